@@ -18,11 +18,15 @@ struct PayPage: Sendable {
     /// The same while an outcome is not known.
     private static let resolving = 2
 
+    /// The request once it is paid, for those who may not have paid it.
+    private var paidByAnybody: WebPage? {
+        guard case .paid = session.state else { return nil }
+        return page("Paid", "<p>This request is paid.</p>", mood: .over)
+    }
+
     /// The request for a person who is not logged in, and who may have paid it all the same.
     var forAnybody: WebPage {
-        if case .paid = session.state {
-            return page("Paid", "<p>This request is paid.</p>", mood: .over)
-        }
+        if let paidByAnybody { return paidByAnybody }
         let login = WebPath.login(returningTo: WebPath.request(eid))
         let link = "<a class=\"main\" href=\"\(login)\">Log in to pay</a>" as HTML
         return ended ?? page("Pay", request(link))
@@ -32,13 +36,14 @@ struct PayPage: Sendable {
     ///
     /// - Parameter balance: In the session's currency; `nil` without a wallet in it.
     func view(for visit: WebVisit, balance: Money?) -> WebPage {
-        if let paid = paid(by: visit.user) ?? ended { return paid }
         if session.payee == visit.user {
-            return page(
-                "This is your own request",
-                request("<p>Nobody can pay their own request.</p>")
-            )
+            return paidByAnybody ?? ended
+                ?? page(
+                    "This is your own request",
+                    request("<p>Nobody can pay their own request.</p>")
+                )
         }
+        if let paid = paid(by: visit.user) ?? ended { return paid }
         if case .locked(let payer, _) = session.state, payer != visit.user {
             let text: HTML = """
                 <p>Somebody else is paying this at the moment. You were not charged.</p>
@@ -116,10 +121,15 @@ struct PayPage: Sendable {
         case .cancelled:
             page(
                 "Cancelled",
-                "<p>The payee cancelled the request. Nothing was charged.</p>",
+                "<p>The payee cancelled the request.\(uncharged)</p>",
                 mood: .over
             )
         }
+    }
+
+    /// A sentence that is not true of a bill of which shares are paid.
+    private var uncharged: HTML? {
+        (session.figures?.paid ?? 0) > 0 ? nil : " Nothing was charged."
     }
 
     // MARK: After the press
@@ -150,7 +160,7 @@ struct PayPage: Sendable {
 
     /// The page of a press that the key has no answer to yet: the same press again finds out.
     ///
-    /// - Precondition: The session is as it is stored.
+    /// - Precondition: The session is as it was stored before the key's answer was looked for.
     func unanswered(_ press: PaymentForm, for visit: WebVisit) -> WebPage {
         if let paid = paid(by: visit.user) { return paid }
         // A session that has ended refuses what may still be on its way.

@@ -287,7 +287,7 @@ extension Group {
 
     /// The group as a payer sees it who heard its EID: the amount is that of the next share, and it
     /// is locked while all others are held or paid.
-    package func offer(at time: Timestamp) -> Session {
+    func offer(at time: Timestamp) -> Session {
         var offer = face
         guard !isFinal else { return offer }
         if time >= expiresAt { offer.state = .expired }
