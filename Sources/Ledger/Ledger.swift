@@ -132,6 +132,16 @@ package struct Ledger: Sendable {
         try await reads.children(of: parent, after: after, limit: limit)
     }
 
+    /// Returns the records that are due now, the longest due first.
+    ///
+    /// - Parameter kinds: Kinds that are left out.
+    package func due(
+        passing kinds: [String],
+        limit: Int
+    ) async throws(LedgerError) -> [DueRecord] {
+        try await store.due(at: store.now, passing: kinds, skipping: 0, limit: limit)
+    }
+
     /// Leases records of a kind that are due, the longest due first: until the lease ends, no other
     /// call returns them. No decision may rely on that.
     package func claimDue(

@@ -60,6 +60,18 @@ extension Ledger {
         return try Session(record)
     }
 
+    /// Returns a payer's own share of a group: the one that they hold now, else one that they have
+    /// paid.
+    package func ownShare(
+        of group: Group,
+        for user: UserID
+    ) async throws(LedgerError) -> Session? {
+        guard let id = try await share(of: group.asOf(now), for: user),
+            let record = try await record(RecordID(id))
+        else { return nil }
+        return try Session(record)
+    }
+
     private func group(
         _ stored: Group,
         visibleTo user: UserID

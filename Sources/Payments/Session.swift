@@ -13,7 +13,7 @@ package struct Session: Equatable, Sendable {
     package let id: SessionID
     package let payee: UserID
     package var eid: EID
-    package internal(set) var amount: Money
+    package var amount: Money
     package let memo: String?
     /// The payee's own reference.
     package let reference: String?

@@ -108,6 +108,9 @@ struct ContestModel {
             if state == .settled { return nil }
             if isDisputed { return .contestDisputed }
             if state != .complete { return .contestState }
+            if let completedAt, time < completedAt.advanced(by: terms.review) {
+                return .contestUnderReview
+            }
             settle()
         case .cancel(let user):
             if user != Self.organizer { return .notOrganizer }

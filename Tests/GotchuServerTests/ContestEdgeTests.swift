@@ -23,8 +23,8 @@ struct ContestEdgeTests {
             let scores = (1...3).map { #"{"entry_number":\#($0),"points":\#($0)}"# }
             let body = #"{"base_revision":0,"scores":[\#(scores.joined(separator: ","))]}"#
             try await rig.post(id, "scores", body)
-            try await rig.post(id, "complete", #"{"revision":1}"#)
             let before = try await balances(rig, users)
+            try await rig.post(id, "complete", #"{"revision":1}"#)
             let ends = try await withThrowingTaskGroup(of: String.self) { group in
                 for call in 0..<16 {
                     let wire = call.isMultiple(of: 2) ? rig.wire : other.wire

@@ -11,7 +11,8 @@ struct ContestOperationTests {
     @Test("The metrics count how calls to enter end, and what waits")
     func metrics() async throws {
         let rig = try await ContestRig(.sqlite)
-        let id = try await rig.published(ContestRig.body(more: #","max_entries":2"#))
+        let terms = ContestRig.body(review: 3600, more: #","max_entries":2"#)
+        let id = try await rig.published(terms)
         let users = try await rig.users(3)
         let key = ContestRig.key()
         for _ in 0..<2 { _ = try await rig.join(id, by: users[0], key: key) }
@@ -31,7 +32,7 @@ struct ContestOperationTests {
             #"joins_total{outcome="joined"} 1"#, #"joins_total{outcome="desk"} 1"#,
             #"joins_total{outcome="replayed"} 1"#, #"joins_total{outcome="refused"} 1"#,
             #"joins_total{outcome="failed"} 0"#, "objections 1", "pots_unequal 0",
-            "settlements_waiting 0", "settle_seconds_count 0",
+            "settlements_waiting 0", "settle_seconds_count 0", "unreadable 0",
         ] {
             #expect(page.contains("\ngotchu_server_contest_\(line)\n"), "\(line)")
         }
@@ -127,7 +128,7 @@ struct ContestOperationTests {
 
 extension CheckedBooks {
     /// Does what no program of ours can: writes past guards.
-    fileprivate func damage(_ sql: String) throws {
+    func damage(_ sql: String) throws {
         switch self {
         case .sqlite(let path):
             let connection = try SQLite.Connection(path: path, mode: .readWrite)

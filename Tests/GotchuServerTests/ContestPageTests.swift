@@ -159,6 +159,37 @@ struct ContestPageTests {
         #expect(scored.text.contains("name=\"score.2.seconds\" value=\"12\""), "\(scored.text)")
     }
 
+    @Test("A form of scores changes nothing of a row that nobody touched")
+    func untouchedScores() async throws {
+        let rig = try await ContestRig(.sqlite, more: Browser.arguments)
+        let id = try await rig.published()
+        for user in try await rig.users(2) { _ = try await rig.join(id, by: user) }
+        try await rig.post(id, "lock")
+        let scores = """
+            {"base_revision":0,"scores":[\
+            {"entry_number":1,"points":7,"values":{"seconds":"3 sets","bonus":4}},\
+            {"entry_number":2,"points":8,"values":{"seconds":30,"bonus":5}}]}
+            """
+        #expect(try await rig.post(id, "scores", scores).status == 200)
+        let host = try await Browser.loggedIn("organizer@shop.example", at: rig.server)
+        let path = "/web/contests/\(id)"
+        let page = try await host.open(path)
+        var fields = try page.fields(beside: "base_revision")
+        fields["score.1"] = "7"
+        fields["score.1.seconds"] = " 3 sets "
+        fields["score.2"] = "9"
+        fields["score.2.seconds"] = "30"
+        #expect(try await host.send("\(path)/scores", fields, from: page).status == 303)
+        let stored = try rig.books.rows(
+            1,
+            "SELECT body FROM records WHERE kind = 'contest-scores' ORDER BY created_at"
+        )
+        let last = try #require(stored.last?.first)
+        #expect(stored.count == 2 && !last.contains(#""entry":1"#), "\(last)")
+        #expect(last.contains(#""points":9"#) && last.contains(#""bonus":5"#), "\(last)")
+        #expect(last.contains(#""seconds":30"#))
+    }
+
     @Test("Without --contests there is no page of contests")
     func absent() async throws {
         let server = try await ServerProcess(more: Browser.arguments)

@@ -15,7 +15,8 @@ struct ContestTests {
             [{"rank_min":1,"rank_max":1,"share_bps":5000},\
             {"rank_min":2,"rank_max":3,"share_bps":5000}]
             """
-        let body = ContestRig.body(tiers: tiers, more: #","rake_bps":1000,"max_entries":3"#)
+        let more = #","rake_bps":1000,"max_entries":3"#
+        let body = ContestRig.body(tiers: tiers, review: 5, more: more)
         let id = try await rig.published(body)
         let users = try await rig.users(4)
         _ = try await rig.show(id)
@@ -58,8 +59,14 @@ struct ContestTests {
         #expect(try await rig.post(id, "complete", #"{"revision":2}"#).status == 200)
         _ = try await rig.board(id, by: users[0])
 
-        let settled = try await rig.post(id, "settle")
-        #expect(settled.status == 200, "\(settled.text)")
+        let key2 = ContestRig.key()
+        let early = try await rig.post(id, "settle", key: key2)
+        #expect(early.code == "CONTEST_STATE", "\(early.text)")
+        #expect(early.string("detail").hasPrefix("The time for objections ends at 20"))
+        let settled = try await eventually("it is settled") {
+            let reply = try await rig.post(id, "settle", key: key2)
+            return reply.status == 200 ? reply : nil
+        }
         // Of $15.00 the organiser keeps $1.50. Ranks 1 and 2 weigh 2 to 1, and both tie.
         #expect(settled.integer("pool_cents") == 1350 && settled.integer("rake_cents") == 150)
         let twice = try await rig.post(id, "settle")

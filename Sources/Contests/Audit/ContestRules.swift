@@ -5,7 +5,7 @@ internal import Payments
 /// The rules that `verify` checks for contests and what belongs to them.
 extension RecordRule {
     package static let contests: [RecordRule] = [
-        contest, entry, scores, objection, template, image,
+        contest, entry, scores, objection, template, image, index, stop,
     ]
 
     private static let contest = RecordRule(
@@ -59,6 +59,22 @@ extension RecordRule {
         rule: "every image of a template is the one of its name (contest images)"
     ) { record, _ in
         (try? TemplateImage(record)) == nil ? "image \(record.id) cannot be read" : nil
+    }
+}
+
+extension RecordRule {
+    private static let index = RecordRule(
+        kind: ContestIndex.kind,
+        rule: "the index of public contests can be read (contest index)"
+    ) { record, _ in
+        (try? ContestIndex(record)) == nil ? "the index \(record.id) cannot be read" : nil
+    }
+
+    private static let stop = RecordRule(
+        kind: ContestStop.kind,
+        rule: "every trace of a stopped contest can be read (contest stops)"
+    ) { record, _ in
+        (try? ContestStop(record)) == nil ? "the stop \(record.id) cannot be read" : nil
     }
 }
 

@@ -44,12 +44,15 @@ extension Books {
 
     /// Returns the entries that are in, in the order of their numbers, and all score revisions.
     ///
-    /// - Precondition: The contest's children were loaded, or it was made in this batch.
+    /// - Throws: `contestState` if its children were not loaded: another command of the batch has
+    ///   changed what was known of it. And `unreadable`.
     func children(
         of contest: Contest
     ) throws(Refusal) -> (entries: [ContestEntry], revisions: [ScoreRevision]) {
         let numbers = rows.children[contest.id] ?? [:]
-        precondition(!numbers.isEmpty || contest.body.entryNumber + contest.body.revision == 0)
+        guard !numbers.isEmpty || contest.body.entryNumber + contest.body.revision == 0 else {
+            throw Refusal(.contestState)
+        }
         let records = numbers.sorted { $0.key < $1.key }.compactMap { rows.records[$0.value] }
         return try readable { () throws(LedgerError) in try ContestFile.read(records) }
     }
@@ -59,7 +62,15 @@ extension Books {
         let record = contest.record
         let isNewState = record.state != rows.records[record.id]?.state
         let kind = isNewState ? contest.eventKind : nil
-        put(record, telling: kind.map { Event(kind: $0.rawValue, record: record, at: time) })
+        let event = kind.map { kind in
+            Event(
+                kind: kind.rawValue,
+                record: record,
+                at: time,
+                lateness: contest.settlement?.delay
+            )
+        }
+        put(record, telling: event)
     }
 
     /// Writes that a contest's pot is not what its entries say.
@@ -69,10 +80,24 @@ extension Books {
             $0.state = .error
         }
         put(stopped, at: time)
+        put(ContestStop.record(of: stopped, at: time))
         return stopped
     }
 
-    /// Returns true if the pot holds what the entries say.
+    /// Returns the same of a contest whose pot holds what it says, and whose entries are as many.
+    ///
+    /// - Throws: `potUnequal`, and as `children(of:)`.
+    func soundChildren(
+        of contest: Contest
+    ) throws(Refusal) -> (entries: [ContestEntry], revisions: [ScoreRevision]) {
+        let (entries, revisions) = try children(of: contest)
+        guard isPotRight(contest), Int64(entries.count) == contest.body.entryCount else {
+            throw Refusal(.potUnequal)
+        }
+        return (entries, revisions)
+    }
+
+    /// Returns true if the pot holds what the contest says.
     func isPotRight(_ contest: Contest) -> Bool {
         (rows.accounts[contest.pot]?.balance ?? 0) == contest.expectedPot
     }
@@ -81,6 +106,18 @@ extension Books {
         _ read: () throws(LedgerError) -> Value
     ) throws(Refusal) -> Value {
         do { return try read() } catch { throw Refusal(.unreadable) }
+    }
+}
+
+extension Snapshot {
+    /// Returns a contest as it was loaded; `nil` if there is none, or it is not the organiser's.
+    ///
+    /// - Parameter organizer: `nil` for the server's operator.
+    func contest(_ id: RecordID, of organizer: UserID?) -> Contest? {
+        guard let record = records[id], record.kind == Contest.kind,
+            organizer.map({ $0 == record.owner }) ?? true
+        else { return nil }
+        return try? Contest(record)
     }
 }
 

@@ -45,6 +45,9 @@ package struct CreateContest: RecordCommand {
         guard books.rows.dueCounts[group, default: 0] < Self.liveLimit else {
             throw Refusal(.tooManyContests)
         }
+        guard terms.lockTime > time,
+            terms.lastTime <= time.advanced(by: ContestTerms.longestAhead)
+        else { throw Refusal(.contestDates) }
         let contest = Contest(
             id: id,
             organizer: organizer,
@@ -78,7 +81,7 @@ package struct PublishContest: RecordCommand {
     package var record: RecordID { contest }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
-        footprint.records.insert(contest)
+        footprint.records.formUnion([contest, ContestIndex.id])
         footprint.owners.formUnion([.user(organizer), .pot(contest)])
     }
 
@@ -87,6 +90,7 @@ package struct PublishContest: RecordCommand {
         guard contest.state == .draft, !contest.body.isDeleted, time < contest.terms.lockTime else {
             throw Refusal(.contestState)
         }
+        let index = try books.contestIndex
         let prize = contest.terms.addedPrize
         if prize > 0 {
             try books.post(
@@ -97,9 +101,11 @@ package struct PublishContest: RecordCommand {
                 at: time
             )
         }
+        let number = books.list(contest, in: index, at: time)
         let open = contest.changed(at: time) {
             $0.state = .open
             $0.body.publishedAt = time.milliseconds
+            $0.body.listNumber = number
         }
         books.put(open, at: time)
         return contest.id

@@ -17,12 +17,12 @@ package struct SettleContest: RecordCommand {
     package var record: RecordID { contest }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
-        footprint.touchEnd(of: contest, knowing: rows)
+        footprint.touchEnd(of: contest, for: organizer, knowing: rows)
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
         let contest = try books.contest(contest, of: organizer, at: time)
-        if let reason = contest.settleReason { throw Refusal(reason) }
+        if let reason = contest.settleReason(at: time) { throw Refusal(reason) }
         try books.settle(contest, at: time)
         return contest.id
     }
@@ -46,7 +46,7 @@ package struct CancelContest: RecordCommand {
     package var record: RecordID { contest }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
-        footprint.touchEnd(of: contest, knowing: rows)
+        footprint.touchEnd(of: contest, for: organizer, knowing: rows)
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
@@ -58,7 +58,7 @@ package struct CancelContest: RecordCommand {
 }
 
 /// Writes down what time has changed of a contest: its lock, its start, its settlement, and the
-/// refund of one that nobody completed.
+/// refund of one that nobody completed. One whose pot is not what its entries say is stopped.
 package struct SweepContest: LedgerCommand {
     package static let name = "sweep-contest"
     package static let kind = RecordKind(Contest.kind) { SweepContest(contest: $0) }
@@ -66,36 +66,46 @@ package struct SweepContest: LedgerCommand {
     static let abandoned = "ABANDONED"
 
     private let contest: RecordID
+    private let isChecking: Bool
 
-    package init(contest: RecordID) {
+    /// - Parameter isChecking: True to look at the pot whatever the time is.
+    package init(contest: RecordID, isChecking: Bool = false) {
         self.contest = contest
+        self.isChecking = isChecking
     }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
-        if let state = rows?.records[contest]?.state,
+        if let state = rows?.records[contest]?.state, !isChecking,
             [Contest.State.open, .locked].map(\.rawValue).contains(state)
         {
             footprint.records.insert(contest)
         } else {
-            footprint.touchEnd(of: contest, knowing: rows)
+            footprint.touchEnd(of: contest, for: nil, knowing: rows)
         }
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Contest {
         let version = books.rows.records[contest]?.version
         let contest = try books.contest(contest, at: time)
-        if contest.version != version {
-            // One step at a time: the next sweep ends it, if that is due too.
-            books.put(contest, at: time)
-        } else if books.rows.children[contest.id] != nil {
-            if let settlesAt = contest.settlesAt, time >= settlesAt {
-                return try books.settle(contest, at: time)
+        let isRead = books.rows.children[contest.id] != nil && !contest.isOver
+        do throws(Refusal) {
+            if isRead, isChecking { _ = try books.soundChildren(of: contest) }
+            if contest.version != version {
+                // One step at a time: the next sweep ends it, if that is due too.
+                books.put(contest, at: time)
+            } else if isRead {
+                if let settlesAt = contest.settlesAt, time >= settlesAt {
+                    return try books.settle(contest, at: time)
+                }
+                if time >= contest.abandonedAt, contest.cancelReason == nil {
+                    return try books.cancel(contest, for: Self.abandoned, at: time)
+                }
             }
-            if time >= contest.abandonedAt, contest.cancelReason == nil, !contest.isOver {
-                return try books.cancel(contest, for: Self.abandoned, at: time)
-            }
+            return contest
+        } catch {
+            guard error.reason == .potUnequal, contest.state != .error else { throw error }
+            return books.stop(contest, at: time)
         }
-        return contest
     }
 }
 
@@ -131,36 +141,41 @@ package struct RecheckContest: LedgerCommand {
 
 extension Footprint {
     /// Adds a contest with all of its entries and scores, then the accounts of those who get money.
-    fileprivate mutating func touchEnd(of contest: RecordID, knowing rows: Snapshot?) {
+    ///
+    /// - Parameter organizer: The caller who must be its organiser: for nobody else all of it is
+    ///   read.
+    fileprivate mutating func touchEnd(
+        of contest: RecordID,
+        for organizer: UserID?,
+        knowing rows: Snapshot?
+    ) {
         records.insert(contest)
         guard let rows else { return asksAgain = true }
-        guard let record = rows.records[contest], record.kind == Contest.kind,
-            let known = try? Contest(record), !known.isOver
+        guard let known = rows.contest(contest, of: organizer), !known.isOver,
+            known.state != .error
         else { return }
         children.insert(contest)
         guard let numbers = rows.children[contest] else { return asksAgain = true }
-        owners.formUnion([.pot(contest), .user(record.owner), .houseOf(.take, record.owner)])
-        for child in numbers.values {
-            guard let entry = rows.records[child], entry.kind == ContestEntry.kind else { continue }
-            owners.insert(.user(entry.owner))
+        let host = known.organizer
+        owners.formUnion([.pot(contest), .user(host), .houseOf(.take, host)])
+        for child in numbers.values.lazy.compactMap({ rows.records[$0] })
+        where ContestEntry.isIn(child) {
+            owners.insert(.user(child.owner))
         }
     }
 }
 
 extension Books {
-    /// Settles a contest, or stops it if its pot is not right.
+    /// Settles a contest.
     ///
-    /// - Throws: `noScores`, and `balanceTooLarge`.
+    /// - Throws: `potUnequal`, `noScores`, and `balanceTooLarge`.
     @discardableResult
     fileprivate mutating func settle(
         _ contest: Contest,
         at time: Timestamp
     ) throws(Refusal) -> Contest {
         guard contest.state != .settled else { return contest }
-        let (entries, revisions) = try children(of: contest)
-        guard isPotRight(contest), Int64(entries.count) == contest.body.entryCount else {
-            return stop(contest, at: time)
-        }
+        let (entries, revisions) = try soundChildren(of: contest)
         let plan = SettlementPlan(contest.terms, entries: entries, revisions: revisions)
         guard !plan.payouts.isEmpty else { throw Refusal(.noScores) }
         let legs = plan.legs(of: contest)
@@ -185,9 +200,9 @@ extension Books {
         return settled
     }
 
-    /// Cancels a contest, or stops it if its pot is not right.
+    /// Cancels a contest.
     ///
-    /// - Throws: `balanceTooLarge`.
+    /// - Throws: `potUnequal`, and `balanceTooLarge`.
     @discardableResult
     fileprivate mutating func cancel(
         _ contest: Contest,
@@ -195,11 +210,7 @@ extension Books {
         at time: Timestamp
     ) throws(Refusal) -> Contest {
         guard contest.state != .cancelled else { return contest }
-        let entries = try children(of: contest).entries
-        guard isPotRight(contest), Int64(entries.count) == contest.body.entryCount else {
-            return stop(contest, at: time)
-        }
-        let legs = contest.refunds(to: entries)
+        let legs = contest.refunds(to: try soundChildren(of: contest).entries)
         if !legs.isEmpty {
             try post(.returned, legs, record: contest.id, step: Contest.endStep, at: time)
         }

@@ -33,7 +33,7 @@ package struct JoinContest: RecordCommand {
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(contest)
         footprint.users.insert(user)
-        footprint.names.insert(ContestID.entryName(contest, user))
+        footprint.names.formUnion(ContestID.names(forEntryOf: user, in: contest))
         footprint.owners.formUnion([.user(user), .pot(contest)])
     }
 
@@ -52,7 +52,8 @@ extension Books {
     /// Throws unless a user may enter a contest now.
     ///
     /// - Parameter fee: The fee that the user saw, in minor units, if the client sent it.
-    /// - Throws: The contest's reason, `alreadyJoined`, `amountChanged`, and `contestFull`.
+    /// - Throws: The contest's reason, `alreadyJoined`, `leftTooOften`, `amountChanged`, and
+    ///   `contestFull`.
     func requirePlace(
         for user: UserID,
         in contest: Contest,
@@ -63,6 +64,9 @@ extension Books {
         let name = ContestID.entryName(contest.id, user)
         guard rows.names[name].map({ !$0.isAlive(at: time) }) ?? true else {
             throw Refusal(.alreadyJoined)
+        }
+        guard rows.names[ContestID.leaveName(contest.id, user, Contest.leaveLimit)] == nil else {
+            throw Refusal(.leftTooOften)
         }
         guard fee.map({ $0 == contest.terms.fee }) ?? true else { throw Refusal(.amountChanged) }
         guard contest.hasPlace(for: user, at: time) else { throw Refusal(.contestFull) }
@@ -134,8 +138,14 @@ package struct LeaveContest: RecordCommand {
 
     package var record: RecordID { contest }
 
+    /// The names by which the times are counted that the user has left.
+    private var leaveNames: [String] {
+        (1...Contest.leaveLimit).map { ContestID.leaveName(contest, user, $0) }
+    }
+
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.touchEntry(of: user, in: contest, knowing: rows)
+        footprint.names.formUnion(leaveNames)
         footprint.owners.formUnion([.user(user), .pot(contest)])
     }
 
@@ -154,6 +164,9 @@ package struct LeaveContest: RecordCommand {
         }
         books.put(entry.changed { $0.isIn = false }.record)
         books.release(ContestID.entryName(contest.id, user), at: time)
+        if let next = leaveNames.first(where: { books.rows.names[$0] == nil }) {
+            books.put(Name(next, target: entry.id.rawValue))
+        }
         books.put(contest.changed(at: time) { $0.body.entryCount -= 1 }, at: time)
         return contest.id
     }

@@ -40,6 +40,7 @@ package struct ScoreContest: LedgerCommand {
         }
         guard contest.body.revision == base else { throw Refusal(.scoresChanged) }
         if let reason = contest.scoreReason { throw Refusal(reason) }
+        guard base < ScoreRevision.countLimit else { throw Refusal(.tooManyScores) }
         let revision = ScoreRevision(
             organizer: organizer,
             scoredAt: time,
@@ -51,6 +52,7 @@ package struct ScoreContest: LedgerCommand {
             $0.state = .live
             $0.body.revision = base + 1
             $0.body.completedAt = nil
+            $0.body.actedAt = time.milliseconds
             $0.body.dispute = nil
         }
         books.put(scored, at: time)
@@ -75,17 +77,18 @@ package struct CompleteContest: LedgerCommand {
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(contest)
-        footprint.children.insert(contest)
+        guard let rows else { return footprint.asksAgain = true }
+        // All entries are read for the organiser alone, and for what can be done.
+        let known = rows.contest(contest, of: organizer)
+        if let known, known.completeReason(at: revision) == nil {
+            footprint.children.insert(contest)
+        }
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Contest {
         let contest = try books.contest(contest, of: organizer, at: time)
-        guard contest.body.revision == revision else { throw Refusal(.scoresChanged) }
-        switch contest.state {
-        case .complete where !contest.isDisputed: return contest
-        case .live, .complete: break
-        case .draft, .open, .locked, .settled, .cancelled, .error: throw Refusal(.contestState)
-        }
+        if let reason = contest.completeReason(at: revision) { throw Refusal(reason) }
+        guard contest.state == .live || contest.isDisputed else { return contest }
         let (entries, revisions) = try books.children(of: contest)
         let sheet = ScoreSheet(revisions.map(\.body.scores))
         guard entries.contains(where: { sheet.result(of: $0, contest.terms) != nil }) else {
@@ -94,6 +97,7 @@ package struct CompleteContest: LedgerCommand {
         let complete = contest.changed(at: time) {
             $0.state = .complete
             $0.body.completedAt = time.milliseconds
+            $0.body.actedAt = time.milliseconds
             $0.body.dispute = nil
         }
         books.put(complete, at: time)

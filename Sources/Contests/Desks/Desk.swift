@@ -25,7 +25,7 @@ package struct Desk: GroupPurpose {
         guard let contest = group.sale?.record else { return }
         footprint.records.insert(contest)
         footprint.users.insert(payer)
-        footprint.names.insert(ContestID.entryName(contest, payer))
+        footprint.names.formUnion(ContestID.names(forEntryOf: payer, in: contest))
         if isPaying { footprint.owners.insert(.pot(contest)) }
     }
 
@@ -42,8 +42,8 @@ package struct Desk: GroupPurpose {
             expecting: wish.expectedAmount,
             at: time
         )
-        guard contest.body.holds.count < Contest.holdLimit, let first = group.freePlaces.first
-        else {
+        let held = contest.body.holds.count { $0.isAlive(at: time) }
+        guard held < Contest.holdLimit, let first = group.freePlaces.first else {
             throw Refusal(.sessionBusy)
         }
         guard let place = wish.place else { return first }

@@ -17,7 +17,7 @@ extension Contest {
             version: record.version,
             body: body
         )
-        guard body.terms.flaw == nil, body.terms.rules == PrizeRules.current,
+        guard body.terms.flaw == nil, PrizeRules.known.contains(body.terms.rules),
             (0...body.terms.maxEntries).contains(body.entryCount),
             body.entryCount <= body.entryNumber, body.revision >= 0, body.objections >= 0,
             (state == .settled) == (body.settlement != nil),
@@ -71,6 +71,9 @@ package struct ContestEntry: Equatable, Sendable {
     private static let entered = "in"
     private static let left = "out"
 
+    /// Returns true for the record of an entry that is in.
+    static func isIn(_ record: Record) -> Bool { record.kind == kind && record.state == entered }
+
     package init(id: RecordID, user: UserID, joinedAt: Timestamp, body: Body) {
         self.id = id
         self.user = user
@@ -121,6 +124,8 @@ package struct ScoreRevision: Equatable, Sendable {
     package static let kind = "contest-scores"
     /// The scores of one revision.
     package static let limit = 500
+    /// The revisions of one contest: its end reads all of them.
+    static let countLimit: Int64 = 1_000
 
     package let organizer: UserID
     package let scoredAt: Timestamp

@@ -8,9 +8,12 @@ package struct Contest: Equatable, Sendable {
     /// The time after its last date at which a contest that nobody completed is refunded.
     package static let patience: Duration = .seconds(30 * 86_400)
     /// The number of entries that a contest may ever have, those that left included.
-    static let joinLimit: Int64 = 100_000
+    package static let joinLimit: Int64 = 100_000
     /// The number of places that may be held at all of its desks at once.
     static let holdLimit = 500
+    /// The number of times that a user may leave it: then they cannot enter it again, or one user
+    /// could use up all numbers of entries.
+    static let leaveLimit = 10
 
     package let id: RecordID
     package let organizer: UserID
@@ -43,7 +46,11 @@ package struct Contest: Equatable, Sendable {
         /// The places that are held at desks, and lapsed ones until the next change.
         package internal(set) var holds: [Hold] = []
         var publishedAt: Int64?
+        /// Its number in the index of public contests, if it is there.
+        package internal(set) var listNumber: Int64?
         var completedAt: Int64?
+        /// The time of the newest scores, or of the result's declaration.
+        var actedAt: Int64?
         /// The organiser's reason; a disputed contest is not settled.
         package internal(set) var dispute: String?
         package internal(set) var cancelReason: String?
@@ -61,17 +68,17 @@ package struct Contest: Equatable, Sendable {
         let user: UserID
         /// The time at which it lapses, in milliseconds.
         let until: Int64
+
+        func isAlive(at time: Timestamp) -> Bool { time.milliseconds < until }
     }
 
     package var terms: ContestTerms { body.terms }
 
-    /// The last of its dates.
-    private var lastDate: Timestamp { max(terms.startTime, terms.endTime ?? terms.startTime) }
-
-    /// The time at which its entries are refunded, unless it is settled before.
+    /// The time at which its entries are refunded, unless it is settled before: a correction counts
+    /// like a result, or it would come too late.
     var abandonedAt: Timestamp {
-        let completed = body.completedAt.map(Timestamp.init(milliseconds:))
-        return max(lastDate, completed ?? lastDate).advanced(by: Self.patience)
+        let acted = (body.actedAt ?? body.completedAt).map(Timestamp.init(milliseconds:))
+        return max(terms.lastTime, acted ?? terms.lastTime).advanced(by: Self.patience)
     }
 
     /// The time at which it is settled without further action, if it is complete and undisputed.
@@ -123,7 +130,7 @@ package struct Contest: Equatable, Sendable {
         change(&next)
         next.version += 1
         next.body.updatedAt = max(time.milliseconds, body.updatedAt)
-        next.body.holds.removeAll { $0.until <= time.milliseconds }
+        next.body.holds.removeAll { !$0.isAlive(at: time) }
         return next
     }
 }
@@ -138,7 +145,7 @@ extension Contest {
     ///
     /// - Parameter user: A user whose own hold does not count.
     package func placesLeft(at time: Timestamp, for user: UserID? = nil) -> Int64 {
-        let alive = body.holds.filter { $0.until > time.milliseconds && $0.user != user }
+        let alive = body.holds.filter { $0.isAlive(at: time) && $0.user != user }
         let held = Int64(Set(alive.map(\.user)).count)
         return max(0, terms.maxEntries - body.entryCount - held)
     }
@@ -153,6 +160,9 @@ extension Contest {
     }
 
     package var isDisputed: Bool { body.dispute != nil }
+
+    /// Returns true if the clock of the time for objections runs.
+    private func isUnderReview(at time: Timestamp) -> Bool { settlesAt.map { time < $0 } ?? false }
 
     /// The division of what is in its pot.
     package var division: PrizeRules.Division {
@@ -200,13 +210,24 @@ extension Contest {
         }
     }
 
-    /// The reason why it cannot be settled, if there is one.
-    package var settleReason: Refusal.Reason? {
+    /// The reason why it cannot be settled at `time`, if there is one.
+    package func settleReason(at time: Timestamp) -> Refusal.Reason? {
         switch state {
         case .settled: nil
-        case .complete: isDisputed ? .contestDisputed : nil
+        case .complete:
+            isDisputed
+                ? .contestDisputed : isUnderReview(at: time) ? .contestUnderReview : nil
         case .live: isDisputed ? .contestDisputed : .contestState
         case .draft, .open, .locked, .cancelled, .error: .contestState
+        }
+    }
+
+    /// The reason why a revision cannot be declared its result, if there is one.
+    func completeReason(at revision: Int64) -> Refusal.Reason? {
+        guard body.revision == revision else { return .scoresChanged }
+        return switch state {
+        case .live, .complete: revision > 0 ? nil : .noScores
+        case .draft, .open, .locked, .settled, .cancelled, .error: .contestState
         }
     }
 

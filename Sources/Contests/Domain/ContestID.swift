@@ -29,6 +29,16 @@ package enum ContestID {
         "contest-entry:\(contest):\(user)"
     }
 
+    /// The unique name of a time that a user has left a contest, counted from 1.
+    static func leaveName(_ contest: RecordID, _ user: UserID, _ count: Int) -> String {
+        "contest-leave:\(contest):\(user):\(count)"
+    }
+
+    /// The unique names by which it is known whether a user may enter a contest.
+    static func names(forEntryOf user: UserID, in contest: RecordID) -> Set<String> {
+        [entryName(contest, user), leaveName(contest, user, Contest.leaveLimit)]
+    }
+
     /// The unique name of one objection of one user to one contest.
     package static func objectionName(_ contest: RecordID, _ user: UserID) -> String {
         "contest-objection:\(contest):\(user)"
@@ -37,6 +47,12 @@ package enum ContestID {
     /// The id of the entry that a desk's share buys: like others' it sorts by its time.
     static func entry(boughtBy share: SessionID, at time: Timestamp) -> RecordID {
         var words = DigestWords(of: share.rawValue)
+        return RecordID.make(at: time, using: &words)
+    }
+
+    /// The id of the trace of a stop: it sorts by its time.
+    static func stop(of contest: RecordID, version: Int64, at time: Timestamp) -> RecordID {
+        var words = DigestWords(of: "\(contest) \(version)")
         return RecordID.make(at: time, using: &words)
     }
 

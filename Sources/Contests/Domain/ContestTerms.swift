@@ -10,6 +10,9 @@ package struct ContestTerms: Codable, Equatable, Sendable {
     static let rakeLimit: Int64 = 2000
     static let longestReview: Int64 = 604_800
     package static let usualReview: Int64 = 3600
+    /// The time from its creation within which all of a contest's dates must be: until then stakes
+    /// may lie in its pot.
+    static let longestAhead: Duration = .seconds(366 * 86_400)
     /// Basis points of a whole.
     package static let whole: Int64 = 10_000
     /// The largest least common multiple of the tiers' sizes: weights stay within 64 bits.
@@ -118,6 +121,17 @@ extension ContestTerms {
     package var startTime: Timestamp { Timestamp(milliseconds: startsAt) }
     package var lockTime: Timestamp { Timestamp(milliseconds: locksAt) }
     package var endTime: Timestamp? { endsAt.map(Timestamp.init(milliseconds:)) }
+    /// The terms without those that follow from the template and the server, as canonical JSON.
+    package var chosen: String {
+        var members = (try? JSONReader.object(CanonicalJSON.bytes(of: self))) ?? [:]
+        for name in ["type", "commissionBPS", "rules", "scoredBy", "wins", "tieBreaks"] {
+            members[name] = nil
+        }
+        return String(decoding: CanonicalJSON.bytes(of: JSONValue.object(members)), as: UTF8.self)
+    }
+
+    /// The last of its dates.
+    var lastTime: Timestamp { max(startTime, endTime ?? startTime) }
     package var review: Duration { .seconds(reviewSeconds) }
 
     /// The reason why no contest may have these terms, if there is one; a sentence for their

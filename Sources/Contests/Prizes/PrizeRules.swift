@@ -5,6 +5,8 @@ internal import GotchuCore
 package enum PrizeRules {
     /// The rules of new contests.
     package static let current: Int64 = 1
+    /// The rules that there have been.
+    static let known: Set<Int64> = [1]
 
     /// The division of the money in a contest's pot, in minor units; all of it together is the pot.
     package struct Division: Equatable, Sendable {

@@ -94,6 +94,11 @@ package struct Standing: Equatable, Sendable {
     /// The number of the tier that its rank is in, from 1.
     package let tier: Int?
 
+    /// The place of an entry before the first scores.
+    package static func unscored(_ entry: ContestEntry) -> Standing {
+        Standing(entry: entry, result: nil, rank: nil, tier: nil)
+    }
+
     package struct Result: Equatable, Sendable {
         package let points: Int64
         package let values: [String: Score.Value]
@@ -132,7 +137,7 @@ extension Standing {
         }
         for (entry, result) in results.sorted(by: { $0.entry.number < $1.entry.number })
         where result == nil {
-            standings.append(Standing(entry: entry, result: nil, rank: nil, tier: nil))
+            standings.append(.unscored(entry))
         }
         return standings
     }

@@ -4,6 +4,10 @@ package import Ledger
 
 /// The stored form of templates, and their files.
 extension ContestTemplate {
+    /// The largest size of a new template, in bytes: a contest's detail, which repeats it, must
+    /// stay within what gotchud passes on.
+    private static let sizeLimit = 256 * 1024
+
     /// A template cannot be read, or not be used.
     package struct Malformed: Error, Equatable {
         /// A sentence for the template's author.
@@ -42,8 +46,21 @@ extension ContestTemplate {
             }
             template.heroImage = image.path
         }
-        if let flaw = template.flaw { throw Malformed(reason: flaw) }
+        if let flaw = template.flaw ?? template.newFlaw { throw Malformed(reason: flaw) }
         return (template, image)
+    }
+
+    /// The reason why it cannot be added, if there is one: rules that are no older than templates
+    /// that are in use.
+    private var newFlaw: String? {
+        guard CanonicalJSON.bytes(of: self).count <= Self.sizeLimit else {
+            return "the template must have at most \(Self.sizeLimit / 1024) KiB."
+        }
+        let values = Set(columns.filter { $0.shows == .value }.map(\.key))
+        guard scoring.tieBreaks.allSatisfy({ values.contains($0.key) }) else {
+            return "each tie-break must be a column that shows its value."
+        }
+        return nil
     }
 
     private init(decoding bytes: [UInt8]) throws(Malformed) {

@@ -34,8 +34,9 @@ package struct ContestDetail: Codable, Hashable, Sendable {
     package var entry: EnteredRoster?
     /// The newest score revision; 0 without any.
     package var revision: WireCount?
-    /// The objections, to the organiser.
+    /// The newest objections, to the organiser, and the number of all.
     package var objections: [Objection]?
+    package var objectionCount: WireCount?
     /// The caller has objected.
     package var objected: Bool?
 
@@ -139,7 +140,9 @@ package struct ContestDetail: Codable, Hashable, Sendable {
         case leaderboardState = "leaderboard_state"
         case lockTime = "lock_time"
         case maxEntries = "max_entries"
-        case objected, objections
+        case objected
+        case objectionCount = "objection_count"
+        case objections
         case organizerID = "organizer_id"
         case organizerName = "organizer_name"
         case payoutTable = "payout_table"

@@ -80,7 +80,7 @@ struct ContestCreateCommand: SocketCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Seconds for objections before it settles by itself; 3600 unless said.",
+            "Seconds for objections, before which nothing is paid; 3600 unless said, 0 for none.",
             valueName: "seconds"
         )
     )

@@ -30,7 +30,9 @@ extension ContestDetail {
         if let entry { lines.append("You are in: entry \(entry.entryNumber.value).") }
         for section in sections { lines += [""] + section.lines(on: terminal) }
         if let objections {
-            lines += ["", terminal.paint("Objections", .bold)]
+            let count = objectionCount?.value ?? Int64(objections.count)
+            let older = count > objections.count ? " (\(count), the newest here)" : ""
+            lines += ["", terminal.paint("Objections", .bold) + older]
             lines += objections.map { objection in
                 "  entry \(objection.entryNumber.value), \(objection.username.quotedName): "
                     + objection.text.printable

@@ -7,14 +7,14 @@ import LocalAPI
 struct ContestSettleCommand: ContestVerb {
     static let configuration = CommandConfiguration(
         commandName: "settle",
-        abstract: "Show the prizes of a complete contest, and pay them now.",
+        abstract: "Show the prizes of a complete contest, and pay them.",
         discussion: """
             EXAMPLES:
               gotchu-ctl contest settle ID
               gotchu-ctl contest settle ID --yes
 
-            Asks before anything is paid. Once settled, nothing changes any more. Without this \
-            command it settles by itself when the time for objections is over.
+            Asks before anything is paid. Once settled, nothing changes any more. Nothing is paid \
+            before the time for objections is over; then it settles by itself, too.
             """
     )
 

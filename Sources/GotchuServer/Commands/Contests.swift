@@ -128,7 +128,10 @@ struct ListContests: AsyncParsableCommand {
             let page = RecordPage(of: nil, kind: Contest.kind, before: nil, limit: 1000)
             let store = try database.store
             for record in try await store.records(page) {
-                let contest = try Contest(record).asOf(store.now)
+                guard let contest = (try? Contest(record))?.asOf(store.now) else {
+                    Console.output("\(record.id)\tunreadable")
+                    continue
+                }
                 let pot = contest.isOver ? 0 : contest.division.pool + contest.division.rake
                 Console.output(
                     "\(contest.id)\t\(contest.state.rawValue)\t\(contest.body.entryCount)\t"
@@ -241,6 +244,11 @@ struct CancelAnyContest: AsyncParsableCommand {
             let known = try await store.contest(self.contest)
             let cancel = CancelContest(contest: known.id, organizer: nil, reason: reason)
             if case .failure(let refusal) = try await store.commit(cancel) {
+                if refusal.reason == .potUnequal {
+                    _ = try await store.commit(
+                        SweepContest(contest: known.id, isChecking: true)
+                    )
+                }
                 throw ServerFailure(.negative, refusal.problem.detail)
             }
             let contest = try await store.contest(self.contest)

@@ -6,22 +6,17 @@ internal import Ledger
 /// A page of a contest's standings, rendered by the template's columns.
 struct ContestBoard: Sendable {
     /// The standings of a page, and the most of one.
-    static let usualPage = 50
+    static let usualPage: Int64 = 50
     static let pageLimit: Int64 = 200
 
     let view: ContestView
-    let result: ContestResult
-    let start: Int
-    let limit: Int
+    let page: BoardPage
 
     var leaderboard: Leaderboard {
         get throws(LedgerError) {
             let contest = view.contest
             var standings: [Leaderboard.Standing] = []
-            for standing in result.standings.dropFirst(start).prefix(limit) {
-                standings.append(try wire(standing))
-            }
-            let end = start + standings.count
+            for standing in page.standings { standings.append(try wire(standing)) }
             return Leaderboard(
                 contestID: try WireUUID(of: contest.id),
                 state: contest.wireState,
@@ -38,16 +33,16 @@ struct ContestBoard: Sendable {
                 meta: Leaderboard.Meta(
                     generatedAt: view.now,
                     revision: WireCount(contest.body.revision),
-                    totalParticipants: WireCount(Int64(result.standings.count))
+                    totalParticipants: WireCount(contest.body.entryCount)
                 ),
-                nextCursor: end < result.standings.count ? String(end) : nil
+                nextCursor: page.next.map(String.init)
             )
         }
     }
 
     private func wire(_ standing: Standing) throws(LedgerError) -> Leaderboard.Standing {
         let entry = standing.entry
-        let prize = result.prizes[entry.number]
+        let prize = page.prizes[entry.number]
         return Leaderboard.Standing(
             entryID: try WireUUID(of: entry.id),
             username: entry.body.name,

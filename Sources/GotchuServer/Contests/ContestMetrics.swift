@@ -21,37 +21,36 @@ final class ContestMetrics: Sendable {
     /// The age at which a reading of the contests is replaced.
     private static let period: Duration = .seconds(10)
 
-    /// The contests that wait for something, among the newest ones.
+    /// The contests that are due, the stops and the objections that are looked at.
+    private static let readLimit = 1000
+    /// The kinds of records that are none of contests.
+    private static let others = RecordKind.all.map(\.name).filter { $0 != Contest.kind }
+
+    /// The contests that wait for something.
     private struct Reading {
         var waiting = 0
-        var objections: Int64 = 0
+        var objections = 0
         var unequal = 0
     }
 
     private struct State {
         var joins: [Join: Int] = [:]
-        var settling = Histogram.human
         var reading = Reading()
         var readAt: MonotonicTime?
-        /// The settlements that were observed, among the newest contests.
-        var settled: Set<RecordID> = []
     }
 
     private let reader: ContestReader
-    /// Settlements from before are another server's, or another run's.
-    private let startedAt: Timestamp
     private let state = Mutex(State())
 
     init(_ reader: ContestReader) {
         self.reader = reader
-        startedAt = reader.ledger.now
     }
 
     func joined(_ end: Join) {
         state.withLock { $0.joins[end, default: 0] += 1 }
     }
 
-    /// Reads the newest contests, if the last reading is old. A failure leaves the last one.
+    /// Reads what waits, if the last reading is old. A failure leaves the last one.
     private func read() async {
         let now = MonotonicTime.now
         let isDue = state.withLock { state in
@@ -59,26 +58,41 @@ final class ContestMetrics: Sendable {
             state.readAt = now
             return true
         }
-        guard isDue, let contests = try? await reader.newest(where: { _ in true }) else { return }
-        let time = reader.ledger.now
+        guard isDue, let reading = try? await self.reading() else { return }
+        state.withLock { $0.reading = reading }
+    }
+
+    private func reading() async throws(LedgerError) -> Reading {
+        let ledger = reader.ledger
         var reading = Reading()
-        for contest in contests {
-            if contest.state == .error { reading.unequal += 1 }
-            guard contest.state == .complete else { continue }
-            reading.objections += contest.body.objections
-            if let due = contest.settlesAt, due < time { reading.waiting += 1 }
+        let due = try await ledger.due(passing: Self.others, limit: Self.readLimit)
+        for contest in try await contests(due.map(\.id)) {
+            if let end = contest.settlesAt, end < ledger.now { reading.waiting += 1 }
         }
-        let settled = contests.compactMap { contest in
-            contest.settlement.map { (contest.id, $0.delay, $0.at) }
+        let stops = try await newest(ContestStop.kind).compactMap { try? ContestStop($0).contest }
+        reading.unequal = try await contests(stops).count { $0.state == .error }
+        let objections = try await newest(Objection.kind).compactMap {
+            try? Objection($0).body.contest
         }
-        state.withLock { state in
-            state.reading = reading
-            for (id, wait, settledAt) in settled
-            where settledAt >= startedAt && !state.settled.contains(id) {
-                state.settling.observe(wait)
-            }
-            state.settled = Set(settled.map(\.0))
+        let counts = Dictionary(objections.map { ($0, 1) }, uniquingKeysWith: +)
+        for contest in try await contests(objections) where contest.state == .complete {
+            reading.objections += counts[contest.id, default: 0]
         }
+        return reading
+    }
+
+    private func newest(_ kind: String) async throws(LedgerError) -> [Record] {
+        try await reader.ledger.records(kind: kind, before: nil, limit: Self.readLimit)
+    }
+
+    /// Returns the contests of some ids, each once.
+    private func contests(_ ids: [RecordID]) async throws(LedgerError) -> [Contest] {
+        var contests: [Contest] = []
+        for id in Set(ids) {
+            guard let record = try await reader.ledger.record(id) else { continue }
+            if let contest = reader.readable(record) { contests.append(contest) }
+        }
+        return contests
     }
 
     func add(to page: inout MetricsPage) async {
@@ -92,7 +106,7 @@ final class ContestMetrics: Sendable {
         page.histogram(
             "gotchu_server_contest_settle_seconds",
             "The time by which settlements came later than the end of their contests' review.",
-            state.settling
+            reader.ledger.metrics.reading.lateness[Contest.EventKind.settled.rawValue] ?? .human
         )
         page.gauge(
             "gotchu_server_contest_settlements_waiting",
@@ -102,12 +116,17 @@ final class ContestMetrics: Sendable {
         page.gauge(
             "gotchu_server_contest_objections",
             "Objections to contests that are not settled yet.",
-            Int(state.reading.objections)
+            state.reading.objections
         )
         page.gauge(
             "gotchu_server_contest_pots_unequal",
             "Contests whose pot is not what their entries say: nothing of them moves.",
             state.reading.unequal
+        )
+        page.gauge(
+            "gotchu_server_contest_unreadable",
+            "Records of contests that this server has met and cannot read.",
+            reader.unreadableCount
         )
     }
 }

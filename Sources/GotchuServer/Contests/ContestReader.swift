@@ -7,15 +7,20 @@ internal import Synchronization
 final class ContestReader: Sendable {
     /// The children that are read at once.
     private static let childPage = 1000
-    /// The newest contests among which a list looks.
-    static let scanLimit = 2000
-    private static let scanPage = 200
     /// The results that are kept: those of contests that somebody looks at.
     private static let resultLimit = 64
+    /// The images that are kept, of 256 KiB at most.
+    private static let imageLimit = 32
+    /// The newest objections that an organiser is shown.
+    private static let objectionLimit: Int64 = 50
+    private static let unreadableLimit = 1000
 
     let ledger: Ledger
     private let results = Mutex<[RecordID: ContestResult]>([:])
     private let templates = Mutex<[String: ContestTemplate]>([:])
+    private let images = Mutex<[String: TemplateImage]>([:])
+    private let unreadable = Mutex<Set<RecordID>>([])
+    let blocks = Mutex<[Int64: Block]>([:])
 
     init(ledger: Ledger) {
         self.ledger = ledger
@@ -28,6 +33,21 @@ final class ContestReader: Sendable {
         }
         return try Contest(record).asOf(ledger.now)
     }
+
+    /// Returns the contest of a record as it is now; `nil`, and it is counted, if this server
+    /// cannot read it: a newer server has written it, or it is damaged.
+    func readable(_ record: Record) -> Contest? {
+        if record.kind == Contest.kind, let contest = try? Contest(record) {
+            return contest.asOf(ledger.now)
+        }
+        unreadable.withLock { ids in
+            if ids.count < Self.unreadableLimit { ids.insert(record.id) }
+        }
+        return nil
+    }
+
+    /// The number of contests that were found to be unreadable since the start.
+    var unreadableCount: Int { unreadable.withLock { $0.count } }
 
     /// Returns the entry of a user who is in.
     func entry(
@@ -59,14 +79,62 @@ final class ContestReader: Sendable {
         return template
     }
 
-    /// Returns the objections to a contest's result, in the order of time.
+    /// Returns an image of a template by its name: stored under its hash, or the gradient of a
+    /// colour. They never change.
+    func image(_ name: String) async throws(LedgerError) -> TemplateImage? {
+        if let known = images.withLock({ $0[name] }) { return known }
+        if let gradient = TemplateImage.gradient(name) { return gradient }
+        guard let record = try await ledger.record(TemplateImage.record(name)) else { return nil }
+        let image = try TemplateImage(record)
+        images.withLock { $0.keep(image, for: name, limit: Self.imageLimit) }
+        return image
+    }
+
+    /// Returns the newest objections to a contest's result, in the order of time.
     func objections(to contest: Contest) async throws(LedgerError) -> [Objection] {
-        guard contest.body.objections > 0 else { return [] }
+        let count = contest.body.objections
+        guard count > 0 else { return [] }
+        let children = try await ledger.children(
+            of: contest.id,
+            after: ContestChild.objectionBase + max(0, count - Self.objectionLimit),
+            limit: Int(Self.objectionLimit)
+        )
         var objections: [Objection] = []
-        for child in try await children(of: contest.id, after: ContestChild.objectionBase) {
-            objections.append(try Objection(child))
-        }
+        for child in children { objections.append(try Objection(child.record)) }
         return objections
+    }
+
+    /// Returns a page of standings. Before the first scores they are the entries in the order of
+    /// their numbers, of which one page alone is read: it is shorter by those that have left.
+    ///
+    /// - Parameter start: 0, or the `next` of another page.
+    func board(
+        of contest: Contest,
+        from start: Int64,
+        limit: Int
+    ) async throws(LedgerError) -> BoardPage {
+        guard contest.body.revision == 0 else {
+            let result = try await result(of: contest)
+            let shown = Array(result.standings.dropFirst(Int(start)).prefix(limit))
+            let end = Int(start) + shown.count
+            return BoardPage(
+                standings: shown,
+                prizes: result.prizes,
+                next: end < result.standings.count ? end : nil
+            )
+        }
+        let page = try await ledger.children(of: contest.id, after: start, limit: limit)
+            .filter { ContestChild.entries.contains($0.number) }
+        var standings: [Standing] = []
+        for child in page {
+            let entry = try ContestEntry(child.record)
+            if entry.isIn { standings.append(.unscored(entry)) }
+        }
+        return BoardPage(
+            standings: standings,
+            prizes: [:],
+            next: page.count == limit ? page.last.map { Int($0.number) } : nil
+        )
     }
 
     /// Returns the standings of a contest with what they lead to.
@@ -77,12 +145,7 @@ final class ContestReader: Sendable {
         let children = try await children(of: contest.id, after: 0)
         let result = ContestResult(contest, try ContestFile.read(children))
         if isKept {
-            results.withLock { results in
-                if results.count >= Self.resultLimit, results[contest.id] == nil {
-                    results.removeAll()
-                }
-                results[contest.id] = result
-            }
+            results.withLock { $0.keep(result, for: contest.id, limit: Self.resultLimit) }
         }
         return result
     }
@@ -100,53 +163,15 @@ final class ContestReader: Sendable {
             last = end.number
         }
     }
+}
 
-    /// Returns the newest contests that `isShown` allows, newest first.
-    func newest(where isShown: (Contest) -> Bool) async throws(LedgerError) -> [Contest] {
-        var shown: [Contest] = []
-        var last: RecordID?
-        let now = ledger.now
-        for _ in 0..<(Self.scanLimit / Self.scanPage) {
-            let page = try await ledger.records(
-                kind: Contest.kind,
-                before: last,
-                limit: Self.scanPage
-            )
-            for record in page {
-                let contest = try Contest(record).asOf(now)
-                if isShown(contest) { shown.append(contest) }
-            }
-            guard page.count == Self.scanPage else { break }
-            last = page.last?.id
-        }
-        return shown
-    }
-
-    /// Returns the newest contests that a user organises or has entered, newest first.
-    func newest(of user: UserID) async throws(LedgerError) -> [Contest] {
-        let now = ledger.now
-        var found: [RecordID: Contest] = [:]
-        for record in try await ledger.records(
-            of: user,
-            kind: Contest.kind,
-            before: nil,
-            limit: Self.scanPage
-        ) {
-            let contest = try Contest(record).asOf(now)
-            if !contest.body.isDeleted { found[contest.id] = contest }
-        }
-        for record in try await ledger.records(
-            of: user,
-            kind: ContestEntry.kind,
-            before: nil,
-            limit: Self.scanPage
-        ) {
-            let entry = try ContestEntry(record)
-            guard entry.isIn, found[entry.contest] == nil else { continue }
-            if let contest = try await contest(entry.contest) { found[contest.id] = contest }
-        }
-        return found.values.sorted { $0.id.rawValue > $1.id.rawValue }
-    }
+/// A page of a contest's standings.
+struct BoardPage: Sendable {
+    let standings: [Standing]
+    /// The prizes by the number of the entry; empty until they are paid.
+    let prizes: [Int64: Int64]
+    /// The place at which the next page begins.
+    let next: Int?
 }
 
 /// The standings of a contest, and the prizes that they lead to.
@@ -174,5 +199,15 @@ struct ContestResult: Sendable {
     /// The amount paid to a tier, in minor units.
     func paid(toTier tier: Int) -> Int64 {
         standings.filter { $0.tier == tier }.reduce(0) { $0 + (prizes[$1.entry.number] ?? 0) }
+    }
+}
+
+extension Dictionary {
+    /// Keeps a value, in the place of any other if there are too many.
+    mutating func keep(_ value: Value, for key: Key, limit: Int) {
+        if count >= limit, self[key] == nil, let other = keys.randomElement() {
+            removeValue(forKey: other)
+        }
+        self[key] = value
     }
 }

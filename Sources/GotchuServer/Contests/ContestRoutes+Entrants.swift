@@ -30,7 +30,6 @@ extension ContestRoutes {
             throw Refused(problem: problem, headers: headers)
         case .success(let id):
             guard let contest = try await reader.contest(id) else { throw Problem.noContest }
-            guard contest.state != .error else { throw Refusal(.contestState).problem }
             var reply =
                 if let rendered {
                     try await rendered(contest)
@@ -62,6 +61,12 @@ extension ContestRoutes {
                 let isAccepted = if case .success = reply.outcome { true } else { false }
                 let end: ContestMetrics.Join = isAccepted ? .joined : .refused
                 metrics.joined(reply.isReplay ? .replayed : end)
+            }
+            if case .failure(let refusal) = reply.outcome, refusal.reason == .potUnequal {
+                // A refusal writes nothing: the contest is stopped by a command of its own.
+                _ = try await ledger.submit(
+                    SweepContest(contest: command.record, isChecking: true)
+                )
             }
             return reply
         } catch {
@@ -236,7 +241,8 @@ protocol KeyedContestCommand: RecordCommand {
 }
 
 extension CreateContest: KeyedContestCommand {
-    var parameters: [String] { [String(decoding: CanonicalJSON.bytes(of: terms), as: UTF8.self)] }
+    /// The terms that the caller chose: a server with other settings decides the same call.
+    var parameters: [String] { [terms.chosen] }
 }
 
 extension PublishContest: KeyedContestCommand {

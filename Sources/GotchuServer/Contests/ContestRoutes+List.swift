@@ -5,9 +5,9 @@ internal import Hummingbird
 internal import Ledger
 
 extension ContestRoutes {
-    private static let usualLimit: Int64 = 25
+    static let usualLimit: Int64 = 25
 
-    /// Lists contests, newest first: by page, or behind a contest, which is the cursor.
+    /// Lists contests, newest first: by page, or behind a cursor.
     @Sendable func list(_ request: Request, _ context: ServerContext) async throws -> Response {
         let viewer = try await viewer(of: request, context).user
         var query = try QueryParameters(request)
@@ -22,91 +22,125 @@ extension ContestRoutes {
         let page = try query.integer("page", in: 1...1_000_000_000)
         let limit = try query.integer("limit", in: 1...100) ?? Self.usualLimit
         let cursor = try query.text("cursor").map { text in
-            guard let id = ContestID.record(text) else {
-                throw Problem.invalid("cursor must be one that this call returned.")
-            }
+            guard let id = ContestID.record(text) else { throw Problem.unknownCursor }
             return id
         }
         try query.end()
         guard page == nil || cursor == nil else {
             throw Problem.invalid("page and cursor do not go together.")
         }
-        let all: [Contest]
+        let list: ContestList
         if mine != nil {
             guard let viewer else { throw Problem.unauthorizedList }
-            all = try await reader.newest(of: viewer).filter { state.holds($0) }
+            list = try await own(state, page: page, cursor, limit: limit, viewer, request)
         } else {
-            all = try await shown(in: state)
-        }
-        let rest = cursor.map { id in all.filter { $0.id.rawValue < id.rawValue } } ?? all
-        return try Reply.json(
-            try await cardPage(
-                of: rest,
-                number: cursor == nil ? page ?? 1 : nil,
+            list = try await cards(
+                in: state,
+                page: page,
+                behind: cursor,
                 limit: limit,
-                total: all.count,
                 for: viewer,
                 request
             )
-        )
+        }
+        return try Reply.json(list)
     }
 
     /// Returns a page of the contests that everybody sees.
     func cards(
-        page number: Int64,
+        in state: ContestState? = nil,
+        page number: Int64?,
+        behind cursor: RecordID? = nil,
+        limit: Int64 = usualLimit,
         for viewer: UserID?,
         _ request: Request
     ) async throws -> ContestList {
-        let all = try await shown(in: nil)
-        return try await cardPage(
-            of: all,
-            number: number,
-            limit: Self.usualLimit,
-            total: all.count,
-            for: viewer,
+        let count = try await reader.publicCount
+        let skipped = ((number ?? 1) - 1) * limit
+        var numbers = 1..<count + 1
+        if let cursor {
+            guard let place = try await reader.contest(cursor)?.body.listNumber else {
+                throw Problem.unknownCursor
+            }
+            numbers = 1..<place
+        } else if state == nil {
+            // A page's place follows from its number, however many there are.
+            let end = max(1, count + 1 - skipped)
+            numbers = max(1, end - limit)..<end
+        }
+        let page = try await reader.published(
+            in: state,
+            numbers,
+            skipping: state == nil ? 0 : Int(skipped),
+            limit: Int(limit)
+        )
+        return try await list(
+            page,
+            number: cursor == nil ? number ?? 1 : nil,
+            limit: limit,
+            total: state == nil ? count : Int64(page.skipped + page.contests.count),
+            viewer,
             request
         )
     }
 
-    private func shown(in state: ContestState?) async throws(LedgerError) -> [Contest] {
-        try await reader.newest { contest in
-            state.holds(contest) && !contest.body.isDeleted && contest.state != .draft
-                && !contest.terms.isInviteOnly
-        }
-    }
-
-    /// - Parameter number: The number of the page; `nil` behind a cursor.
-    private func cardPage(
-        of rest: [Contest],
-        number: Int64?,
+    private func own(
+        _ state: ContestState?,
+        page number: Int64?,
+        _ cursor: RecordID?,
         limit: Int64,
-        total: Int,
-        for viewer: UserID?,
+        _ viewer: UserID,
         _ request: Request
     ) async throws -> ContestList {
-        let skipped = Int(clamping: ((number ?? 1) - 1) * limit)
-        let shown = Array(rest.dropFirst(skipped).prefix(Int(limit)))
-        var cards: [ContestCard] = []
-        for contest in shown { cards.append(try await card(of: contest, viewer, request)) }
-        let hasMore = rest.count > skipped + shown.count
-        return ContestList(
-            contests: cards,
-            limit: WireCount(limit),
-            nextCursor: hasMore ? shown.last?.id.rawValue : nil,
-            page: number.map { WireCount($0) },
-            totalCount: WireCount(Int64(total))
+        let page = try await reader.contests(
+            of: viewer,
+            in: state,
+            before: cursor,
+            skipping: Int(((number ?? 1) - 1) * limit),
+            limit: Int(limit)
+        )
+        return try await list(
+            page,
+            number: cursor == nil ? number ?? 1 : nil,
+            limit: limit,
+            total: Int64(page.skipped + page.contests.count),
+            viewer,
+            request
         )
     }
 
-    private func card(
-        of contest: Contest,
+    /// - Parameter number: The number of the page; `nil` behind a cursor.
+    private func list(
+        _ page: ContestReader.Page,
+        number: Int64?,
+        limit: Int64,
+        total: Int64,
         _ viewer: UserID?,
         _ request: Request
-    ) async throws -> ContestCard {
+    ) async throws -> ContestList {
+        var cards: [ContestCard] = []
+        for contest in page.contests {
+            cards.append(try await summary(of: contest, for: viewer, in: request.language).card)
+        }
+        return ContestList(
+            contests: cards,
+            limit: WireCount(limit),
+            nextCursor: page.next?.rawValue,
+            page: number.map { WireCount($0) },
+            totalCount: WireCount(total)
+        )
+    }
+
+    /// Returns a contest as a list shows it: without what an entrant or a result would need.
+    func summary(
+        of contest: Contest,
+        for viewer: UserID?,
+        in language: Language
+    ) async throws -> ContestView {
         guard let template = try await reader.template(contest.terms.template) else {
             throw LedgerError.corrupt("a contest without its template")
         }
-        let view = ContestView(
+        return ContestView(
             contest: contest,
             template: template,
             viewer: viewer,
@@ -114,19 +148,18 @@ extension ContestRoutes {
             hasObjected: false,
             objections: [],
             result: nil,
-            language: request.language,
+            language: language,
             now: ledger.now
         )
-        return try view.card
     }
-}
-
-extension ContestState? {
-    fileprivate func holds(_ contest: Contest) -> Bool { self == nil || self == contest.wireState }
 }
 
 extension Problem {
     fileprivate static var unauthorizedList: Problem {
         Problem(.unauthorized, detail: "Listing one's own contests needs a token.")
+    }
+
+    fileprivate static var unknownCursor: Problem {
+        .invalid("cursor must be one that this call returned.")
     }
 }

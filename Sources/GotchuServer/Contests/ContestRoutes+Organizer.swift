@@ -48,7 +48,6 @@ extension ContestRoutes {
         guard let starts, let locks else {
             throw Problem.invalid("starts_at and locks_at must be there.")
         }
-        guard locks > ledger.now else { throw Problem.invalid("locks_at must be in the future.") }
         let fee = try fields.requiredInteger("entry_fee_cents")
         let most = try fields.integer("max_entries") ?? ContestTerms.entryLimit
         let ends = try fields.time("ends_at")
@@ -107,15 +106,30 @@ extension ContestRoutes {
         let (user, id) = try await organizer(of: request, context)
         let key = try request.idempotencyKey()
         try await request.fields().end()
-        let isSettled = try await reader.contest(id)?.state == .settled
+        let contest = try await reader.contest(id)
+        if let contest { try requireReviewed(contest, by: user) }
         return try await submit(
             SettleContest(contest: id, organizer: user),
             by: user,
             key: key,
             request,
             context,
-            isRepeated: isSettled,
+            isRepeated: contest?.state == .settled,
             rendered: settlementReply
+        )
+    }
+
+    /// Throws if a contest's time for objections is not over, with its end: nothing is decided
+    /// under the key.
+    func requireReviewed(_ contest: Contest, by user: UserID) throws {
+        guard contest.organizer == user, let end = contest.settlesAt,
+            contest.settleReason(at: ledger.now) == .contestUnderReview
+        else { return }
+        throw Problem(
+            .contestState,
+            detail: "The time for objections ends at \(end.iso8601): nothing is paid before. "
+                + "No money has moved.",
+            fix: "It settles by itself then; settle_after_seconds 0 leaves no such time."
         )
     }
 

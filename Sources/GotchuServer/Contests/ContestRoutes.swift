@@ -101,12 +101,8 @@ struct ContestRoutes: Sendable {
         _ request: Request,
         _ context: ServerContext
     ) async throws -> Response {
-        let name = context.parameters.get("name") ?? ""
-        var image = TemplateImage.gradient(name)
-        if image == nil, let record = try await ledger.record(TemplateImage.record(name)) {
-            image = try TemplateImage(record)
-        }
-        guard let image else {
+        try authentication.limits.allowResolve(as: .address(context.client))
+        guard let image = try await reader.image(context.parameters.get("name") ?? "") else {
             throw Problem(.notFound, detail: "There is nothing at this address.")
         }
         return Response(
@@ -181,7 +177,7 @@ struct ContestRoutes: Sendable {
         let viewer = try await viewer(of: request, context)
         var query = try QueryParameters(request)
         let limit = try query.integer("limit", in: 1...ContestBoard.pageLimit)
-        let start = try query.integer("cursor", in: 1...ContestTerms.entryLimit)
+        let start = try query.integer("cursor", in: 1...Contest.joinLimit)
         let invitation = query.text("join_token")
         try query.end()
         let (contest, _) = try await visible(
@@ -190,12 +186,13 @@ struct ContestRoutes: Sendable {
             subject: viewer.subject,
             invitation: invitation
         )
-        let result = try await reader.result(of: contest)
         let board = ContestBoard(
             view: try await view(of: contest, for: viewer.user, in: request.language),
-            result: result,
-            start: Int(start ?? 0),
-            limit: Int(limit ?? Int64(ContestBoard.usualPage))
+            page: try await reader.board(
+                of: contest,
+                from: start ?? 0,
+                limit: Int(limit ?? ContestBoard.usualPage)
+            )
         )
         return try Reply.json(board.leaderboard)
     }

@@ -105,7 +105,7 @@ extension ContestView {
             contest.body.revision > 0
             && (contest.state == .live || contest.state == .complete && contest.isDisputed)
         let canDispute = contest.state == .complete && !contest.isDisputed
-        let canSettle = contest.state == .complete && contest.settleReason == nil
+        let canSettle = contest.state == .complete && contest.settleReason(at: now) == nil
         let canCancel = contest.cancelReason == nil && !contest.isOver
         let canDelete = contest.isOver || contest.state == .draft
         return [
@@ -136,7 +136,7 @@ extension ContestView {
             action(
                 "settle",
                 words.settle,
-                canSettle ? nil : contest.isDisputed ? disputed : notNow,
+                canSettle ? nil : contest.isDisputed ? disputed : underReview ?? notNow,
                 .post,
                 "/settle",
                 confirm: words.confirmSettle,
@@ -168,6 +168,13 @@ extension ContestView {
     private var boardReason: Reason? { contest.body.revision > 0 ? nil : noScores }
 
     private var notNow: Reason { Reason(.contestState, words.notNow) }
+
+    /// The reason while objections are waited for, and until when that is.
+    private var underReview: Reason? {
+        contest.settlesAt.map {
+            Reason(.contestState, "\(words.review): \($0.minuteText)")
+        }
+    }
 
     private var noScores: Reason { Reason(.noScores, words.noScores) }
 

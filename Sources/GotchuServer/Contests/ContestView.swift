@@ -74,6 +74,7 @@ struct ContestView: Sendable {
             detail.revision = WireCount(contest.body.revision)
             detail.objected = hasObjected ? true : nil
             if isOrganizer, !objections.isEmpty {
+                detail.objectionCount = WireCount(contest.body.objections)
                 detail.objections = objections.map { objection in
                     ContestDetail.Objection(
                         entryNumber: WireCount(objection.body.entry),

@@ -66,6 +66,8 @@ extension Refusal.Reason {
         case .scoresChanged: .scoresChanged
         case .noScores: .noScores
         case .tooManyContests: .rateLimited
+        case .contestDates: .validationError
+        case .leftTooOften, .tooManyScores, .contestUnderReview, .potUnequal: .contestState
         }
     }
 
@@ -123,8 +125,28 @@ extension Refusal.Reason {
         case .scoresChanged: "There are other scores than the caller knew. Look at them first."
         case .noScores: "No entry has a score yet."
         case .tooManyContests: "Too many contests of this organiser are open."
+        case .contestDates, .leftTooOften, .tooManyScores, .contestUnderReview, .potUnequal:
+            limitSentence
         case .unknownEID: "The EID to be replaced was never this session's."
         case .tooManyRotations: "The session has changed its EID too often. Keep the one it has."
+        }
+    }
+
+    /// The sentence of a reason that is a limit of contests.
+    private var limitSentence: String {
+        switch self {
+        case .contestDates:
+            "locks_at must be in the future, and no date more than 366 days from now."
+        case .leftTooOften:
+            "The user has left this contest too often to enter it again. Nothing was charged."
+        case .tooManyScores:
+            "The contest has as many score revisions as there may be. Complete or cancel it."
+        case .contestUnderReview:
+            "The time for objections is not over: nothing is paid before. No money has moved."
+        case .potUnequal:
+            "The contest's pot is not what its entries say. Nothing moves: its operator must look."
+        // SAFETY: `sentence` names those that come here.
+        default: "The contest does not allow this. No money has moved."
         }
     }
 
@@ -134,7 +156,8 @@ extension Refusal.Reason {
         case .tooManyLiveSessions, .noFreeEID, .accountChanged, .tooManyContests: true
         case .unknownContest, .notOrganizer, .notEntrant, .ownContest, .joinTokenRequired,
             .contestFull, .contestLocked, .alreadyJoined, .notJoined, .contestState,
-            .contestCancelled, .contestDisputed, .scoresChanged, .noScores:
+            .contestCancelled, .contestDisputed, .scoresChanged, .noScores, .contestDates,
+            .leftTooOften, .tooManyScores, .contestUnderReview, .potUnequal:
             false
         case .unknownUser, .unknownSession, .forbidden, .ownSession, .sessionBusy,
             .sessionNotLocked, .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged,

@@ -31,6 +31,9 @@ struct ContestPages: Sendable {
         var query = try QueryParameters(request)
         let page = try query.integer("page", in: 1...1_000_000) ?? 1
         try query.end()
+        let subject =
+            visit.map { RateLimitSubject.login(Login(user: $0.user)) } ?? .address(context.client)
+        try gate.limits.allowResolve(as: subject)
         let list = try await contests.cards(page: page, for: visit?.user, request)
         let view = ContestListPage(list: list, language: request.language, visit: visit)
         return view.page.response(for: visit)
@@ -62,12 +65,12 @@ struct ContestPages: Sendable {
         if request.method == .get {
             var query = try QueryParameters(request)
             invitation = query.text("join_token")
-            start = try query.integer("from", in: 1...ContestTerms.entryLimit) ?? 0
+            start = try query.integer("from", in: 1...Contest.joinLimit) ?? 0
             try query.end()
         }
         let subject =
             visit.map { RateLimitSubject.login(Login(user: $0.user)) } ?? .address(context.client)
-        if invitation != nil { try gate.limits.allowResolve(as: subject) }
+        try gate.limits.allowResolve(as: subject)
         let (contest, _) = try await contests.visible(
             context,
             to: visit?.user,
@@ -81,9 +84,11 @@ struct ContestPages: Sendable {
         )
         let board = ContestBoard(
             view: view,
-            result: try await contests.reader.result(of: contest),
-            start: Int(start),
-            limit: Self.boardLimit
+            page: try await contests.reader.board(
+                of: contest,
+                from: start,
+                limit: Self.boardLimit
+            )
         )
         let page = ContestPage(
             detail: try view.detail,

@@ -1,6 +1,7 @@
 internal import Contests
 internal import GotchuAPI
 internal import GotchuCore
+internal import Ledger
 internal import Pages
 
 /// One contest as its organiser sees it.
@@ -58,8 +59,14 @@ struct OrganizerPage: Sendable {
     // MARK: What it is
 
     /// The list of a person's own contests.
-    static func list(_ views: [ContestView], _ zone: WebZone) -> HTML {
-        guard !views.isEmpty else {
+    ///
+    /// - Parameter last: The contest behind which there may be older ones.
+    static func list(
+        _ views: [ContestView],
+        olderThan last: RecordID?,
+        _ zone: WebZone
+    ) -> HTML {
+        guard !views.isEmpty || last != nil else {
             return """
                 <section class="panel"><div class="empty"><b>No contest yet</b>Make one below.\
                 </div></section>
@@ -75,7 +82,11 @@ struct OrganizerPage: Sendable {
             """
         }
         let columns = [("Contest", "what"), ("State", ""), ("Starts", ""), ("Fee", "n")]
-        return "<section class=\"panel\">\(HTML.list(columns, rows))</section>"
+        let more = last.map { last -> HTML in
+            let path = "\(WebPath.ownContests)?before=\(last.rawValue)"
+            return "<p class=\"more\"><a class=\"plain\" href=\"\(path)\">Older</a></p>"
+        }
+        return "<section class=\"panel\">\(HTML.list(columns, rows))\(more)</section>"
     }
 
     private static func chip(_ view: ContestView) -> HTML {
@@ -181,7 +192,8 @@ struct OrganizerPage: Sendable {
         }
         let columns = [("When", ""), ("Entry", ""), ("Objection", "what")]
         return """
-            <section class="panel" id="objections"><h2>Objections</h2>
+            <section class="panel" id="objections"><h2>Objections \
+            <small>\(contest.body.objections)</small></h2>
             \(HTML.list(columns, rows))</section>
             """
     }

@@ -9,6 +9,7 @@ internal import Pages
 /// Each press is the API's command; those that move money carry its key.
 struct OrganizerPages: Sendable {
     private static let templateLimit = 200
+    private static let listLimit = 50
 
     let gate: WebGate
     let contests: ContestRoutes
@@ -33,28 +34,37 @@ struct OrganizerPages: Sendable {
     // MARK: The list and a new contest
 
     private func list(_ visit: WebVisit) async throws -> Response {
-        try QueryParameters(visit.request).end()
-        return try await listPage(visit, ContestForm()).response(for: visit)
+        var query = try QueryParameters(visit.request)
+        let before = query.text("before").flatMap { ContestID.record($0) }
+        try query.end()
+        return try await listPage(visit, ContestForm(), before: before).response(for: visit)
     }
 
     private func listPage(
         _ visit: WebVisit,
         _ form: ContestForm,
+        before: RecordID? = nil,
         problem: Problem? = nil
     ) async throws -> WebPage {
-        let own = try await contests.reader.newest(of: visit.user)
-            .filter { $0.organizer == visit.user }
+        let own = try await contests.ledger.records(
+            of: visit.user,
+            kind: Contest.kind,
+            before: before,
+            limit: Self.listLimit
+        )
         var views: [ContestView] = []
-        for contest in own {
-            views.append(try await contests.view(of: contest, for: visit.user, in: .english))
+        for contest in own.compactMap({ contests.reader.readable($0) })
+        where !contest.body.isDeleted {
+            views.append(try await contests.summary(of: contest, for: visit.user, in: .english))
         }
+        let last = own.count == Self.listLimit ? own.last?.id : nil
         var templates = ContestTemplate.builtIn
         let records = try await contests.ledger.records(
             kind: ContestTemplate.kind,
             before: nil,
             limit: Self.templateLimit
         )
-        for record in records { templates.append(try ContestTemplate(record)) }
+        templates += records.compactMap { try? ContestTemplate($0) }
         let names = templates.map { template in
             (
                 id: template.id,
@@ -69,7 +79,10 @@ struct OrganizerPages: Sendable {
                 WebPage.Banner("\($0.detail) Nothing was made.", isBad: true)
             },
             controls: "<a class=\"plain\" href=\"\(WebPath.contests)\">All contests</a>",
-            content: "\(OrganizerPage.list(views, visit.zone))\(form.panel(names, for: visit))"
+            content: """
+                \(OrganizerPage.list(views, olderThan: last, visit.zone))\
+                \(form.panel(names, for: visit))
+                """
         )
     }
 
@@ -238,7 +251,9 @@ struct OrganizerPages: Sendable {
         }
         switch act {
         case .publish: try await keyed(PublishContest(contest: id, organizer: user))
-        case .settle: try await keyed(SettleContest(contest: id, organizer: user))
+        case .settle:
+            try contests.requireReviewed(contest, by: user)
+            try await keyed(SettleContest(contest: id, organizer: user))
         case .cancel:
             try await keyed(CancelContest(contest: id, organizer: user, reason: checked()))
         case .lock: try await change(.lock)

@@ -21,11 +21,15 @@ struct PayPage: Sendable {
     /// The same while an outcome is not known.
     private static let resolving = 2
 
+    /// The request once it is paid, for those who may not have paid it.
+    private var paidByAnybody: WebPage? {
+        guard case .paid = session.state else { return nil }
+        return page(words.paid, "<p>\(words.isPaid)</p>", mood: .over)
+    }
+
     /// The request for a person who is not logged in, and who may have paid it all the same.
     var forAnybody: WebPage {
-        if case .paid = session.state {
-            return page(words.paid, "<p>\(words.isPaid)</p>", mood: .over)
-        }
+        if let paidByAnybody { return paidByAnybody }
         let login = WebPath.login(returningTo: WebPath.request(eid))
         let link = "<a class=\"main\" href=\"\(login)\">\(words.logInToPay)</a>" as HTML
         return ended ?? page(words.pay, request(link))
@@ -35,10 +39,10 @@ struct PayPage: Sendable {
     ///
     /// - Parameter balance: In the session's currency; `nil` without a wallet in it.
     func view(for visit: WebVisit, balance: Money?) -> WebPage {
-        if let paid = paid(by: visit.user) ?? ended { return paid }
         if session.payee == visit.user {
-            return page(words.own, request("<p>\(words.nobodyOwn)</p>"))
+            return paidByAnybody ?? ended ?? page(words.own, request("<p>\(words.nobodyOwn)</p>"))
         }
+        if let paid = paid(by: visit.user) ?? ended { return paid }
         if case .locked(let payer, _) = session.state, payer != visit.user {
             let text: HTML = """
                 <p>\(words.somebodyElse)</p>
@@ -118,10 +122,15 @@ struct PayPage: Sendable {
         case .cancelled:
             page(
                 words.cancelled,
-                "<p>\(words.payeeCancelled)</p>",
+                "<p>\(words.wasCancelled)\(uncharged)</p>",
                 mood: .over
             )
         }
+    }
+
+    /// A sentence that is not true of a bill of which shares are paid.
+    private var uncharged: HTML? {
+        (session.figures?.paid ?? 0) > 0 ? nil : " \(words.nothingCharged)"
     }
 
     // MARK: After the press
@@ -152,7 +161,7 @@ struct PayPage: Sendable {
 
     /// The page of a press that the key has no answer to yet: the same press again finds out.
     ///
-    /// - Precondition: The session is as it is stored.
+    /// - Precondition: The session is as it was stored before the key's answer was looked for.
     func unanswered(_ press: PaymentForm, for visit: WebVisit) -> WebPage {
         if let paid = paid(by: visit.user) { return paid }
         // A session that has ended refuses what may still be on its way.
@@ -215,7 +224,8 @@ struct PayPage: Sendable {
             .unknownContest, .notOrganizer, .notEntrant,
             .ownContest, .joinTokenRequired, .contestFull, .contestLocked, .alreadyJoined,
             .notJoined, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
-            .noScores, .tooManyContests:
+            .noScores, .tooManyContests, .contestDates, .leftTooOften, .tooManyScores,
+            .contestUnderReview, .potUnequal:
             said(words.notPaid, words.impossible.filled(refusal.problem.code))
         }
     }

@@ -1,3 +1,4 @@
+internal import Contests
 internal import GotchuAPI
 internal import GotchuCore
 internal import HTTPTypes
@@ -44,14 +45,33 @@ struct PayRoutes: Sendable {
         }
         let page = PayPage(
             eid: eid,
-            session: published.session,
+            session: try await session(published, for: visit?.user),
             payee: published.payeeName,
             now: ledger.now,
             language: request.language
         )
         guard let visit else { return page.forAnybody.response() }
-        let balance = try await balance(of: visit.user, in: published.session.amount.currency)
+        let balance = try await balance(of: visit.user, in: page.session.amount.currency)
         return page.view(for: visit, balance: balance).response(for: visit)
+    }
+
+    /// Returns a session as a visitor sees it: of a bill their own share, once they hold or have
+    /// paid one.
+    private func session(_ published: PublishedSession, for user: UserID?) async throws -> Session {
+        guard let user, published.record.kind == Group.kind else { return published.session }
+        let group = try Group(published.record)
+        guard var own = try await ledger.ownShare(of: group, for: user),
+            try await isOf(group.sale, own, user)
+        else { return published.session }
+        own.eid = group.eid
+        return own
+    }
+
+    /// Returns false for a place of a contest that its payer has left again.
+    private func isOf(_ sale: Group.Sale?, _ share: Session, _ user: UserID) async throws -> Bool {
+        guard let sale, share.status == .paid else { return true }
+        let entry = try await ledger.record(named: ContestID.entryName(sale.record, user))
+        return entry.map { $0.until == nil } ?? false
     }
 
     /// The balance in a currency; `nil` without a wallet in it.
@@ -147,21 +167,29 @@ struct PayRoutes: Sendable {
     /// The end of a press, by the key's answer; until there is one, the page loads itself anew.
     ///
     /// The session is as it is stored: one that has expired by the clock alone may still be paid by
-    /// a commit that is under way.
+    /// a commit that is under way. It is read before the answer: one that has ended by then, and
+    /// has no answer after that, gets none any more.
     @Sendable func result(_ visit: WebVisit) async throws -> Response {
         var query = try QueryParameters(visit.request)
         let sid = query.text("sid").flatMap { SessionID(rawValue: $0) }
         let key = query.text("key").flatMap { IdempotencyKey(rawValue: $0) }
         let tip = try query.integer("tip", in: 1...Money.allowedRequest.upperBound) ?? 0
+        let amount = try query.integer("amount", in: Money.allowedRequest)
         try query.end()
         guard let eid = Self.eid(in: visit.context), let sid, let key else {
             throw Problem.noSuchPage
         }
+        let seen = try await session(sid, of: visit.user)
         let answer = try await answer(to: key, of: visit.user)
         guard answer?.concerns(sid) ?? true,
-            let session = try await session(sid, paidBy: answer),
-            let payee = try await ledger.published(session.eid)?.payeeName
+            var session = answer == nil
+                ? seen : try await session(sid, of: visit.user, paidBy: answer),
+            let payee = try await ledger.record(named: Session.name(of: session.eid))?.ownerName
         else { throw Problem.noSuchPage }
+        if let amount, session.figures != nil {
+            // Of a bill the press was for a share, and not for all of it.
+            session.amount = Money(minorUnits: amount, currency: session.amount.currency)
+        }
         let page = PayPage(
             eid: eid,
             session: session,
@@ -182,12 +210,21 @@ struct PayRoutes: Sendable {
         }
     }
 
-    /// Returns a session; of a group the share that an answer has paid, or the next one.
-    private func session(_ sid: SessionID, paidBy answer: Answer?) async throws -> Session? {
+    /// Returns a session as it is stored; of a bill the share that an answer has paid, or another
+    /// one that the user has paid.
+    private func session(
+        _ sid: SessionID,
+        of user: UserID,
+        paidBy answer: Answer? = nil
+    ) async throws -> Session? {
         guard let record = try await ledger.record(RecordID(sid)) else { return nil }
         guard record.kind == Group.kind else { return try record.session }
         let group = try Group(record)
-        return try await ledger.share(paidBy: answer, of: group) ?? group.offer(at: ledger.now)
+        if let paid = try await ledger.share(paidBy: answer, of: group) { return paid }
+        guard group.sale == nil, let own = try await ledger.ownShare(of: group, for: user),
+            own.status == .paid
+        else { return group.face }
+        return own
     }
 
     private static func eid(in context: ServerContext) -> EID? {

@@ -115,6 +115,15 @@ struct ScoreForm: Sendable {
         }
     }
 
+    private static func value(_ text: String) -> Score.Value {
+        Int64(text).map(Score.Value.number) ?? .text(text)
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        let rest = text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace)
+        return String(rest.reversed())
+    }
+
     // MARK: The body
 
     /// The scores of a form that were changed, in the words of the API's call.
@@ -125,7 +134,7 @@ struct ScoreForm: Sendable {
         var typed: [String: (points: String, values: [String: String])] = [:]
         for name in fields.names where name.hasPrefix("score.") {
             let parts = name.split(separator: Self.separator).map(String.init)
-            let text = (fields.text(name) ?? "").filter { !$0.isWhitespace }
+            let text = Self.trimmed(fields.text(name) ?? "")
             guard (2...3).contains(parts.count) else { throw .invalid("There is no such score.") }
             var row = typed[parts[1]] ?? ("", [:])
             if parts.count == 2 { row.points = text } else { row.values[parts[2]] = text }
@@ -135,11 +144,20 @@ struct ScoreForm: Sendable {
         for row in rows {
             guard let new = typed.removeValue(forKey: row.key) else { continue }
             let old = row.result
-            let values = new.values.filter { !$0.value.isEmpty }
+            let shown = values.reduce(into: [String: Score.Value]()) { shown, column in
+                shown[column.key] = old?.values[column.key]
+            }
             let isSame =
                 new.points == old.map { "\($0.points)" } ?? ""
-                && values == old.map { $0.values.mapValues { Self.text($0) } } ?? [:]
-            if !isSame { scores.append(try score(of: row.key, new.points, values)) }
+                && new.values.filter { !$0.value.isEmpty } == shown.mapValues { Self.text($0) }
+            guard !isSame else { continue }
+            // What the form does not show stays as it is.
+            var next = old?.values.filter { shown[$0.key] == nil } ?? [:]
+            for (key, text) in new.values where !text.isEmpty {
+                let isOld = shown[key].map { Self.text($0) == text } ?? false
+                next[key] = isOld ? shown[key] : Self.value(text)
+            }
+            scores.append(try score(of: row.key, new.points, next))
         }
         guard typed.isEmpty else { throw .invalid("A score is for nobody of this contest.") }
         return scores
@@ -170,7 +188,8 @@ struct ScoreForm: Sendable {
             for (name, cell) in zip(names, cells) { row[name] = cell }
             let who = row.removeValue(forKey: key) ?? ""
             let points = row.removeValue(forKey: "points") ?? ""
-            scores.append(try score(of: who, points, row.filter { !$0.value.isEmpty }))
+            let values = row.filter { !$0.value.isEmpty }.mapValues(Self.value)
+            scores.append(try score(of: who, points, values))
         }
         return scores
     }
@@ -178,7 +197,7 @@ struct ScoreForm: Sendable {
     private func score(
         of key: String,
         _ points: String,
-        _ values: [String: String]
+        _ values: [String: Score.Value]
     ) throws(Problem) -> JSONValue {
         var members: [String: JSONValue] = [:]
         if isByEntry {
@@ -199,7 +218,12 @@ struct ScoreForm: Sendable {
         }
         if !values.isEmpty {
             members["values"] = .object(
-                values.mapValues { text in Int64(text).map(JSONValue.integer) ?? .string(text) }
+                values.mapValues { value in
+                    switch value {
+                    case .number(let number): .integer(number)
+                    case .text(let text): .string(text)
+                    }
+                }
             )
         }
         return .object(members)

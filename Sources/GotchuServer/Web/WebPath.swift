@@ -42,7 +42,8 @@ enum WebPath {
     static func result(of form: PaymentForm, _ eid: EID) -> String {
         let key = escaped(form.key.rawValue)
         let tip = form.tip > 0 ? "&tip=\(form.tip)" : ""
-        return "\(request(eid))\(resultSuffix)?sid=\(form.session)&key=\(key)\(tip)"
+        let press = "sid=\(form.session)&key=\(key)&amount=\(form.amount.minorUnits)\(tip)"
+        return "\(request(eid))\(resultSuffix)?\(press)"
     }
 
     /// Returns the wallet's page of a currency.

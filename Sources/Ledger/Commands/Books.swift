@@ -121,10 +121,18 @@ package struct Books: Sendable {
         telling event: Event? = nil
     ) {
         precondition(record.version == 1 && rows.records[record.id] == nil)
-        precondition(rows.children[parent]?[number] == nil)
         put(record, telling: event)
-        rows.children[parent]?[number] = record.id
-        written.children.append(Child(parent: parent, number: number, record: record.id))
+        adopt(record.id, by: parent, number: number)
+    }
+
+    /// Makes a record a child of another, whose row the command has locked.
+    ///
+    /// - Precondition: It is nobody's child, and no child of the parent has its number.
+    package mutating func adopt(_ record: RecordID, by parent: RecordID, number: Int64) {
+        changeCount += 1
+        precondition(rows.children[parent]?[number] == nil)
+        rows.children[parent]?[number] = record
+        written.children.append(Child(parent: parent, number: number, record: record))
     }
 
     /// Writes a record's next version, and the event that others receive.

@@ -143,12 +143,21 @@ package struct Event: Equatable, Sendable {
     package let at: Timestamp
     /// The money that moved with it, in minor units, if the record does not hold it.
     package let amount: Int64?
+    /// The time by which it came later than it was due, for metrics; not stored.
+    package let lateness: Duration?
 
-    package init(kind: String, record: Record, at: Timestamp, amount: Int64? = nil) {
+    package init(
+        kind: String,
+        record: Record,
+        at: Timestamp,
+        amount: Int64? = nil,
+        lateness: Duration? = nil
+    ) {
         self.kind = kind
         self.record = record
         self.at = at
         self.amount = amount
+        self.lateness = lateness
     }
 
     /// The event's id, the same for ever: each version of a record exists once.

@@ -90,6 +90,15 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case scoresChanged = "SCORES_CHANGED"
         case noScores = "NO_SCORES"
         case tooManyContests = "TOO_MANY_CONTESTS"
+        /// The entries close in the past, or a date is too far ahead.
+        case contestDates = "CONTEST_DATES"
+        /// The user has left the contest as often as one may.
+        case leftTooOften = "LEFT_TOO_OFTEN"
+        case tooManyScores = "TOO_MANY_SCORES"
+        /// The time for objections is not over.
+        case contestUnderReview = "CONTEST_UNDER_REVIEW"
+        /// A contest's pot is not what its entries say.
+        case potUnequal = "POT_UNEQUAL"
         /// A balance would not fit.
         case balanceTooLarge = "BALANCE_TOO_LARGE"
         /// The database holds a record that cannot be read.
@@ -106,7 +115,9 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case .unknownUser, .unknownRecord, .forbidden, .ownSession, .keyReused, .accountChanged,
             .otherProvider, .unreadable:
             false
-        case .unknownContest, .notOrganizer, .notEntrant, .ownContest, .joinTokenRequired: false
+        case .unknownContest, .notOrganizer, .notEntrant, .ownContest, .joinTokenRequired,
+            .contestUnderReview, .potUnequal:
+            false
         default: true
         }
     }

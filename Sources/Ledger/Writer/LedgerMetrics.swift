@@ -14,6 +14,8 @@ package final class LedgerMetrics: Sendable {
         package var accepted: [String: Int] = [:]
         package var replayed: [String: Int] = [:]
         package var refused: [String: [Refusal.Reason: Int]] = [:]
+        /// The lateness of the events that were due at a time, by their kinds.
+        package var lateness: [String: Histogram] = [:]
         /// Commands whose batch was not committed: their callers were told to try again.
         package var failedCommands = 0
         /// Commands refused because the queue was full.
@@ -29,8 +31,16 @@ package final class LedgerMetrics: Sendable {
 
     package var reading: Reading { state.withLock { $0 } }
 
-    func committed(_ verdicts: [(command: String, SubmissionEnd)], within duration: Duration) {
+    func committed(
+        _ verdicts: [(command: String, SubmissionEnd)],
+        _ events: [Event],
+        within duration: Duration
+    ) {
         state.withLock { state in
+            for event in events {
+                guard let lateness = event.lateness else { continue }
+                state.lateness[event.kind, default: .human].observe(lateness)
+            }
             state.commitDuration.observe(duration)
             let index = Self.batchSizes.firstIndex { verdicts.count <= $0 }
             state.batches[index ?? Self.batchSizes.count - 1] += 1

@@ -166,7 +166,8 @@ package final class LedgerWriter: Service {
             tail = effects.seal ?? tail
             let duration = ContinuousClock.now - start
             feed.publish(effects)
-            metrics.committed(submissions.map { ($0.name, $0.succeed()) }, within: duration)
+            let verdicts = submissions.map { ($0.name, $0.succeed()) }
+            metrics.committed(verdicts, effects.events, within: duration)
         } catch {
             tail = nil
             await fail(submissions, with: error, &tail)

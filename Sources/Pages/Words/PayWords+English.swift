@@ -27,7 +27,6 @@ extension PayWords {
         expired: "The request has expired: nobody can pay it any more.",
         askAnew: "Ask at the till for a new one.",
         cancelled: "Cancelled",
-        payeeCancelled: "The payee cancelled the request. Nothing was charged.",
         paid: "Paid",
         isPaid: "This request is paid.",
         youPaid: "You have paid this",

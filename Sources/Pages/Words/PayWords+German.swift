@@ -27,7 +27,6 @@ extension PayWords {
         expired: "Die Zahlungsanforderung ist abgelaufen: Niemand kann sie mehr bezahlen.",
         askAnew: "Fragen Sie an der Kasse nach einer neuen.",
         cancelled: "Abgebrochen",
-        payeeCancelled: "Der Empfänger hat abgebrochen. Nichts wurde abgebucht.",
         paid: "Bezahlt",
         isPaid: "Das ist bezahlt.",
         youPaid: "Sie haben das bezahlt",

@@ -39,7 +39,6 @@ package struct PayWords: Sendable {
     package let expired: String
     package let askAnew: String
     package let cancelled: String
-    package let payeeCancelled: String
 
     // After the press.
     package let paid: String

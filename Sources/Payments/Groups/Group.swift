@@ -35,6 +35,8 @@ package struct Group: Equatable, Sendable {
     package var claims: [Claim]
     /// The number of shares made so far.
     package var shareCount: Int64
+    /// The numbers of holds that lapsed or were given back, by their payers.
+    package var lapses: [UserID: Int64]
 
     /// The states, each with what only that one has.
     package enum State: Equatable, Sendable {
@@ -81,7 +83,8 @@ package struct Group: Equatable, Sendable {
         version: Int64 = 1,
         rotations: Int64 = 0,
         claims: [Claim] = [],
-        shareCount: Int64 = 0
+        shareCount: Int64 = 0,
+        lapses: [UserID: Int64] = [:]
     ) {
         self.id = id
         self.purpose = purpose
@@ -101,6 +104,7 @@ package struct Group: Equatable, Sendable {
         self.rotations = rotations
         self.claims = claims
         self.shareCount = shareCount
+        self.lapses = lapses
     }
 
     // MARK: Its figures
@@ -177,7 +181,7 @@ package struct Group: Equatable, Sendable {
     func asOf(_ time: Timestamp) -> Group {
         guard !isFinal else { return self }
         var next = self
-        next.claims.removeAll { $0.until.map { time >= $0 } ?? false }
+        for claim in claims where claim.until.map({ time >= $0 }) ?? false { next.drop(claim) }
         if time >= expiresAt, pooled == 0 { next.state = .expired }
         if next != self { next.version += 1 }
         return next
@@ -203,7 +207,7 @@ package struct Group: Equatable, Sendable {
     func released(_ claim: Claim) -> Group {
         var next = self
         next.version += 1
-        next.claims.removeAll { $0 == claim }
+        next.drop(claim)
         return next
     }
 
@@ -283,7 +287,7 @@ extension Group {
 
     /// The group as a payer sees it who heard its EID: the amount is that of the next share, and it
     /// is locked while all others are held or paid.
-    package func offer(at time: Timestamp) -> Session {
+    func offer(at time: Timestamp) -> Session {
         var offer = face
         guard !isFinal else { return offer }
         if time >= expiresAt { offer.state = .expired }

@@ -20,6 +20,7 @@ extension Group {
         package let sale: Sale?
         let claims: [Claim]
         let shareCount: Int64
+        let lapses: [String: Int64]?
 
         struct Claim: Codable, Equatable, Sendable {
             let place: Int64
@@ -56,6 +57,8 @@ extension Group {
                 )
             }
             shareCount = group.shareCount
+            let counts = group.lapses.map { ($0.key.rawValue, $0.value) }
+            lapses = counts.isEmpty ? nil : Dictionary(uniqueKeysWithValues: counts)
         }
 
         /// The number of the shares that were paid, and their sum in minor units.
@@ -101,7 +104,12 @@ extension Group {
                     until: claim.until.map { Timestamp(milliseconds: $0) }
                 )
             },
-            shareCount: body.shareCount
+            shareCount: body.shareCount,
+            lapses: Dictionary(
+                uniqueKeysWithValues: (body.lapses ?? [:]).map {
+                    (UserID(trusted: $0.key), $0.value)
+                }
+            )
         )
     }
 

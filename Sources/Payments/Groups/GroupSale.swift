@@ -22,6 +22,21 @@ extension Group {
     /// The number of shares that payers' locks may make, lapsed ones included.
     var shareLimit: Int64 { sale == nil ? 1_000 : 20_000 }
 
+    /// The number of holds that one payer may let lapse: a stranger could use up all shares.
+    static let lapseLimit: Int64 = 20
+    /// The payers whose lapsed holds are counted.
+    static let lapsePayerLimit = 200
+
+    /// Ends a hold without a payment. The payers who do that most often are remembered.
+    mutating func drop(_ claim: Claim) {
+        claims.removeAll { $0 == claim }
+        lapses[claim.payer, default: 0] += 1
+        guard lapses.count > Self.lapsePayerLimit else { return }
+        let others = lapses.filter { $0.key != claim.payer }
+        let least = others.min { ($0.value, $0.key.rawValue) < ($1.value, $1.key.rawValue) }
+        if let least { lapses[least.key] = nil }
+    }
+
     /// The unique name of the first place that a payer has bought of a sale. It stands for the
     /// share: old clients know the group alone.
     static func saleName(_ group: SessionID, _ payer: UserID) -> String { "\(group)/by/\(payer)" }

@@ -68,7 +68,9 @@ struct ShareClaim {
             return try books.session(group.shareID(claim.share), at: time)
         }
         guard named == group.id else { throw Refusal(reason(in: group, books, time)) }
-        guard group.shareCount < group.shareLimit else { throw Refusal(.sessionBusy) }
+        guard group.shareCount < group.shareLimit,
+            group.lapses[payer, default: 0] < Group.lapseLimit
+        else { throw Refusal(.sessionBusy) }
         let wish = PlaceWish(payer: payer, place: place, expectedAmount: expectedAmount)
         let purpose = try purposes.purpose(of: group)
         let chosen = try purpose.choose(for: wish, in: group, on: books, at: time)

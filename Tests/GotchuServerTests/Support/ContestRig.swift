@@ -39,18 +39,21 @@ final class ContestRig: Sendable {
     }
 
     /// The body of a new contest that locks in a minute.
+    ///
+    /// - Parameter review: The time for objections, in seconds.
     static func body(
         fee: Int = 500,
         template: String = quiz,
         tiers: String = winnerTakesAll,
         lockIn: Duration = .seconds(60),
+        review: Int = 0,
         more: String = ""
     ) -> String {
         let locks = Timestamp.now.advanced(by: lockIn).iso8601
         return """
             {"template_id":"\(template)","title":"Pub <quiz>","description":"Ten rounds.",\
             "entry_fee_cents":\(fee),"currency":"usd","locks_at":"\(locks)",\
-            "starts_at":"\(locks)","tiers":\(tiers)\(more)}
+            "starts_at":"\(locks)","settle_after_seconds":\(review),"tiers":\(tiers)\(more)}
             """
     }
 

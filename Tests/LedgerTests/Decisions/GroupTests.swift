@@ -126,6 +126,22 @@ struct GroupTests {
         #expect(table.complaint() == nil)
     }
 
+    @Test("One who holds shares and pays none holds none any more, and keeps nobody out")
+    func idleHolds() throws {
+        var table = Table([300, 300])
+        for number in 0..<Group.lapseLimit {
+            try #require(table.lock(0).session?.share != nil, "\(number)")
+            let unlock = UnlockSession(session: table.group, payer: table.payers[0])
+            try #require(table.rig.decide(unlock).reason == nil, "\(number)")
+        }
+        #expect(table.lock(0).reason == .sessionBusy)
+        #expect(table.stored?.lapses == [table.payers[0]: Group.lapseLimit])
+        try table.settle(1)
+        try table.settle(2)
+        #expect(table.stored?.face.status == .paid)
+        #expect(table.complaint() == nil)
+    }
+
     @Test("Nobody is charged another amount than the one that was shown")
     func amounts() throws {
         var table = Table([7, 5, 5])

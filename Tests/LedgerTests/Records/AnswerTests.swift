@@ -87,7 +87,7 @@ struct AnswerTests {
     }
 
     @Test(
-        "A refusal is remembered unless it is about who may do what, or cannot be read",
+        "A refusal is remembered unless it is about who may do what, or comes of damage or haste",
         arguments: Refusal.Reason.allCases
     )
     func refusals(reason: Refusal.Reason) throws {
@@ -95,6 +95,7 @@ struct AnswerTests {
             .unknownUser, .unknownRecord, .forbidden, .ownSession, .keyReused, .accountChanged,
             .otherProvider, .unreadable,
             .unknownContest, .notOrganizer, .notEntrant, .ownContest, .joinTokenRequired,
+            .contestUnderReview, .potUnequal,
         ]
         let refusal = Refusal(reason, required: 7, available: 3)
         var books = books()

@@ -1,0 +1,113 @@
+internal import GotchuCore
+package import Ledger
+
+/// The index of public contests: a record whose children they are, numbered from 1 in the order in
+/// which they were published. Drafts and private contests are not among them.
+package struct ContestIndex: Equatable, Sendable {
+    package static let kind = "contest-index"
+    package static let id = RecordID(trusted: computedID("contest-index"))
+
+    /// The number of the newest contest.
+    package let count: Int64
+    private let record: Record?
+
+    private struct Body: Codable {
+        let count: Int64
+    }
+
+    /// - Parameter record: `nil` before the first contest.
+    /// - Throws: `LedgerError` with `corrupt` if the record is no index.
+    package init(_ record: Record?) throws(LedgerError) {
+        self.record = record
+        guard let record else {
+            count = 0
+            return
+        }
+        count = try decoded(Body.self, from: record.body).count
+        guard record.kind == Self.kind, record.id == Self.id, count == record.version else {
+            throw .corrupt("the index of contests")
+        }
+    }
+
+    /// Returns the record of the index with one more contest.
+    ///
+    /// - Parameter organizer: The owner of an index that is made with its first contest.
+    fileprivate func next(_ organizer: UserID, at time: Timestamp) -> Record {
+        Record(
+            id: Self.id,
+            kind: Self.kind,
+            owner: record?.owner ?? organizer,
+            state: "made",
+            version: count + 1,
+            createdAt: record?.createdAt ?? time,
+            dueAt: nil,
+            body: String(
+                decoding: CanonicalJSON.bytes(of: Body(count: count + 1)),
+                as: UTF8.self
+            )
+        )
+    }
+}
+
+extension Books {
+    /// The index of public contests.
+    ///
+    /// - Throws: `unreadable`.
+    /// - Precondition: It is in the footprint.
+    var contestIndex: ContestIndex {
+        get throws(Refusal) {
+            guard let index = try? ContestIndex(rows.records[ContestIndex.id]) else {
+                throw Refusal(.unreadable)
+            }
+            return index
+        }
+    }
+
+    /// Lists a contest that is published, if it is public.
+    ///
+    /// - Returns: Its number in the index.
+    mutating func list(
+        _ contest: Contest,
+        in index: ContestIndex,
+        at time: Timestamp
+    ) -> Int64? {
+        guard !contest.terms.isInviteOnly else { return nil }
+        put(index.next(contest.organizer, at: time))
+        adopt(contest.id, by: ContestIndex.id, number: index.count + 1)
+        return index.count + 1
+    }
+}
+
+/// The trace of a contest that was stopped, by which such contests are found. Never changed.
+package struct ContestStop: Equatable, Sendable {
+    package static let kind = "contest-stop"
+
+    package let contest: RecordID
+
+    private struct Body: Codable {
+        let contest: RecordID
+    }
+
+    /// - Throws: `LedgerError` with `corrupt` if the record is no such trace.
+    package init(_ record: Record) throws(LedgerError) {
+        guard record.kind == Self.kind else { throw .corrupt("a stop of a contest") }
+        contest = try decoded(Body.self, from: record.body).contest
+    }
+
+    /// Returns the record of a contest that is stopped, of its new version.
+    static func record(of contest: Contest, at time: Timestamp) -> Record {
+        Record(
+            id: ContestID.stop(of: contest.id, version: contest.version, at: time),
+            kind: kind,
+            owner: contest.organizer,
+            state: "made",
+            version: 1,
+            createdAt: time,
+            dueAt: nil,
+            body: String(
+                decoding: CanonicalJSON.bytes(of: Body(contest: contest.id)),
+                as: UTF8.self
+            )
+        )
+    }
+}

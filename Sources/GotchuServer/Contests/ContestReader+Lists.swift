@@ -1,0 +1,163 @@
+internal import Contests
+internal import GotchuAPI
+internal import GotchuCore
+internal import Ledger
+internal import Synchronization
+
+/// Lists of contests: each is read as far as a page needs.
+extension ContestReader {
+    /// The contests that a list looks at in one call; the cursor leads on.
+    static let scanLimit: Int64 = 2000
+    /// The public contests that are read, and kept, together.
+    private static let blockSize: Int64 = 200
+    private static let blockLimit = 16
+    /// The age at which a block that is kept is read again.
+    private static let blockAge: Duration = .seconds(1)
+    private static let ownPage = 100
+
+    /// A page of a list, newest first.
+    struct Page: Sendable {
+        var contests: [Contest] = []
+        /// The number of contests that were passed over before these.
+        var skipped = 0
+        /// The cursor of what is behind it; `nil` if nothing is.
+        var next: RecordID?
+    }
+
+    /// Public contests whose numbers follow each other.
+    struct Block: Sendable {
+        let contests: [(number: Int64, contest: Contest)]
+        /// The number of the newest one.
+        let end: Int64
+        let readAt: MonotonicTime
+    }
+
+    /// The number of all public contests, hidden ones included.
+    var publicCount: Int64 {
+        get async throws(LedgerError) {
+            try ContestIndex(try await ledger.record(ContestIndex.id)).count
+        }
+    }
+
+    /// Returns a page of the public contests that are not hidden.
+    ///
+    /// - Parameters:
+    ///   - numbers: The numbers in the index among which it looks.
+    ///   - skipped: The number of contests of the state that are passed over.
+    func published(
+        in state: ContestState?,
+        _ numbers: Range<Int64>,
+        skipping skipped: Int,
+        limit: Int
+    ) async throws(LedgerError) -> Page {
+        let count = try await publicCount
+        var page = Page()
+        var number = min(numbers.upperBound, count + 1)
+        let end = max(numbers.lowerBound, number - Self.scanLimit)
+        while number > end {
+            let index = (number - 2) / Self.blockSize
+            let block = try await block(index, of: count)
+            for (place, contest) in block.reversed() where place < number && place >= end {
+                guard page.contests.count < limit else { return page }
+                number = place
+                page.next = place > 1 ? contest.id : nil
+                let now = contest.asOf(ledger.now)
+                guard !now.body.isDeleted, state.holds(now) else { continue }
+                if page.skipped < skipped {
+                    page.skipped += 1
+                } else {
+                    page.contests.append(now)
+                }
+            }
+            number = min(number, index * Self.blockSize + 1)
+        }
+        return page
+    }
+
+    private func block(
+        _ index: Int64,
+        of count: Int64
+    ) async throws(LedgerError) -> [(number: Int64, contest: Contest)] {
+        let now = MonotonicTime.now
+        let end = min(count, (index + 1) * Self.blockSize)
+        let known = blocks.withLock { $0[index] }
+        if let known, known.end >= end, now - known.readAt < Self.blockAge {
+            return known.contests
+        }
+        let children = try await ledger.children(
+            of: ContestIndex.id,
+            after: index * Self.blockSize,
+            limit: Int(Self.blockSize)
+        )
+        let contests = children.compactMap { child in
+            readable(child.record).map { (number: child.number, contest: $0) }
+        }
+        let block = Block(contests: contests, end: end, readAt: now)
+        blocks.withLock { $0.keep(block, for: index, limit: Self.blockLimit) }
+        return contests
+    }
+
+    /// Returns a page of the contests that a user organises or has entered, in the order in which
+    /// they did so.
+    ///
+    /// - Parameter before: The cursor: the id of the contest, or of the entry.
+    func contests(
+        of user: UserID,
+        in state: ContestState?,
+        before: RecordID?,
+        skipping skipped: Int,
+        limit: Int
+    ) async throws(LedgerError) -> Page {
+        var page = Page()
+        page.next = before
+        for _ in 0..<(Int(Self.scanLimit) / Self.ownPage) {
+            let own = try await records(of: user, Contest.kind, before: page.next)
+            let entries = try await records(of: user, ContestEntry.kind, before: page.next)
+            // Behind the end of a full page there may be others of its kind.
+            let end = [own, entries].filter { $0.count == Self.ownPage }
+                .compactMap { $0.last?.id.rawValue }.max()
+            for record in (own + entries).sorted(by: { $0.id.rawValue > $1.id.rawValue })
+            where end.map({ record.id.rawValue >= $0 }) ?? true {
+                guard page.contests.count < limit else { return page }
+                page.next = record.id
+                guard let contest = try await contest(behind: record, of: user),
+                    state.holds(contest)
+                else { continue }
+                if page.skipped < skipped {
+                    page.skipped += 1
+                } else {
+                    page.contests.append(contest)
+                }
+            }
+            guard end != nil else {
+                page.next = nil
+                return page
+            }
+        }
+        return page
+    }
+
+    private func records(
+        of user: UserID,
+        _ kind: String,
+        before: RecordID?
+    ) async throws(LedgerError) -> [Record] {
+        try await ledger.records(of: user, kind: kind, before: before, limit: Self.ownPage)
+    }
+
+    /// Returns the contest that a record is, unless it is hidden, or that it is an entry of.
+    private func contest(
+        behind record: Record,
+        of user: UserID
+    ) async throws(LedgerError) -> Contest? {
+        if record.kind == Contest.kind {
+            return readable(record).flatMap { $0.body.isDeleted ? nil : $0 }
+        }
+        guard let entry = try? ContestEntry(record), entry.isIn else { return nil }
+        return try await ledger.record(entry.contest).flatMap { readable($0) }
+    }
+}
+
+extension ContestState? {
+    fileprivate func holds(_ contest: Contest) -> Bool { self == nil || self == contest.wireState }
+}

@@ -1,0 +1,339 @@
+import GotchuCore
+import Ledger
+import LedgerTestSupport
+import Payments
+import TestSupport
+import Testing
+
+@testable import Contests
+
+/// Contests that somebody uses as nobody should, or whose rows are not what they say.
+@Suite("Contests at their limits", .timeLimit(.minutes(hangLimit)))
+struct LimitTests {
+    private static let organizer = ContestBooks.users[0]
+    private static let purposes = GroupPurposes([Split(), Desk()])
+
+    /// An open contest.
+    private struct Room {
+        let id: RecordID
+        var books: ContestBooks
+
+        init(
+            review: Int64 = 0,
+            ends: Timestamp? = nil,
+            most: Int64 = 20,
+            opening: Int64 = 2000
+        ) throws {
+            id = RecordID.make(at: Sample.start)
+            books = try ContestBooks(opening: opening)
+            let create = CreateContest(
+                id: id,
+                organizer: organizer,
+                terms: Sample.terms(
+                    most: most,
+                    tiers: [Sample.tier(1, 1, 10_000)],
+                    review: review,
+                    ends: ends
+                ),
+                invitation: nil
+            )
+            try books.take(create, by: organizer, at: Sample.start)
+            let publish = PublishContest(contest: id, organizer: organizer)
+            try books.take(publish, by: organizer, at: Sample.start)
+        }
+
+        var contest: Contest { get throws { try #require(try books.contest(id)) } }
+
+        @discardableResult
+        mutating func join(
+            _ user: Int,
+            at time: Timestamp = Sample.start
+        ) throws -> Refusal.Reason? {
+            let user = ContestBooks.users[user]
+            let join = JoinContest(contest: id, user: user, expectedFee: 500, invitation: nil)
+            return try books.take(join, by: user, at: time)?.reason
+        }
+
+        mutating func leave(_ user: Int, at time: Timestamp = Sample.start) throws {
+            let user = ContestBooks.users[user]
+            let leave = LeaveContest(contest: id, user: user)
+            try #require(try books.take(leave, by: user, at: time)?.reason == nil)
+        }
+
+        @discardableResult
+        mutating func score(
+            _ points: Int64,
+            after base: Int64,
+            at time: Timestamp
+        ) throws -> Refusal.Reason? {
+            let scores = [Sample.score(1, points)]
+            let score = ScoreContest(contest: id, organizer: organizer, base: base, scores: scores)
+            return try books.take(score, at: time)?.reason
+        }
+
+        @discardableResult
+        mutating func complete(_ revision: Int64, at time: Timestamp) throws -> Refusal.Reason? {
+            let complete = CompleteContest(contest: id, organizer: organizer, revision: revision)
+            return try books.take(complete, at: time)?.reason
+        }
+
+        @discardableResult
+        mutating func settle(at time: Timestamp, key: String? = nil) throws -> StepAnswer? {
+            let settle = SettleContest(contest: id, organizer: organizer)
+            return try books.take(settle, by: organizer, at: time, key: key)
+        }
+
+        /// Sweeps as often as something is due.
+        mutating func sweep(at time: Timestamp) throws {
+            for _ in 0..<4 { try books.take(SweepContest(contest: id), at: time) }
+        }
+
+        /// Changes how many entries the contest says it has, behind the ledger's back.
+        mutating func spoil(by count: Int64) throws {
+            var contest = try contest
+            contest.body.entryCount += count
+            let record = contest.record
+            books.spoil { $0.records[record.id] = record }
+        }
+    }
+
+    private func day(_ day: Int) -> Timestamp {
+        Sample.starts.advanced(by: .seconds(day * 86_400))
+    }
+
+    @Test("A contest that nobody completes is refunded 30 days after its last date")
+    func abandoned() throws {
+        var room = try Room(ends: day(1))
+        try room.join(1)
+        try room.sweep(at: day(31).advanced(by: .milliseconds(-1)))
+        #expect(try room.contest.state == .live)
+        #expect(room.books.balance(of: ContestBooks.users[1]) == 1_500)
+        try room.sweep(at: day(31))
+        #expect(try room.contest.state == .cancelled)
+        #expect(try room.contest.body.cancelReason == SweepContest.abandoned)
+        #expect(room.books.balance(of: ContestBooks.users[1]) == 2_000)
+        #expect(room.books.complaint == nil)
+    }
+
+    @Test("A result that is corrected late is paid, and not refunded as if nobody had completed it")
+    func lateCorrection() throws {
+        let week: Int64 = 7 * 86_400
+        var room = try Room(review: week)
+        for user in 1...2 { try room.join(user) }
+        try room.sweep(at: day(0))
+        try room.score(1, after: 0, at: day(1))
+        try room.complete(1, at: day(29))
+        let dispute = ChangeContest(
+            .dispute(reason: "Q3"),
+            contest: room.id,
+            organizer: Self.organizer
+        )
+        try room.books.take(dispute, at: day(31))
+        try room.sweep(at: day(31))
+        try room.score(2, after: 1, at: day(31))
+        try room.sweep(at: day(31).advanced(by: .seconds(1)))
+        #expect(try room.contest.state == .live)
+        #expect(try room.complete(2, at: day(32)) == nil)
+        try room.sweep(at: day(39))
+        #expect(try room.contest.state == .settled)
+        #expect(room.books.balance(of: ContestBooks.users[1]) == 2_500)
+        #expect(room.books.complaint == nil)
+    }
+
+    @Test("A settlement before the end of the review is refused, and its key decides later")
+    func review() throws {
+        var room = try Room(review: 600)
+        try room.join(1)
+        let time = Sample.starts
+        try room.score(1, after: 0, at: time)
+        try room.complete(1, at: time)
+        let key = "settle-0123456789"
+        let early = time.advanced(by: .seconds(600) - .milliseconds(1))
+        let refused = try room.settle(at: early, key: key)
+        #expect(refused?.reason == .contestUnderReview && refused?.isRemembered == false)
+        #expect(try room.settle(at: time.advanced(by: .seconds(600)), key: key)?.reason == nil)
+        #expect(try room.contest.state == .settled)
+    }
+
+    @Test("A contest is read in full for its organiser alone")
+    func strangers() throws {
+        var room = try Room()
+        for user in 1...3 { try room.join(user) }
+        try room.leave(3)
+        try room.score(1, after: 0, at: Sample.starts)
+        func loaded(_ command: some LedgerCommand) -> Snapshot {
+            room.books.books.load(Batch([Submitted(command, at: Sample.starts)]))
+        }
+        let (id, stranger) = (room.id, ContestBooks.users[4])
+        for snapshot in [
+            loaded(CompleteContest(contest: id, organizer: stranger, revision: 1)),
+            loaded(CompleteContest(contest: id, organizer: Self.organizer, revision: 0)),
+            loaded(SettleContest(contest: id, organizer: stranger)),
+            loaded(CancelContest(contest: id, organizer: stranger, reason: "Rain.")),
+        ] {
+            #expect(snapshot.children.isEmpty && snapshot.records.count == 1)
+            #expect(snapshot.accounts.isEmpty)
+        }
+        let own = loaded(CompleteContest(contest: id, organizer: Self.organizer, revision: 1))
+        #expect(own.children[id]?.count == 4 && own.accounts.isEmpty)
+        // The wallet of one who has left is nobody's business.
+        let end = loaded(SettleContest(contest: id, organizer: Self.organizer))
+        let owners = Set(end.accounts.keys.map(\.owner))
+        let users = ContestBooks.users.prefix(3).map { Account.Owner.user($0) }
+        #expect(owners == Set(users + [.pot(id)]))
+    }
+
+    @Test("Scores and the result they lead to in one commit wait for each other")
+    func sameCommit() throws {
+        var room = try Room()
+        try room.join(1)
+        try room.score(1, after: 0, at: Sample.starts)
+        let score = ScoreContest(
+            contest: room.id,
+            organizer: Self.organizer,
+            base: 1,
+            scores: [Sample.score(1, 9)]
+        )
+        let commands = [
+            Submitted(score, at: Sample.starts),
+            Submitted(
+                CompleteContest(contest: room.id, organizer: Self.organizer, revision: 2),
+                at: Sample.starts
+            ),
+        ]
+        try room.books.commit(commands)
+        #expect(commands.map(\.answer?.reason) == [nil, .contestState])
+        #expect(try room.complete(2, at: Sample.starts) == nil)
+    }
+
+    @Test("A contest takes a thousand score revisions, and can be completed then")
+    func revisions() throws {
+        var room = try Room()
+        try room.join(1)
+        for base in 0..<ScoreRevision.countLimit {
+            try #require(try room.score(base, after: base, at: Sample.starts) == nil)
+        }
+        let last = ScoreRevision.countLimit
+        #expect(try room.score(1, after: last, at: Sample.starts) == .tooManyScores)
+        #expect(try room.complete(last, at: Sample.starts) == nil)
+    }
+
+    @Test("One who has left ten times cannot enter again, and nobody else is kept out")
+    func leaving() throws {
+        var room = try Room()
+        for _ in 0..<Contest.leaveLimit {
+            try #require(try room.join(1) == nil)
+            try room.leave(1)
+        }
+        #expect(try room.join(1) == .leftTooOften)
+        let desk = OpenDesk(
+            of: try room.contest,
+            by: Self.organizer,
+            memo: nil,
+            reference: nil,
+            lifetime: .seconds(600),
+            liveLimit: 5
+        )
+        let sid = try #require(try room.books.take(desk, at: Sample.start)?.session?.id)
+        let user = ContestBooks.users[1]
+        let lock = LockSession(session: sid, payer: user, purposes: Self.purposes)
+        #expect(try room.books.take(lock, at: Sample.start)?.reason == .leftTooOften)
+        #expect(try room.join(2) == nil)
+        #expect(room.books.complaint == nil)
+    }
+
+    @Test("Holds that have lapsed keep no desk of a contest busy")
+    func lapsedHolds() throws {
+        var room = try Room(most: 2_000)
+        let desk = OpenDesk(
+            of: try room.contest,
+            by: Self.organizer,
+            memo: nil,
+            reference: nil,
+            lifetime: .seconds(600),
+            liveLimit: 5
+        )
+        let sid = try #require(try room.books.take(desk, at: Sample.start)?.session?.id)
+        var contest = try room.contest
+        contest.body.holds = try (0..<Contest.holdLimit).map { number in
+            Contest.Hold(
+                share: try #require(SessionID(rawValue: "\(sid)-\(number + 1)")),
+                user: UserID(trusted: "gone-\(number)"),
+                until: Sample.start.advanced(by: .seconds(60)).milliseconds
+            )
+        }
+        let record = contest.record
+        room.books.spoil { $0.records[record.id] = record }
+        let user = ContestBooks.users[1]
+        let lock = LockSession(session: sid, payer: user, purposes: Self.purposes)
+        let early = Sample.start.advanced(by: .seconds(59))
+        #expect(try room.books.take(lock, at: early)?.reason == .sessionBusy)
+        let late = Sample.start.advanced(by: .seconds(60))
+        #expect(try room.books.take(lock, at: late)?.reason == nil)
+    }
+
+    @Test("Dates in the past or more than a year ahead make no contest")
+    func dates() throws {
+        var books = try ContestBooks()
+        let year = Sample.start.advanced(by: ContestTerms.longestAhead)
+        let later = year.advanced(by: .milliseconds(1))
+        let cases: [(ContestTerms, Timestamp, Refusal.Reason?)] = [
+            (Sample.terms(), Sample.locks, .contestDates),
+            (Sample.terms(ends: later), Sample.start, .contestDates),
+            (Sample.terms(starts: later), Sample.start, .contestDates),
+            (Sample.terms(ends: year), Sample.start, nil),
+        ]
+        for (terms, time, reason) in cases {
+            let create = CreateContest(organizer: Self.organizer, terms: terms, invitation: nil)
+            #expect(try books.take(create, by: Self.organizer, at: time)?.reason == reason)
+        }
+    }
+
+    @Test("A contest whose pot is not what its entries say is stopped until it is right again")
+    func unequal() throws {
+        var room = try Room()
+        for user in 1...2 { try room.join(user) }
+        try room.score(1, after: 0, at: Sample.starts)
+        try room.complete(1, at: Sample.starts)
+        try room.spoil(by: -1)
+        let key = "settle-0123456789"
+        let refused = try room.settle(at: Sample.starts, key: key)
+        #expect(refused?.reason == .potUnequal && refused?.isRemembered == false)
+        let cancel = CancelContest(contest: room.id, organizer: nil, reason: "Rain.")
+        #expect(try room.books.take(cancel, at: Sample.starts)?.reason == .potUnequal)
+        #expect(try room.contest.state == .complete)
+        try room.sweep(at: Sample.starts)
+        #expect(try room.contest.state == .error)
+        #expect(try room.contest.dueAt == nil)
+        #expect(room.books.complaint != nil)
+        // Nothing moves, whoever asks.
+        for reason in [
+            try room.settle(at: Sample.starts)?.reason,
+            try room.books.take(cancel, at: Sample.starts)?.reason,
+            try room.score(2, after: 1, at: Sample.starts),
+            try room.complete(1, at: Sample.starts),
+        ] { #expect(reason == .contestState) }
+        try room.books.take(RecheckContest(contest: room.id), at: Sample.starts)
+        #expect(try room.contest.state == .error)
+        try room.spoil(by: 1)
+        try room.books.take(RecheckContest(contest: room.id), at: Sample.starts)
+        #expect(try room.contest.state == .complete)
+        #expect(try room.settle(at: Sample.starts, key: key)?.reason == nil)
+        #expect(try room.contest.state == .settled)
+        #expect(room.books.balance(of: ContestBooks.users[1]) == 2_500)
+        #expect(room.books.complaint == nil)
+    }
+
+    @Test("A pot that a cancellation finds unequal stops an open contest")
+    func unequalBeforeLock() throws {
+        var room = try Room()
+        try room.join(1)
+        try room.spoil(by: -1)
+        try room.sweep(at: Sample.start)
+        #expect(try room.contest.state == .open)
+        let check = SweepContest(contest: room.id, isChecking: true)
+        try room.books.take(check, at: Sample.start)
+        #expect(try room.contest.state == .error)
+        #expect(try room.join(2) == .contestLocked)
+    }
+}

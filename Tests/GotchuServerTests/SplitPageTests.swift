@@ -1,0 +1,124 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A bill that several people share, on the payers' pages.
+@Suite("Splits on the payer's pages", .timeLimit(.minutes(hangLimit)))
+struct SplitPageTests {
+    private let server: ServerProcess
+    private var wire: Wire { server.wire }
+    private let payee: String
+
+    init() async throws {
+        server = try await ServerProcess(more: Browser.arguments)
+        payee = try await server.wire.login("corner.cafe")
+    }
+
+    private func browser(_ name: String) async throws -> Browser {
+        try await Browser.loggedIn("\(name)@shop.example", at: server, for: "/web/wallet")
+    }
+
+    private func bill(_ terms: String, cents: Int = 1_000) async throws -> (
+        sid: String, eid: String
+    ) {
+        let reply = try await wire.create(
+            payee,
+            cents: cents,
+            more: #","kind":"split","# + terms
+        )
+        #expect(reply.status == 200, "\(reply.text)")
+        return (reply.string("sid"), reply.string("eid"))
+    }
+
+    /// Presses the button of a bill's page, and returns the page that it leads to.
+    private func pay(_ eid: String, _ browser: Browser) async throws -> BrowserPage {
+        let page = try await browser.open("/p/\(eid)")
+        let fields = try page.fields(beside: "sid")
+        let pressed = try await browser.send("/p/\(eid)", fields, from: page)
+        #expect(pressed.status == 303, "\(pressed.text)")
+        return try await browser.open(try #require(pressed.location))
+    }
+
+    @Test("Those who have paid their share see that, before and after the bill is paid")
+    func paid() async throws {
+        let bill = try await bill(#""share_cents":[700,300]"#)
+        let ann = try await browser("ann")
+        let first = try await pay(bill.eid, ann)
+        #expect(first.title == "Paid" && first.text.contains("$7.00"), "\(first.text)")
+        // Nobody is asked for a second share.
+        let again = try await ann.open("/p/\(bill.eid)")
+        #expect(again.title == "You have paid this" && again.text.contains("$7.00"))
+        #expect(again.field("key") == nil)
+        let bob = try await browser("bob")
+        #expect(try await bob.open("/p/\(bill.eid)").text.contains("Pay $3.00"))
+        #expect(try await pay(bill.eid, bob).title == "Paid")
+        for (payer, amount) in [(ann, "$7.00"), (bob, "$3.00")] {
+            let page = try await payer.open("/p/\(bill.eid)")
+            #expect(page.title == "You have paid this" && page.text.contains(amount))
+            #expect(!page.text.contains("not charged"), "\(page.text)")
+        }
+        let host = try await browser("corner.cafe").open("/p/\(bill.eid)")
+        #expect(host.title == "Paid" && !host.text.contains("You have paid"), "\(host.text)")
+        let other = try await browser("cat").open("/p/\(bill.eid)")
+        #expect(other.title == "Already paid" && other.text.contains("You were not charged."))
+        #expect(try await Browser(server).open("/p/\(bill.eid)").title == "Paid")
+    }
+
+    @Test("A cancelled bill says nothing of a share that its payee keeps")
+    func cancelled() async throws {
+        let bill = try await bill(#""shares":2"#)
+        let ann = try await browser("ann")
+        #expect(try await pay(bill.eid, ann).title == "Paid")
+        let cancel = try await wire.post("/sessions/\(bill.sid)/cancel", token: payee)
+        #expect(cancel.status == 200, "\(cancel.text)")
+        let own = try await ann.open("/p/\(bill.eid)")
+        #expect(own.title == "You have paid this" && own.text.contains("$5.00"))
+        for visitor in [Browser(server), try await browser("bob")] {
+            let page = try await visitor.open("/p/\(bill.eid)")
+            #expect(page.title == "Cancelled" && !page.text.contains("charged"), "\(page.text)")
+        }
+    }
+
+    @Test("A share of a bill that was cancelled as a whole has come back")
+    func returned() async throws {
+        let bill = try await bill(#""shares":2,"is_all_or_nothing":true"#)
+        let ann = try await browser("ann")
+        #expect(try await pay(bill.eid, ann).title == "Paid")
+        _ = try await wire.post("/sessions/\(bill.sid)/cancel", token: payee)
+        let own = try await ann.open("/p/\(bill.eid)")
+        #expect(own.title == "You have paid this", "\(own.text)")
+        #expect(own.text.contains("$5.00 of it came back."))
+        #expect(try await wire.balance(try await wire.login("ann")) == 10_000)
+    }
+
+    @Test("A payer who holds a share is asked for that one's amount")
+    func held() async throws {
+        let bill = try await bill(#""share_cents":[700,300]"#)
+        let token = try await wire.login("ann")
+        let lock = #"{"sid":"\#(bill.sid)","expected_amount_cents":300}"#
+        #expect(try await wire.post("/sessions/lock", lock, token: token).status == 200)
+        let ann = try await browser("ann")
+        #expect(try await ann.open("/p/\(bill.eid)").text.contains("Pay $3.00"))
+        let paid = try await pay(bill.eid, ann)
+        #expect(paid.title == "Paid" && paid.text.contains("$3.00"), "\(paid.text)")
+        #expect(try await wire.balance(token) == 9_700)
+    }
+
+    @Test("A press without an answer is looked for with its own amount, until the bill has ended")
+    func unanswered() async throws {
+        let bill = try await bill(#""share_cents":[700,300]"#)
+        let ann = try await browser("ann")
+        let page = try await ann.open("/p/\(bill.eid)")
+        let key = try #require(page.field("key"))
+        let path = "/p/\(bill.eid)/result?sid=\(bill.sid)&key=\(key)&amount=700"
+        // Somebody else pays meanwhile: the next share is another.
+        #expect(try await pay(bill.eid, try await browser("bob")).title == "Paid")
+        let waiting = try await ann.open(path)
+        #expect(waiting.title == "Being found out" && waiting.field("amount_cents") == "700")
+        #expect(waiting.text.contains("$7.00") && !waiting.text.contains("$10.00"))
+        _ = try await wire.post("/sessions/\(bill.sid)/cancel", token: payee)
+        let ended = try await ann.open(path)
+        #expect(ended.title == "Not paid" && ended.text.contains("You were not charged."))
+        #expect(try await wire.balance(try await wire.login("ann")) == 10_000)
+    }
+}
