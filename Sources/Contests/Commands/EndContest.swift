@@ -137,6 +137,7 @@ extension Footprint {
         guard let record = rows.records[contest], record.kind == Contest.kind,
             let known = try? Contest(record), !known.isOver
         else { return }
+        records.formUnion(known.body.desks.map(RecordID.init))
         children.insert(contest)
         guard let numbers = rows.children[contest] else { return asksAgain = true }
         owners.formUnion([.pot(contest), .user(record.owner), .houseOf(.take, record.owner)])
@@ -207,6 +208,7 @@ extension Books {
             $0.state = .cancelled
             $0.body.cancelReason = reason
         }
+        closeDesks(of: contest, at: time)
         put(cancelled, at: time)
         return cancelled
     }

@@ -11,6 +11,8 @@ package struct Contest: Equatable, Sendable {
     static let joinLimit: Int64 = 100_000
     /// The number of places that may be held at all of its desks at once.
     static let holdLimit = 500
+    /// The number of desks that may be open at once.
+    static let deskLimit = Record.watcherLimit
 
     package let id: RecordID
     package let organizer: UserID
@@ -42,6 +44,8 @@ package struct Contest: Equatable, Sendable {
         package internal(set) var objections: Int64 = 0
         /// The places that are held at desks, and lapsed ones until the next change.
         package internal(set) var holds: [Hold] = []
+        /// The desks that were open when the last one was opened, that one included.
+        var desks: [SessionID] = []
         var publishedAt: Int64?
         var completedAt: Int64?
         /// The organiser's reason; a disputed contest is not settled.
@@ -154,6 +158,9 @@ extension Contest {
 
     package var isDisputed: Bool { body.dispute != nil }
 
+    /// A Boolean that is true if its scores lead to a settlement that is not made yet.
+    package var hasPlan: Bool { body.revision > 0 && !isOver && state != .error }
+
     /// The division of what is in its pot.
     package var division: PrizeRules.Division {
         PrizeRules.Division(terms, entries: body.entryCount)
@@ -183,7 +190,7 @@ extension Contest {
     }
 
     /// The refusal of changes before the lock, if it is locked or over.
-    var lockedReason: Refusal.Reason? {
+    package var lockedReason: Refusal.Reason? {
         switch state {
         case .open: nil
         case .draft: .contestState
@@ -205,8 +212,7 @@ extension Contest {
         switch state {
         case .settled: nil
         case .complete: isDisputed ? .contestDisputed : nil
-        case .live: isDisputed ? .contestDisputed : .contestState
-        case .draft, .open, .locked, .cancelled, .error: .contestState
+        case .draft, .open, .locked, .live, .cancelled, .error: .contestState
         }
     }
 

@@ -122,6 +122,19 @@ struct PayPage: Sendable {
         }
     }
 
+    /// The page of a desk at which the user cannot enter: most often, because they are in.
+    func closed(_ refusal: Refusal, _ contest: RecordID) -> WebPage {
+        let link = "<a class=\"plain\" href=\"\(WebPath.contest(contest))\">The contest</a>" as HTML
+        if refusal.reason == .alreadyJoined {
+            return page("You are in", "\(facts)<p>You have entered.</p><p>\(link)</p>", mood: .good)
+        }
+        return page(
+            "Entries are closed",
+            "\(facts)<p>\(refusal.problem.detail)</p><p>\(link)</p>",
+            mood: .over
+        )
+    }
+
     // MARK: After the press
 
     /// The page of a session that the user has paid, by this press or another.
@@ -197,6 +210,8 @@ struct PayPage: Sendable {
             case .noWalletInCurrency: ("Not paid", "You have no wallet in this currency.")
             case .balanceTooLarge: ("Not paid", "The payee's wallet cannot hold that much.")
             case .unknownSession: ("Not paid", "There is no such request any more.")
+            case .contestFull, .contestLocked, .contestCancelled, .alreadyJoined:
+                ("Not entered", "\(refusal.problem.detail)")
             case .unknownUser, .forbidden, .keyReused, .tooManyLiveSessions, .noFreeEID,
                 .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded,
                 .refundTooLarge, .shareTaken, .notRefundable, .unknownRecord, .depositLimit,
@@ -204,9 +219,8 @@ struct PayPage: Sendable {
                 .walletOwes, .heldBalance, .withdrawalTooLate, .accountChanged, .otherProvider,
                 .unreadable,
                 .unknownContest, .notOrganizer, .notEntrant,
-                .ownContest, .joinTokenRequired, .contestFull, .contestLocked, .alreadyJoined,
-                .notJoined, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
-                .noScores, .tooManyContests:
+                .ownContest, .joinTokenRequired, .notJoined, .contestState, .contestDisputed,
+                .scoresChanged, .noScores, .tooManyContests:
                 ("Not paid", "This cannot be paid: \(refusal.problem.code).")
             }
         return page(title, "<p>\(text) <b>Nothing was charged.</b></p>\(again)", mood: .bad)

@@ -1,3 +1,4 @@
+internal import Contests
 internal import GotchuAPI
 internal import GotchuCore
 internal import HTTPTypes
@@ -40,14 +41,20 @@ struct PayRoutes: Sendable {
             gate.limits.missed(by: subject)
             return PayPage.unknown.response(for: visit, status: .notFound)
         }
+        let session = published.session
         let page = PayPage(
             eid: eid,
-            session: published.session,
+            session: session,
             payee: published.payeeName,
             now: ledger.now
         )
         guard let visit else { return page.forAnybody.response() }
-        let balance = try await balance(of: visit.user, in: published.session.amount.currency)
+        if let contest = try await ledger.contest(enteredAt: session),
+            let refusal = try await ledger.entryRefusal(of: visit.user, to: contest)
+        {
+            return page.closed(refusal, contest.id).response(for: visit)
+        }
+        let balance = try await balance(of: visit.user, in: session.amount.currency)
         return page.view(for: visit, balance: balance).response(for: visit)
     }
 
