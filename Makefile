@@ -96,7 +96,7 @@ docs: export GOTCHU_TEST_WRITE := 1
 docs:
 	@.ci/need build test
 	@.ci/progress 'Building gotchu and its tests' swift build --build-tests
-	@.ci/test --filter ErrorPageTests
+	@.ci/test --filter 'ErrorPageTests|ContestSnapshotTests'
 
 release:
 	@.ci/need build

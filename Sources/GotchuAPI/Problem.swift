@@ -79,3 +79,14 @@ package struct Problem: Codable, Equatable, Sendable, Error {
         }
     }
 }
+
+extension Problem {
+    /// The problem with its code and sentence once more, under the names of the first clients of
+    /// contests.
+    package var ofContests: Problem {
+        var problem = self
+        problem.repeatedCode = code
+        problem.reason = detail
+        return problem
+    }
+}

@@ -16,8 +16,10 @@ struct ContestModel {
     var points: [Int64: Int64] = [:]
     var last: Int64 = 0
     var objectors: Set<Int> = []
-    /// A Boolean that is true once a desk was opened; it ends when the contest locks.
+    /// A Boolean that is true once a desk was opened, and one that is true once the contest's own
+    /// end of entries has closed it; time closes it otherwise.
     var hasDesk = false
+    var isDeskClosed = false
     /// The ends of the holds at the desk, and of those that the contest counts, by user.
     var claims: [Int: Timestamp] = [:]
     var holds: [Int: Timestamp] = [:]
@@ -89,6 +91,7 @@ struct ContestModel {
             if state == .locked { return nil }
             if state != .open { return .contestState }
             state = .locked
+            closeDesk(at: time)
         case .score(let user, let base, let scores):
             if user != Self.organizer { return .notOrganizer }
             if base != revision { return .scoresChanged }
@@ -117,6 +120,7 @@ struct ContestModel {
             if state == .cancelled { return nil }
             if state == .settled { return .contestState }
             cancel()
+            closeDesk(at: time)
         case .sweep: sweep(at: time)
         case .openDesk(let user):
             if user != Self.organizer { return .notOrganizer }
@@ -124,10 +128,16 @@ struct ContestModel {
             hasDesk = true
         case .hold(let user), .unhold(let user), .pay(let user):
             if user == Self.organizer, !isUnhold(action) { return .ownSession }
+            if isDeskClosed { return closed }
             if time >= terms.lockTime { return .sessionExpired }
             return atDesk(action, user, at: time)
         }
         return nil
+    }
+
+    private mutating func closeDesk(at time: Timestamp) {
+        if hasDesk, time < terms.lockTime { isDeskClosed = true }
+        claims = [:]
     }
 
     private func isUnhold(_ action: Action) -> Bool {
@@ -264,6 +274,6 @@ struct ContestModel {
         for user in entries.keys { balances[user, default: 0] += terms.fee }
         if state != .draft { balances[Self.organizer, default: 0] += terms.addedPrize }
         pot = 0
-        state = .cancelled
+        (state, isDisputed) = (.cancelled, false)
     }
 }

@@ -18,6 +18,7 @@ struct OrderTests {
         case leave(Int)
         case hold(Int)
         case pay(Int)
+        case lock
         case settle
         case cancel
         case sweep
@@ -111,6 +112,9 @@ struct OrderTests {
                     purposes: OrderTests.purposes
                 )
                 return try keyed(pay, by: user)
+            case .lock:
+                let lock = ChangeContest(.lock, contest: id, organizer: users[0])
+                return Submitted(lock, at: time)
             case .settle:
                 return try keyed(SettleContest(contest: id, organizer: users[0]), by: 0)
             case .cancel:
@@ -123,13 +127,14 @@ struct OrderTests {
 
     private func plan(using random: inout SeededGenerator) -> Plan {
         let user = Int.random(in: 1..<ContestBooks.users.count, using: &random)
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<15, using: &random) {
         case 0...2: return .join(user, .make(at: Sample.start, using: &random))
         case 3, 4: return .leave(user)
         case 5...7: return .hold(user)
         case 8...10: return .pay(user)
         case 11: return .settle
         case 12: return .cancel
+        case 13: return Int.random(in: 0..<5, using: &random) == 0 ? .lock : .sweep
         default: return .sweep
         }
     }

@@ -7,32 +7,8 @@ import Testing
 /// A contest that is entered at a kiosk, through the real programs.
 @Suite("A desk from end to end", .timeLimit(.minutes(hangLimit)))
 struct DeskTests {
-    private struct Login: Decodable {
-        let token: String
-    }
-
     private struct Contest: Decodable {
         let id: String
-    }
-
-    /// A call to the server itself, as a user's own program makes it.
-    private func call<Reply: Decodable>(
-        _ shop: Shop,
-        _ path: String,
-        _ body: String,
-        token: String? = nil
-    ) async throws -> Reply {
-        let key = UUID().uuidString
-        let authorization = token.map { ["--header", "Authorization: Bearer \($0)"] } ?? []
-        let curl = try Program(
-            "/usr/bin/curl",
-            [
-                "--silent", "--max-time", "20", "--header", "Content-Type: application/json",
-                "--header", "Idempotency-Key: \(key)", "--data", body, shop.url + path,
-            ] + authorization
-        )
-        _ = try await curl.exitCode()
-        return try JSONDecoder().decode(Reply.self, from: Data(curl.text.utf8))
     }
 
     @Test("One payer taps the desk and is in the contest, and a second tap charges nothing")
@@ -40,11 +16,7 @@ struct DeskTests {
         let shop = try await Shop(more: ["--contests"])
         let (kiosk, payer) = try await shop.pair()
         // The kiosk is logged in as the organiser.
-        let login: Login = try await call(
-            shop,
-            "/auth/dev-login",
-            #"{"email":"kiosk@example.com"}"#
-        )
+        let token = try await ServerCall.login(shop.url, "kiosk")
         let locks = Timestamp.now.advanced(by: .seconds(600)).iso8601
         let terms = """
             {"template_id":"01999f00-0000-7000-8000-000000000002","title":"Pub quiz",\
@@ -52,9 +24,14 @@ struct DeskTests {
             "locks_at":"\(locks)","starts_at":"\(locks)","max_entries":2,\
             "tiers":[{"rank_min":1,"rank_max":1,"share_bps":10000}]}
             """
-        let made: Contest = try await call(shop, "/api/contests", terms, token: login.token)
+        let made: Contest = try await ServerCall.post(
+            shop.url,
+            "/api/contests",
+            terms,
+            token: token
+        )
         let place = "/api/contests/\(made.id)"
-        let _: Contest = try await call(shop, "\(place)/publish", "{}", token: login.token)
+        let _: Contest = try await ServerCall.post(shop.url, "\(place)/publish", "{}", token: token)
         let desk: RequestView = try await kiosk.call(
             "POST",
             "/v1/requests",
@@ -83,12 +60,12 @@ struct DeskTests {
         let refused = try await end(of: again, on: payer)
         #expect(refused.state == .declined && refused.code == "ALREADY_JOINED")
         #expect(try await payer.balance() == 9_500)
-        let over: RequestView = try await kiosk.call(
-            "DELETE",
-            "/v1/requests/\(desk.id)",
-            nil as String?
-        )
-        #expect(over.state == .cancelled)
+        #expect(told.contest?.placesLeft.value == 1 && told.contest?.title == "Pub quiz")
+        let _: Contest = try await ServerCall.post(shop.url, "\(place)/lock", "{}", token: token)
+        try await eventually("the desk leaves the air with its contest's lock") {
+            let view = try await kiosk.get("/v1/requests/\(desk.id)", as: RequestView.self)
+            return view.state == .cancelled && !view.isOnAir ? true : nil
+        }
         #expect(try await shop.verify().exitCode == 0)
     }
 }

@@ -44,8 +44,8 @@ struct ContestFormTests {
     @Test("Scores are read from arguments and from a spreadsheet's table alike")
     func scores() throws {
         let player = "01999f00-0000-7000-8000-000000000101"
-        let typed = try ScoreSheet(arguments: ["7=42,seconds=12", "8=-", "\(player)=-3"])
-        let table = try ScoreSheet(
+        let typed = try ScoreTable(arguments: ["7=42,seconds=12", "8=-", "\(player)=-3"])
+        let table = try ScoreTable(
             csv: "\u{FEFF}entry,points,seconds\r\n7, 42 ,\"12\"\r\n8,,\r\n\(player),-3,\n"
         )
         #expect(typed.scores == table.scores)
@@ -59,7 +59,7 @@ struct ContestFormTests {
                 .object(["player_id": .string(player), "points": .integer(-3)]),
             ]
         )
-        let quoted = try ScoreSheet(csv: "player,points,note\n\(player),1,\"a \"\"b\"\", c\"")
+        let quoted = try ScoreTable(csv: "player,points,note\n\(player),1,\"a \"\"b\"\", c\"")
         #expect(
             quoted.scores == [
                 .object([
@@ -68,23 +68,26 @@ struct ContestFormTests {
                 ])
             ]
         )
-        let many = try ScoreSheet(arguments: (1...1001).map { "\($0)=1" })
+        let german = try ScoreTable(csv: "entry_number;points;seconds\n7;42;12\n")
+        #expect(german.scores == [typed.scores[0]])
+        let many = try ScoreTable(arguments: (1...1001).map { "\($0)=1" })
         #expect(many.parts.map(\.count) == [500, 500, 1])
     }
 
     @Test("A score that can be misread is refused, with its place")
     func badScores() {
         for argument in ["7", "7=", "=7", "x=7", "0=7", "7=1.5", "7=1e3", "7=1,2", "7=1,a=1,a=2"] {
-            #expect(throws: ScoreSheet.Flaw.self, "\(argument)") {
-                try ScoreSheet(arguments: [argument])
+            #expect(throws: ScoreTable.Flaw.self, "\(argument)") {
+                try ScoreTable(arguments: [argument])
             }
         }
         for table in ["", "7,42", "entry\n7", "entry,points,points\n1,2,3", "points,entry\n1,2"] {
-            #expect(throws: ScoreSheet.Flaw.self, "\(table)") { try ScoreSheet(csv: table) }
+            #expect(throws: ScoreTable.Flaw.self, "\(table)") { try ScoreTable(csv: table) }
         }
-        #expect(throws: ScoreSheet.Flaw(sentence: "The table's row 3 has 1 columns.")) {
-            try ScoreSheet(csv: "entry,points\n1,2\n3\n")
+        let flaw = #expect(throws: ScoreTable.Flaw.self) {
+            try ScoreTable(csv: "entry,points\n1,2\n3\n")
         }
+        #expect(flaw?.sentence == "The table's row 3 has 1 columns.")
     }
 
     @Test("A roster's form tells all that is missing, and finds players by number, name and id")
@@ -115,49 +118,5 @@ struct ContestFormTests {
             ]
         )
         #expect(RosterForm(.object(["roster_size": .integer(0)])) == nil)
-    }
-
-    private func standing(_ rank: Int64?) throws -> Leaderboard.Standing {
-        Leaderboard.Standing(
-            entryID: try #require(WireUUID("01999f5e-7a10-7c31-9b1e-4a5d6c7b8a90")),
-            username: "x",
-            rank: rank.map(WireCount.init),
-            values: [],
-            tier: nil,
-            payoutCents: nil,
-            isYou: nil,
-            entryNumber: nil
-        )
-    }
-
-    private func tier(_ first: Int64, _ last: Int64, _ percent: String) -> PayoutTier {
-        PayoutTier(
-            rankMin: WireCount(first),
-            rankMax: WireCount(last),
-            amountCents: nil,
-            payoutPercent: percent,
-            currency: .usd,
-            place: nil
-        )
-    }
-
-    @Test("The prizes that are shown before are those of rules 1")
-    func prizes() throws {
-        func prizes(_ pool: Int64, _ ranks: [Int64?], _ tiers: PayoutTier...) throws -> [Int64]? {
-            PrizePreview(pool: pool, tiers: tiers, standings: try ranks.map(standing))?
-                .payouts.map(\.cents)
-        }
-        let (half, quarter, last) = (tier(1, 1, "50"), tier(2, 2, "25"), tier(3, 3, "25"))
-        #expect(try prizes(150, [1, 2, 3], half, quarter, last) == [75, 38, 37])
-        // Only ranks that are occupied count; equals share theirs; no rank, no prize.
-        #expect(try prizes(150, [1, 2, nil], half, quarter, last) == [100, 50])
-        #expect(try prizes(151, [1, 1, 3], half, quarter, last) == [57, 56, 38])
-        #expect(
-            try prizes(100, [1, 2, 3, 4], tier(1, 1, "62.5"), tier(2, 4, "37.5"))
-                == [63, 13, 12, 12]
-        )
-        #expect(try prizes(100, [nil], half) == [])
-        #expect(try prizes(100, [1]) == nil)
-        #expect(try prizes(100, [1], tier(1, 1, "much")) == nil)
     }
 }

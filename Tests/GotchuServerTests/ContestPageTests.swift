@@ -67,7 +67,9 @@ struct ContestPageTests {
     func types() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Sources").standardizedFileURL
-        for path in ["GotchuServer/Web", "Pages/Words"] {
+        for path in [
+            "GotchuServer/Web", "GotchuServer/Contests", "GotchuAPI/Contests", "Pages/Words",
+        ] {
             let files = try FileManager.default.contentsOfDirectory(
                 at: folder.appendingPathComponent(path),
                 includingPropertiesForKeys: nil
@@ -145,7 +147,7 @@ struct ContestPageTests {
         #expect(late.status == 409 && late.text.contains("other scores"), "\(late.text)")
         for (lines, words) in [
             ("entry_number;points\n2;x", "no whole number"),
-            ("entry_number,points\n2", "number of columns"), ("points\n2", "must name"),
+            ("entry_number,points\n2", "has 1 columns"), ("points\n2", "must be: entry"),
             ("entry_number,points\n77,1", "number of an entry"),
         ] {
             let bad = ["base_revision": "1", "csv": lines]

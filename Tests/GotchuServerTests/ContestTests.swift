@@ -20,6 +20,45 @@ struct ContestTests {
         let id = try await rig.published(body)
         let users = try await rig.users(4)
         _ = try await rig.show(id)
+        try await enter(rig, id, users)
+        try await score(rig, id, users)
+        _ = try await rig.board(id, by: users[0])
+        // The organiser sees what will be paid, and nobody else does.
+        let place = "/api/contests/\(id)/settlement"
+        let plan = try await rig.wire.get(place, token: rig.organizer)
+        #expect(plan.integer("pool_cents") == 1350 && plan.members["settled_at"] is NSNull)
+        #expect(try await rig.wire.get(place, token: users[0]).code == "CONTEST_STATE")
+        let key = ContestRig.key()
+        let early = try await rig.post(id, "settle", key: key)
+        #expect(early.code == "CONTEST_STATE", "\(early.text)")
+        #expect(early.string("detail").hasPrefix("The time for objections ends at 20"))
+        let settled = try await eventually("it is settled") {
+            let reply = try await rig.post(id, "settle", key: key)
+            return reply.status == 200 ? reply : nil
+        }
+        func prizes(_ reply: WireReply) -> [Int?]? {
+            (reply.members["payouts"] as? [[String: Any]])?.map { $0["payout_cents"] as? Int }
+        }
+        #expect(prizes(settled) == [675, 675] && prizes(plan) == prizes(settled))
+        // Of $15.00 the organiser keeps $1.50. Ranks 1 and 2 weigh 2 to 1, and both tie.
+        #expect(settled.integer("pool_cents") == 1350 && settled.integer("rake_cents") == 150)
+        let twice = try await rig.post(id, "settle")
+        #expect(twice.bytes == settled.bytes && twice.headers["idempotent-replayed"] == "true")
+        try await expectPaid(rig, id, users)
+        let replay = try await ServerProcess.run(
+            "contests",
+            "replay",
+            id,
+            "--database",
+            rig.books.database
+        )
+        #expect(replay.code == 0, "\(replay.text)")
+        try await rig.judgeDocuments()
+        try await rig.verify()
+    }
+
+    /// Three enter, and a fourth finds no place.
+    private func enter(_ rig: ContestRig, _ id: String, _ users: [String]) async throws {
         let key = ContestRig.key()
         let joined = try await rig.join(id, by: users[0], key: key)
         #expect(joined.status == 200 && joined.members["user_has_entered"] as? Bool == true)
@@ -33,7 +72,10 @@ struct ContestTests {
         #expect(full.code == "CONTEST_FULL" && full.string("error_code") == "CONTEST_FULL")
         #expect(try await rig.join(id, by: rig.organizer).code == "OWN_CONTEST")
         #expect(try await rig.wire.balance(users[0]) == 9500)
+    }
 
+    /// The contest is locked, scored, objected to and corrected.
+    private func score(_ rig: ContestRig, _ id: String, _ users: [String]) async throws {
         try await rig.post(id, "lock")
         #expect(try await rig.post(id, "leave", by: users[2]).code == "CONTEST_LOCKED")
         let scores = """
@@ -57,20 +99,9 @@ struct ContestTests {
         #expect(try await rig.post(id, "scores", correction).status == 200)
         #expect(try await rig.post(id, "settle").code == "CONTEST_STATE")
         #expect(try await rig.post(id, "complete", #"{"revision":2}"#).status == 200)
-        _ = try await rig.board(id, by: users[0])
+    }
 
-        let key2 = ContestRig.key()
-        let early = try await rig.post(id, "settle", key: key2)
-        #expect(early.code == "CONTEST_STATE", "\(early.text)")
-        #expect(early.string("detail").hasPrefix("The time for objections ends at 20"))
-        let settled = try await eventually("it is settled") {
-            let reply = try await rig.post(id, "settle", key: key2)
-            return reply.status == 200 ? reply : nil
-        }
-        // Of $15.00 the organiser keeps $1.50. Ranks 1 and 2 weigh 2 to 1, and both tie.
-        #expect(settled.integer("pool_cents") == 1350 && settled.integer("rake_cents") == 150)
-        let twice = try await rig.post(id, "settle")
-        #expect(twice.bytes == settled.bytes && twice.headers["idempotent-replayed"] == "true")
+    private func expectPaid(_ rig: ContestRig, _ id: String, _ users: [String]) async throws {
         #expect(try await rig.wire.balance(users[0]) == 9500 + 675)
         #expect(try await rig.wire.balance(users[1]) == 9500 + 675)
         #expect(try await rig.wire.balance(users[2]) == 9500)
@@ -84,16 +115,6 @@ struct ContestTests {
         let entries = try #require(history.members["transactions"] as? [[String: Any]])
         #expect(entries.prefix(2).allSatisfy { $0["contest_instance_id"] as? String == id })
         #expect(entries.prefix(2).map { $0["type"] as? String } == ["credit", "debit"])
-        let replay = try await ServerProcess.run(
-            "contests",
-            "replay",
-            id,
-            "--database",
-            rig.books.database
-        )
-        #expect(replay.code == 0, "\(replay.text)")
-        try await rig.judgeDocuments()
-        try await rig.verify()
     }
 
     @Test(

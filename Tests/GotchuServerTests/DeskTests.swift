@@ -193,10 +193,59 @@ struct DeskTests {
         try await hall.rig.post(hall.contest, "lock")
         #expect(try await hall.send(desk.sid, 0).code == "CONTEST_LOCKED")
         #expect(try await hall.lock(desk.sid, 1).code == "CONTEST_LOCKED")
+        // It has left the air: who hears it later is told that it is over.
+        let heard = try await hall.wire.post("/sessions/resolve", #"{"eid":"\#(desk.eid)"}"#)
+        #expect(heard.code == "SESSION_CANCELLED", "\(heard.text)")
+        let reopened = try await hall.wire.post(
+            "/sessions/create",
+            #"{"kind":"entry","contest_id":"\#(hall.contest)"}"#,
+            token: hall.rig.organizer
+        )
+        #expect(reopened.code == "CONTEST_LOCKED")
         _ = try await hall.rig.post(hall.contest, "cancel", #"{"reason":"Rain."}"#)
         #expect(try await hall.send(desk.sid, 0).code == "CONTEST_CANCELLED")
         #expect(try await hall.balances() == [10_000, 10_000])
         try await hall.rig.verify()
+    }
+
+    @Test(
+        "A desk's events tell of places that are taken elsewhere, and of its contest's lock",
+        arguments: BooksKind.all
+    )
+    func events(kind: BooksKind) async throws {
+        let hall = try await Hall(kind, payers: 2)
+        let desk = try await hall.open()
+        var events = try await EventStream(hall.wire, desk.sid, token: hall.rig.organizer)
+        let first = try await events.next()
+        #expect(first == .init(id: "1", status: "ADVERTISING", placesLeft: 10))
+        #expect(try await hall.rig.join(hall.contest, by: hall.payers[0]).status == 200)
+        let joined = try await events.next()
+        #expect(joined == .init(id: "", status: "ADVERTISING", placesLeft: 9))
+        #expect(try await hall.lock(desk.sid, 1).status == 200)
+        var held = try await events.next()
+        // The two changes of the one commit may come as two events.
+        if held?.id == "" { held = try await events.next() }
+        #expect(held == .init(id: "2", status: "ADVERTISING", placesLeft: 8))
+        try await hall.rig.post(hall.contest, "lock")
+        var end = try await events.next()
+        if end?.id == "" { end = try await events.next() }
+        #expect(end == .init(id: "3", status: "CANCEL", placesLeft: 8))
+        #expect(try await events.next() == nil)
+        try await hall.rig.verify()
+    }
+
+    @Test("A contest has sixteen desks at a time, and another once one is over")
+    func limit() async throws {
+        let hall = try await Hall(.sqlite, payers: 1)
+        var last = ""
+        for _ in 0..<16 { last = try await hall.open().sid }
+        let body = #"{"kind":"entry","contest_id":"\#(hall.contest)"}"#
+        let token = hall.rig.organizer
+        let more = try await hall.wire.post("/sessions/create", body, token: token)
+        #expect(more.status == 429, "\(more.text)")
+        let over = try await hall.wire.post("/sessions/\(last)/cancel", token: token)
+        #expect(over.string("status") == "CANCEL")
+        _ = try await hall.open()
     }
 
     @Test("A cancel and a payment at once charge nobody in the end", arguments: BooksKind.all)
@@ -232,15 +281,18 @@ struct DeskTests {
         let browser = try await Browser.loggedIn(email, at: rig.server, for: "/web/wallet")
         let page = try await browser.open(path)
         #expect(page.text.contains("Pub &lt;quiz&gt;") && page.text.contains("$5.00"))
-        var fields = try page.fields(beside: "sid")
+        var form = try page.fields(beside: "sid")
         let token = try await rig.wire.login("entrant1")
-        for title in ["Paid", "You have paid this"] {
-            let pressed = try await browser.send(path, fields, from: page)
+        for title in ["Paid", "You are in"] {
+            let pressed = try await browser.send(path, form, from: page)
             let end = try await browser.open(try #require(pressed.location, "\(pressed.text)"))
             #expect(end.title == title, "\(end.text)")
             #expect(try await rig.wire.balance(token) == 9_500)
-            fields["key"] = "another-key-0123456789"
+            form["key"] = ContestRig.key()
         }
+        let again = try await browser.open(path)
+        #expect(again.title == "You are in" && again.text.contains("/contests/\(id)"))
+        #expect(!again.text.contains("name=\"sid\""))
         // Who has left can enter again.
         #expect(try await rig.post(id, "leave", by: token).status == 200)
         #expect(try await browser.open(path).text.contains("Pay $5.00"))

@@ -153,7 +153,12 @@ struct SessionStreamTests {
                 let watch = try feed.watch(RecordID(Cast.sessions[0]), by: "payee")
                 let body = ResponseBody { writer in
                     let writer = try #require(writer as? ReplyBody)
-                    writer.stream = SessionStream(watch, user: Cast.users[0], version: 1)
+                    writer.stream = SessionStream(
+                        watch,
+                        user: Cast.users[0],
+                        session: Cast.session(version: 1),
+                        desk: nil
+                    )
                 }
                 return Response(status: .ok, body: body)
             },

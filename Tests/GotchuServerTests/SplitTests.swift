@@ -316,6 +316,50 @@ struct SplitWebhookTests {
         #expect(paid["amount_cents"] as? Int == 400 && paid["places"] == nil)
         #expect(!"\(bill)\(paid)".contains(payer.rawValue))
     }
+
+    @Test("Organisers are told of a desk, and of a fee that was paid there, with the contest")
+    func toldOfContest() throws {
+        let now = Timestamp(milliseconds: 1_000)
+        let (organizer, payer) = (UserID.make(), UserID.make())
+        let contest = RecordID.make()
+        let desk = Group(
+            id: .makeGroup(),
+            purpose: "entry",
+            payee: organizer,
+            eid: .random(),
+            amount: Money(minorUnits: 500),
+            memo: nil,
+            reference: nil,
+            createdAt: now,
+            expiresAt: Timestamp(milliseconds: 5_000),
+            isAllOrNothing: false,
+            shares: [500, 500],
+            sale: Group.Sale(record: contest, title: "Pub quiz", places: 20, sold: 3),
+            state: .cancelled,
+            shareCount: 4
+        )
+        let end = try members(desk.record, "session.cancelled")
+        let known = try #require(end["contest"] as? [String: String])
+        #expect(known == ["id": contest.rawValue, "title": "Pub quiz"])
+        #expect(end["kind"] as? String == "entry" && end["places_paid"] as? Int == 3)
+        var share = Session.Share(group: desk.id, place: 2)
+        share.stake = Transfer.Key(contest, "in/3")
+        let session = Session(
+            id: try #require(SessionID(rawValue: "\(desk.id)-4")),
+            eid: desk.eid,
+            payee: organizer,
+            amount: Money(minorUnits: 500),
+            memo: nil,
+            reference: nil,
+            createdAt: now,
+            expiresAt: Timestamp(milliseconds: 5_000),
+            state: .paid(by: payer, at: now),
+            version: 2,
+            role: .share(share)
+        )
+        let paid = try members(session.record, "session.paid")
+        #expect(paid["contest"] as? [String: String] == ["id": contest.rawValue])
+    }
 }
 
 extension CheckedBooks {

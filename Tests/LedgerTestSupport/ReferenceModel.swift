@@ -44,6 +44,8 @@ package struct ReferenceModel {
     /// The payments that a user was paid, less what they refunded.
     package var earned: [Int: Int64] = [:]
     package var deals: [Int: Deal] = [:]
+    /// The bills and contests, which several pay; their numbers are none of the deals'.
+    package var shared: [Int: Shared] = [:]
     package var names: [Int: Name] = [:]
     var replies: [String: (request: String, reply: Reply)] = [:]
     /// The money of a new account.
@@ -90,6 +92,7 @@ package struct ReferenceModel {
             return send(session, user, key, expected, tip, step.time)
         case .refund(let session, let user, let key, let amount):
             return refund(session, user, key, amount, step.time)
+        case .shared(let action, let number, let user): return take(action, number, user)
         }
     }
 

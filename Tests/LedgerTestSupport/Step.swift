@@ -23,6 +23,8 @@ package struct Step: Sendable {
         case send(session: Int, user: Int, key: Int, expected: Int64?, tip: Int64 = 0)
         case refund(session: Int, user: Int, key: Int, amount: Int64?)
         case expire(session: Int)
+        /// By servers alone.
+        case shared(SharedAction, session: Int, user: Int)
     }
 
     /// Milliseconds since the test began.
@@ -94,6 +96,7 @@ package struct Step: Sendable {
             return Submitted(refund, as: request(session, user, key, amount, 0, number), at: at)
         case .expire(let session):
             return Submitted(SettleSession(Cast.sessions[session]), at: at)
+        case .shared: preconditionFailure("what several pay is asked of servers")
         }
     }
 

@@ -46,7 +46,7 @@ package struct StoryTeller {
             return send(session, Int(number(0...2)))
         case .rotate(let session, let user, _, _):
             return rotate(session, user)
-        case .open, nil:
+        case .open, .shared, nil:
             return create() ?? anything()
         }
     }

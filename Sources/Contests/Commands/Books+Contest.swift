@@ -39,7 +39,10 @@ extension Books {
         guard let name = rows.names[ContestID.entryName(contest.id, user)], name.isAlive(at: time),
             let record = rows.records[RecordID(trusted: name.target)]
         else { throw Refusal(.notJoined) }
-        return try readable { () throws(LedgerError) in try ContestEntry(record) }
+        let entry = try readable { () throws(LedgerError) in try ContestEntry(record) }
+        // Another server may have taken the user out at a time after this command's.
+        guard entry.isIn else { throw Refusal(.notJoined) }
+        return entry
     }
 
     /// Returns the entries that are in, in the order of their numbers, and all score revisions.
@@ -79,6 +82,7 @@ extension Books {
             $0.body.soundState = $0.state.rawValue
             $0.state = .error
         }
+        closeDesks(of: contest, at: time)
         put(stopped, at: time)
         put(ContestStop.record(of: stopped, at: time))
         return stopped

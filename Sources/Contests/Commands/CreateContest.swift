@@ -137,6 +137,7 @@ package struct ChangeContest: LedgerCommand {
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(contest)
+        if change == .lock { footprint.touchDesks(of: contest, knowing: rows) }
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Contest {
@@ -146,6 +147,7 @@ package struct ChangeContest: LedgerCommand {
         case .lock:
             guard contest.state != .locked else { return contest }
             guard contest.state == .open else { throw Refusal(.contestState) }
+            books.closeDesks(of: contest, at: time)
             next = contest.changed(to: .locked, at: time)
         case .dispute(let reason):
             guard contest.state == .complete else { throw Refusal(.contestState) }

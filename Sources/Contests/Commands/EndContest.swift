@@ -154,6 +154,7 @@ extension Footprint {
         guard let known = rows.contest(contest, of: organizer), !known.isOver,
             known.state != .error
         else { return }
+        records.formUnion(known.body.desks.map(RecordID.init))
         children.insert(contest)
         guard let numbers = rows.children[contest] else { return asksAgain = true }
         let host = known.organizer
@@ -218,6 +219,7 @@ extension Books {
             $0.state = .cancelled
             $0.body.cancelReason = reason
         }
+        closeDesks(of: contest, at: time)
         put(cancelled, at: time)
         return cancelled
     }

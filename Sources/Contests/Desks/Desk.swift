@@ -29,6 +29,14 @@ package struct Desk: GroupPurpose {
         if isPaying { footprint.owners.insert(.pot(contest)) }
     }
 
+    package func closedReason(
+        of group: Group,
+        on books: Books,
+        at time: Timestamp
+    ) throws(Refusal) -> Refusal.Reason? {
+        try books.contest(of: group, at: time).lockedReason
+    }
+
     package func choose(
         for wish: PlaceWish,
         in group: Group,
@@ -118,7 +126,11 @@ package struct OpenDesk: LedgerCommand {
             currency: terms.currency,
             shares: Array(repeating: terms.fee, count: Int(min(Desk.slots, terms.maxEntries))),
             isAllOrNothing: false,
-            sale: Group.Sale(record: contest.id, places: terms.maxEntries),
+            sale: Group.Sale(
+                record: contest.id,
+                title: terms.title,
+                places: terms.maxEntries
+            ),
             memo: memo,
             reference: reference,
             lifetime: lifetime,
@@ -129,17 +141,38 @@ package struct OpenDesk: LedgerCommand {
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(contest)
+        footprint.touchDesks(of: contest, knowing: rows)
         group.touch(&footprint, knowing: rows)
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
         let contest = try books.contest(contest, of: group.payee, at: time)
         if let reason = contest.lockedReason { throw Refusal(reason) }
-        return try group.decide(on: &books, at: time)
+        let desks = contest.body.desks.filter { books.isOpen($0, at: time) }
+        guard desks.count < Contest.deskLimit else { throw Refusal(.tooManyLiveSessions) }
+        let session = try group.decide(on: &books, at: time)
+        books.put(contest.changed(at: time) { $0.body.desks = desks + [session.id] }, at: time)
+        return session
+    }
+}
+
+extension Footprint {
+    /// Adds the desks of a contest, once it is known.
+    mutating func touchDesks(of contest: RecordID, knowing rows: Snapshot?) {
+        guard let rows else { return asksAgain = true }
+        guard let record = rows.records[contest], record.kind == Contest.kind,
+            let known = try? Contest(record)
+        else { return }
+        records.formUnion(known.body.desks.map(RecordID.init))
     }
 }
 
 extension Books {
+    /// Ends the desks of a contest that takes no more entries: they leave the air.
+    mutating func closeDesks(of contest: Contest, at time: Timestamp) {
+        for desk in contest.body.desks { close(desk, at: time) }
+    }
+
     /// Returns the contest that a desk belongs to, as it is at `time`.
     ///
     /// - Throws: As `contest`.

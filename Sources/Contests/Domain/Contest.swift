@@ -14,6 +14,8 @@ package struct Contest: Equatable, Sendable {
     /// The number of times that a user may leave it: then they cannot enter it again, or one user
     /// could use up all numbers of entries.
     static let leaveLimit = 10
+    /// The number of desks that may be open at once.
+    static let deskLimit = Record.watcherLimit
 
     package let id: RecordID
     package let organizer: UserID
@@ -45,6 +47,8 @@ package struct Contest: Equatable, Sendable {
         package internal(set) var objections: Int64 = 0
         /// The places that are held at desks, and lapsed ones until the next change.
         package internal(set) var holds: [Hold] = []
+        /// The desks that were open when the last one was opened, that one included.
+        var desks: [SessionID] = []
         var publishedAt: Int64?
         /// Its number in the index of public contests, if it is there.
         package internal(set) var listNumber: Int64?
@@ -164,6 +168,9 @@ extension Contest {
     /// Returns true if the clock of the time for objections runs.
     private func isUnderReview(at time: Timestamp) -> Bool { settlesAt.map { time < $0 } ?? false }
 
+    /// A Boolean that is true if its scores lead to a settlement that is not made yet.
+    package var hasPlan: Bool { body.revision > 0 && !isOver && state != .error }
+
     /// The division of what is in its pot.
     package var division: PrizeRules.Division {
         PrizeRules.Division(terms, entries: body.entryCount)
@@ -193,7 +200,7 @@ extension Contest {
     }
 
     /// The refusal of changes before the lock, if it is locked or over.
-    var lockedReason: Refusal.Reason? {
+    package var lockedReason: Refusal.Reason? {
         switch state {
         case .open: nil
         case .draft: .contestState
@@ -217,8 +224,7 @@ extension Contest {
         case .complete:
             isDisputed
                 ? .contestDisputed : isUnderReview(at: time) ? .contestUnderReview : nil
-        case .live: isDisputed ? .contestDisputed : .contestState
-        case .draft, .open, .locked, .cancelled, .error: .contestState
+        case .draft, .open, .locked, .live, .cancelled, .error: .contestState
         }
     }
 

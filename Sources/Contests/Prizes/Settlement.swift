@@ -24,6 +24,7 @@ package struct Settlement: Codable, Equatable, Sendable {
 /// A settlement as it follows from a contest's rows: computed before it is made, and again whenever
 /// somebody wants to see that it was right.
 package struct SettlementPlan: Equatable, Sendable {
+    package let standings: [Standing]
     package let division: PrizeRules.Division
     package let payouts: [PrizeRules.Payout]
     package let inputsHash: String
@@ -34,7 +35,7 @@ package struct SettlementPlan: Equatable, Sendable {
     ///   - revisions: All, in the order of theirs.
     package init(_ terms: ContestTerms, entries: [ContestEntry], revisions: [ScoreRevision]) {
         let sheet = ScoreSheet(revisions.map(\.body.scores))
-        let standings = Standing.ranked(entries, by: sheet, terms)
+        standings = Standing.ranked(entries, by: sheet, terms)
         division = PrizeRules.Division(terms, entries: Int64(entries.count))
         payouts = PrizeRules.payouts(of: division.pool, to: standings, terms.tiers)
         inputsHash = Self.hash(terms, entries, revisions)

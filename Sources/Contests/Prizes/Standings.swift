@@ -43,14 +43,12 @@ package struct Score: Codable, Equatable, Sendable {
 }
 
 /// The newest points of everybody: all revisions folded into one.
-package struct ScoreSheet: Equatable, Sendable {
+struct ScoreSheet: Equatable, Sendable {
     private var entries: [Int64: Score] = [:]
     private var players: [String: Score] = [:]
 
-    package init() {}
-
     /// - Parameter revisions: In the order of their numbers.
-    package init(_ revisions: [[Score]]) {
+    init(_ revisions: [[Score]]) {
         for scores in revisions {
             for score in scores { add(score) }
         }
@@ -61,9 +59,6 @@ package struct ScoreSheet: Equatable, Sendable {
         if let entry = score.entry { entries[entry] = kept }
         if let player = score.player { players[player] = kept }
     }
-
-    /// A Boolean that is true if nobody has points.
-    package var isEmpty: Bool { entries.isEmpty && players.isEmpty }
 
     /// Returns the result of an entry; `nil` without points.
     func result(of entry: ContestEntry, _ terms: ContestTerms) -> Standing.Result? {
@@ -107,7 +102,7 @@ package struct Standing: Equatable, Sendable {
 
 extension Standing {
     /// Ranks entries by their points, then by the tie-breaks; unscored ones come last.
-    package static func ranked(
+    static func ranked(
         _ entries: [ContestEntry],
         by sheet: ScoreSheet,
         _ terms: ContestTerms

@@ -134,7 +134,8 @@ package struct SettlementReply: Codable, Hashable, Sendable {
     package var resultSHA256: String
     /// Absent where there was nothing to move.
     package var transferID: String?
-    package var settledAt: Timestamp
+    /// `null` in what a settlement would be now, before it is made.
+    package var settledAt: Nullable<Timestamp>
 
     package struct Payout: Codable, Hashable, Sendable {
         package var entryNumber: WireCount
@@ -172,7 +173,7 @@ package struct SettlementReply: Codable, Hashable, Sendable {
         inputsSHA256: String,
         resultSHA256: String,
         transferID: String?,
-        settledAt: Timestamp
+        settledAt: Timestamp?
     ) {
         self.contestID = contestID
         self.revision = revision
@@ -184,7 +185,7 @@ package struct SettlementReply: Codable, Hashable, Sendable {
         self.inputsSHA256 = inputsSHA256
         self.resultSHA256 = resultSHA256
         self.transferID = transferID
-        self.settledAt = settledAt
+        self.settledAt = Nullable(settledAt)
     }
 
     enum CodingKeys: String, CodingKey {

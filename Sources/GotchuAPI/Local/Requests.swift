@@ -58,6 +58,8 @@ package struct RequestView: Codable, Equatable, Sendable {
     package var places: Places?
     /// True if the payee gets all shares or none; absent otherwise.
     package var isAllOrNothing: Bool?
+    /// The contest that is entered at it, if it is a desk; absent until the server has told of it.
+    package var contest: DeskContest?
     package var currency: Currency
     package var memo: String?
     package var createdAt: Timestamp
@@ -86,6 +88,7 @@ package struct RequestView: Codable, Equatable, Sendable {
         refundedCents: Int64? = nil,
         places: Places? = nil,
         isAllOrNothing: Bool? = nil,
+        contest: DeskContest? = nil,
         currency: Currency,
         memo: String?,
         createdAt: Timestamp,
@@ -106,6 +109,7 @@ package struct RequestView: Codable, Equatable, Sendable {
         self.refundedCents = refundedCents
         self.places = places
         self.isAllOrNothing = isAllOrNothing
+        self.contest = contest
         self.currency = currency
         self.memo = memo
         self.createdAt = createdAt
@@ -159,7 +163,7 @@ package struct RequestView: Codable, Equatable, Sendable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case id, eid, state, currency, memo, payee, places, reason
+        case id, eid, state, contest, currency, memo, payee, places, reason
         case isAllOrNothing = "is_all_or_nothing"
         case firstEID = "first_eid"
         case amountCents = "amount_cents"

@@ -278,7 +278,7 @@ package struct SessionReply: Codable, Equatable, Sendable {
     package var tipCents: WireInteger?
     /// The amount refunded to the payer, tip included; absent while there is none.
     package var refundedCents: WireInteger?
-    /// The contest that is entered by paying, if one is; not in events.
+    /// The contest that is entered by paying, if one is.
     package var contest: DeskContest?
     /// `split` or `entry` if several payers pay it; absent otherwise, like the places.
     package var kind: String?

@@ -257,13 +257,19 @@ struct ContestSettlementCommand: ContestVerb {
 
 extension SettlementReply {
     /// The payouts for a person. Entries without a prize are counted alone.
-    func lines(in currency: Currency, on terminal: Terminal) -> [String] {
+    ///
+    /// - Parameter names: The entrants' names, as far as they are known, by their entries' numbers.
+    func lines(
+        in currency: Currency,
+        on terminal: Terminal,
+        names: [Int64: String] = [:]
+    ) -> [String] {
         func money(_ cents: WireCount) -> String {
             Money(minorUnits: cents.value, currency: currency).description
         }
         let paid = payouts.filter { $0.payoutCents.value > 0 }
         var lines = [
-            terminal.paint("Settled \(settledAt.dateText)", .bold)
+            terminal.paint(settledAt.value.map { "Settled \($0.dateText)" } ?? "To be paid", .bold)
                 + " · pool \(money(poolCents)) · organiser \(money(rakeCents))"
                 + " · revision \(revision.value)"
         ]
@@ -271,11 +277,13 @@ extension SettlementReply {
             Table.Column(title: "RANK", isRightAligned: true),
             Table.Column(title: "ENTRY", isRightAligned: true),
             Table.Column(title: "PRIZE", isRightAligned: true),
+            Table.Column(title: names.isEmpty ? "" : "NAME"),
         ])
         table.rows = paid.map { payout in
-            [
-                Table.Cell("\(payout.rank.value)"), Table.Cell("\(payout.entryNumber.value)"),
-                Table.Cell(money(payout.payoutCents)),
+            let number = payout.entryNumber.value
+            return [
+                Table.Cell("\(payout.rank.value)"), Table.Cell("\(number)"),
+                Table.Cell(money(payout.payoutCents)), Table.Cell(names[number]?.shortened ?? ""),
             ]
         }
         if !paid.isEmpty { lines += table.lines(on: terminal) }

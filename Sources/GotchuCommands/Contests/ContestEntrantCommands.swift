@@ -197,7 +197,7 @@ struct ContestRosterCommand: ContestVerb {
     func run(_ access: ContestAccess, _ output: Output) async throws {
         let reply = try await access.detail()
         let section = reply.document.sections.first { $0.type == "roster_config" }
-        guard let form = section.flatMap({ RosterForm($0.data) }) else {
+        guard let form = section.flatMap({ RosterForm($0.data, \.printable) }) else {
             throw CommandFailure.negative(
                 "\(reply.document.title) takes no rosters.",
                 next: access.command("show")

@@ -129,7 +129,8 @@ extension JSONValue {
         guard case .array(let tiers) = self else { return nil }
         var rows: [(String, String)] = []
         for tier in tiers {
-            guard let rank = tier.integer("rank"), let amount = tier.text("amount") else {
+            guard let rank = tier.integer("rank"), let amount = tier.text("amount")?.printable
+            else {
                 return nil
             }
             let last = tier.integer("rank_max") ?? rank
@@ -162,7 +163,7 @@ extension JSONValue {
         let rows = elements.compactMap { element -> (String, String)? in
             if let scalar = element.scalar { return (scalar, "") }
             guard case .object(let members) = element else { return nil }
-            if let label = element.text("label"), let value = members["value"]?.scalar {
+            if let label = element.text("label")?.printable, let value = members["value"]?.scalar {
                 return (label, value)
             }
             let scalars = members.sorted { $0.key < $1.key }
@@ -181,20 +182,6 @@ extension JSONValue {
         case .string(let text): text.printable
         case .otherNumber, .array, .object: nil
         }
-    }
-
-    func text(_ name: String) -> String? {
-        guard case .object(let members) = self, case .string(let text)? = members[name] else {
-            return nil
-        }
-        return text.printable
-    }
-
-    func integer(_ name: String) -> Int64? {
-        guard case .object(let members) = self, case .integer(let value)? = members[name] else {
-            return nil
-        }
-        return value
     }
 }
 

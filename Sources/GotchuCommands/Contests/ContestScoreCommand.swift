@@ -80,13 +80,16 @@ struct ContestScoreCommand: ContestVerb {
         output.talk("If all is right: \(access.command("complete", "--revision \(revision)"))")
     }
 
-    private func sheet(_ access: ContestAccess) throws -> ScoreSheet {
+    private func sheet(_ access: ContestAccess) throws -> ScoreTable {
         let table = try csv.map { try Self.text(of: $0, access) }
-        do throws(ScoreSheet.Flaw) {
-            guard let table else { return try ScoreSheet(arguments: scores) }
-            return try ScoreSheet(csv: table)
+        do throws(ScoreTable.Flaw) {
+            guard let table else { return try ScoreTable(arguments: scores) }
+            return try ScoreTable(csv: table)
         } catch {
-            throw CommandFailure.badData(error.sentence, next: access.command("score", "1=42 2=38"))
+            throw CommandFailure.badData(
+                error.sentence.printable,
+                next: access.command("score", "1=42 2=38")
+            )
         }
     }
 

@@ -51,21 +51,17 @@ struct ContestSettleCommand: ContestVerb {
                 next: access.command("settle", "--yes")
             )
         }
-        let pages = try await access.boards { $0.standings.last?.rank.value == nil }
-        let preview = detail.pool.flatMap { pool in
-            PrizePreview(
-                pool: pool.minorUnits,
-                tiers: detail.payoutTable,
-                standings: pages.flatMap(\.standings)
-            )
+        let plan = try await access.get("/settlement", as: SettlementReply.self).document
+        let best = try await access.board(limit: ContestAccess.boardPage, cursor: nil).document
+        let names = best.standings.compactMap { standing in
+            standing.entryNumber.map { ($0.value, standing.username) }
         }
-        if let preview {
-            preview.lines(in: detail.currency, on: output.talking).forEach { output.talk($0) }
-        } else {
-            output.talk(
-                "The prizes cannot be computed here; the server pays by the contest's rules."
-            )
-        }
+        plan.lines(
+            in: detail.currency,
+            on: output.talking,
+            names: Dictionary(names) { first, _ in first }
+        )
+        .forEach { output.talk($0) }
         for objection in detail.objections ?? [] {
             output.talk(
                 "Objection of entry \(objection.entryNumber.value), "
@@ -78,30 +74,5 @@ struct ContestSettleCommand: ContestVerb {
             refusal: "Nothing was paid.",
             next: access.command("settle")
         )
-    }
-}
-
-extension PrizePreview {
-    /// The largest number of prizes that are shown.
-    private static let shownLimit = 50
-
-    func lines(in currency: Currency, on terminal: Terminal) -> [String] {
-        let paid = payouts.filter { $0.cents > 0 }
-        var table = Table(columns: [
-            Table.Column(title: "RANK", isRightAligned: true),
-            Table.Column(title: "ENTRY", isRightAligned: true),
-            Table.Column(title: "NAME", minimum: 8),
-            Table.Column(title: "PRIZE", isRightAligned: true),
-        ])
-        table.rows = paid.prefix(Self.shownLimit).map { payout in
-            [
-                Table.Cell("\(payout.standing.rank.value?.value ?? 0)"),
-                Table.Cell(payout.standing.entryNumber.map { "\($0.value)" } ?? ""),
-                Table.Cell(payout.standing.username.shortened),
-                Table.Cell(Money(minorUnits: payout.cents, currency: currency).description),
-            ]
-        }
-        let rest = paid.count - table.rows.count
-        return table.lines(on: terminal) + (rest > 0 ? ["… \(rest) more"] : [])
     }
 }

@@ -71,7 +71,8 @@ package struct DisplayFlow: Sendable {
         var view = DisplayView(state)
         view.amount = shown.amount
         view.payee = shown.request?.payee
-        view.shares = shown.request?.shares.flatMap { $0.paid > 0 ? $0 : nil }
+        view.shares = shown.request?.shares
+        if case .paid(0, _)? = view.shares { view.shares = nil }
         guard state.isAsking else { return view }
         view.memo = shown.memo
         view.isServerSilent = isServerSilent

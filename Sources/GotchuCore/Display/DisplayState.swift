@@ -62,18 +62,13 @@ package struct DisplayRequest: Equatable, Sendable {
     package let noticedAt: MonotonicTime?
     /// The address at which a browser pays it.
     package let payLink: String?
-    /// The shares of a bill that several pay.
+    /// The shares of a bill that several pay, or the places of a contest.
     package let shares: Shares?
 
-    /// The number of shares, and of those that are paid.
-    package struct Shares: Equatable, Sendable {
-        package let paid: Int64
-        package let count: Int64
-
-        package init(paid: Int64, count: Int64) {
-            self.paid = paid
-            self.count = count
-        }
+    package enum Shares: Equatable, Sendable {
+        case paid(Int64, of: Int64)
+        /// The places of a contest that are left.
+        case left(Int64)
     }
 
     package init(

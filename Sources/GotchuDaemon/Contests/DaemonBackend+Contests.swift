@@ -53,14 +53,6 @@ extension DaemonBackend {
 }
 
 extension Problem {
-    /// The problem with its code and sentence once more, under the names of the first clients.
-    fileprivate var ofContests: Problem {
-        var problem = self
-        problem.repeatedCode = code
-        problem.reason = detail
-        return problem
-    }
-
     fileprivate static var badServerAnswer: Problem {
         Problem(
             .badServerAnswer,

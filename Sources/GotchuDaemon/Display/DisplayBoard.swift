@@ -122,7 +122,8 @@ extension DisplayRequest {
             isOnAir: view.isOnAir,
             noticedAt: view.noticedAt.map { .now + Timestamp.now.duration(to: $0) },
             payLink: view.payLink,
-            shares: view.places.map { DisplayRequest.Shares(paid: $0.paid, count: $0.places) }
+            shares: view.contest.map { .left($0.placesLeft.value) }
+                ?? view.places.map { .paid($0.paid, of: $0.places) }
         )
     }
 }

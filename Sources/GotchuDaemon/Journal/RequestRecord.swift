@@ -14,6 +14,8 @@ struct RequestRecord: Codable, Equatable, Sendable {
     var places: Places?
     /// The same as in `RequestView`.
     var isAllOrNothing: Bool?
+    /// The same as in `RequestView`.
+    var contest: DeskContest?
     let currency: Currency
     let memo: String?
     let createdAt: Timestamp

@@ -2,14 +2,16 @@ import GotchuAPI
 import GotchuCore
 
 extension RequestService {
-    /// Records how many shares of an open request are held and paid.
-    func recordPlaces(_ places: Places?, of id: SessionID) {
+    /// Records how many shares of an open request are held and paid, and what is known of the
+    /// contest that is entered at it.
+    func recordPlaces(_ places: Places?, _ contest: DeskContest?, of id: SessionID) {
         guard let places, var record = records[id], !record.state.isFinal,
-            record.places != places
+            record.places != places || record.contest != contest
         else { return }
+        if record.places != places { notices[id] = nil }
         record.places = places
+        record.contest = contest
         records[id] = record
-        notices[id] = nil
         publish(record)
     }
 }

@@ -275,9 +275,10 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             to: state,
             paidAt: session.paidAt,
             tip: session.tipCents?.value,
-            places: session.places
+            places: session.places,
+            contest: session.contest
         )
-        if isOld { recordPlaces(session.places, of: id) }
+        if isOld { recordPlaces(session.places, session.contest, of: id) }
         onStep(.confirmed(id))
         if session.noticedAt != nil, let record = records[id], record.state == .advertising {
             // By this device's own clock, which may differ from the server's.
@@ -316,7 +317,8 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         to state: RequestView.State,
         paidAt: Timestamp? = nil,
         tip: Int64? = nil,
-        places: Places? = nil
+        places: Places? = nil,
+        contest: DeskContest? = nil
     ) async -> Bool {
         guard var record = records[id], !record.state.isFinal, record.state != state else {
             return false
@@ -325,6 +327,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         record.paidAt = paidAt
         record.tipCents = tip ?? record.tipCents
         record.places = places ?? record.places
+        record.contest = contest ?? record.contest
         records[id] = record
         notices[id] = nil
         // Published first: somebody waits at the till, and the radio may take its time.

@@ -19,6 +19,7 @@ extension RequestView {
             refundedCents: refundedCents,
             places: record.places,
             isAllOrNothing: record.isAllOrNothing,
+            contest: record.contest,
             currency: record.currency,
             memo: record.memo,
             createdAt: record.createdAt,

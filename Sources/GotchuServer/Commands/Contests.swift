@@ -265,7 +265,7 @@ extension Store {
         else {
             throw ServerFailure(
                 .negative,
-                "There is no contest \(text) in these books.",
+                "There is no contest \(text) in this database.",
                 fix: "gotchu-server contests list"
             )
         }

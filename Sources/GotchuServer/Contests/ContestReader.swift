@@ -177,15 +177,13 @@ struct BoardPage: Sendable {
 /// The standings of a contest, and the prizes that they lead to.
 struct ContestResult: Sendable {
     let version: Int64
-    let standings: [Standing]
     /// The prizes by the number of the entry; empty until they are paid.
     let prizes: [Int64: Int64]
     let plan: SettlementPlan
+    var standings: [Standing] { plan.standings }
 
     init(_ contest: Contest, _ file: (entries: [ContestEntry], revisions: [ScoreRevision])) {
         version = contest.version
-        let sheet = ScoreSheet(file.revisions.map(\.body.scores))
-        standings = Standing.ranked(file.entries, by: sheet, contest.terms)
         plan = SettlementPlan(contest.terms, entries: file.entries, revisions: file.revisions)
         prizes =
             contest.state == .settled

@@ -70,9 +70,9 @@ struct ContestRoutes: Sendable {
             do {
                 return try await handler(request, context)
             } catch let problem as Problem {
-                throw problem.repeated
+                throw problem.ofContests
             } catch let refused as Refused {
-                throw Refused(problem: refused.problem.repeated, headers: refused.headers)
+                throw Refused(problem: refused.problem.ofContests, headers: refused.headers)
             }
         }
     }
@@ -210,16 +210,19 @@ struct ContestRoutes: Sendable {
         guard login.user == contest.organizer || entry != nil else {
             throw Refusal(.notEntrant).problem
         }
+        guard contest.state == .settled || login.user == contest.organizer && contest.hasPlan else {
+            throw Refusal(.contestState).problem
+        }
         return try await settlementReply(of: contest).response
     }
 
+    /// Returns the settlement; before it is made, as it would be now.
     func settlementReply(of contest: Contest) async throws -> WholeReply {
-        guard let settlement = contest.body.settlement else {
-            throw Refusal(.contestState).problem
-        }
         let plan = try await reader.result(of: contest).plan
-        if let flaw = plan.flaw(of: contest) { throw LedgerError.corrupt("a contest: \(flaw)") }
-        return try Reply.whole(SettlementReply(settlement, plan, of: contest))
+        if contest.state == .settled, let flaw = plan.flaw(of: contest) {
+            throw LedgerError.corrupt("a contest: \(flaw)")
+        }
+        return try Reply.whole(SettlementReply(plan, of: contest))
     }
 
     // MARK: Rendering
@@ -277,13 +280,6 @@ struct ContestRoutes: Sendable {
 extension Problem {
     static var noContest: Problem { Refusal(.unknownContest).problem }
 
-    /// The problem with its code and sentence once more, under the names of the first clients.
-    fileprivate var repeated: Problem {
-        var problem = self
-        problem.repeatedCode = code
-        problem.reason = detail
-        return problem
-    }
 }
 
 extension WholeReply {
@@ -319,18 +315,15 @@ extension Request {
 }
 
 extension SettlementReply {
-    init(
-        _ settlement: Settlement,
-        _ plan: SettlementPlan,
-        of contest: Contest
-    ) throws(LedgerError) {
+    init(_ plan: SettlementPlan, of contest: Contest) throws(LedgerError) {
+        let settlement = contest.body.settlement
         self.init(
             contestID: try WireUUID(of: contest.id),
-            revision: WireCount(settlement.revision),
-            rules: WireCount(settlement.rules),
-            poolCents: WireCount(settlement.pool),
-            rakeCents: WireCount(settlement.rake),
-            commissionCents: WireCount(settlement.commission),
+            revision: WireCount(contest.body.revision),
+            rules: WireCount(contest.terms.rules),
+            poolCents: WireCount(plan.division.pool),
+            rakeCents: WireCount(plan.division.rake),
+            commissionCents: WireCount(plan.division.commission),
             payouts: plan.payouts.map { payout in
                 Payout(
                     entryNumber: WireCount(payout.standing.entry.number),
@@ -339,10 +332,10 @@ extension SettlementReply {
                     payoutCents: WireCount(payout.amount)
                 )
             },
-            inputsSHA256: settlement.inputsHash,
-            resultSHA256: settlement.resultHash,
-            transferID: settlement.transfer,
-            settledAt: Timestamp(milliseconds: settlement.settledAt)
+            inputsSHA256: plan.inputsHash,
+            resultSHA256: plan.resultHash,
+            transferID: settlement?.transfer,
+            settledAt: settlement.map { Timestamp(milliseconds: $0.settledAt) }
         )
     }
 }

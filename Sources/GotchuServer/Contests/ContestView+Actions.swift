@@ -11,7 +11,8 @@ extension ContestView {
         var list = isOrganizer ? [] : entrantActions
         list.append(action("leaderboard", words.results, boardReason, .get, "/leaderboard"))
         if isOrganizer || entry != nil {
-            let reason = contest.state == .settled ? nil : notNow
+            let isShown = contest.state == .settled || isOrganizer && contest.hasPlan
+            let reason = isShown ? nil : notNow
             list.append(action("settlement", words.settlement, reason, .get, "/settlement"))
         }
         return isOrganizer ? list + organizerActions : list
@@ -91,7 +92,7 @@ extension ContestView {
             action(
                 "object",
                 words.object,
-                isReview && !hasObjected ? nil : notNow,
+                isReview ? hasObjected ? Reason(.contestState, words.objected) : nil : notNow,
                 .post,
                 "/objections"
             )
@@ -128,7 +129,7 @@ extension ContestView {
             action(
                 "complete",
                 words.complete,
-                isCompletable ? nil : contest.state == .live ? noScores : notNow,
+                isCompletable ? nil : contest.scoreReason == nil ? noScores : notNow,
                 .post,
                 "/complete"
             ),
@@ -136,7 +137,7 @@ extension ContestView {
             action(
                 "settle",
                 words.settle,
-                canSettle ? nil : contest.isDisputed ? disputed : underReview ?? notNow,
+                canSettle ? nil : contest.isDisputed ? disputed : notNow,
                 .post,
                 "/settle",
                 confirm: words.confirmSettle,
@@ -167,12 +168,21 @@ extension ContestView {
 
     private var boardReason: Reason? { contest.body.revision > 0 ? nil : noScores }
 
-    private var notNow: Reason { Reason(.contestState, words.notNow) }
+    /// The reason that the contest's state is for what it does not allow: why, and until when.
+    private var notNow: Reason { Reason(.contestState, stateText) }
 
-    /// The reason while objections are waited for, and until when that is.
-    private var underReview: Reason? {
-        contest.settlesAt.map {
-            Reason(.contestState, "\(words.review): \($0.minuteText)")
+    private var stateText: String {
+        switch contest.state {
+        case .draft: now < terms.lockTime ? words.unpublished : words.locked
+        case .open: ContestWords.filled(words.openUntil, terms.lockTime.minuteText)
+        case .locked: ContestWords.filled(words.startsAt, terms.startTime.minuteText)
+        case .live: words.undeclared
+        case .complete:
+            contest.settlesAt.map { ContestWords.filled(words.settlesAt, $0.minuteText) }
+                ?? words.disputed
+        case .settled: words.wasPaid
+        case .cancelled: words.cancelled
+        case .error: words.stopped
         }
     }
 
@@ -182,11 +192,11 @@ extension ContestView {
 
     /// The reason why nobody can enter or leave, if there is one.
     private var lockedReason: Reason? {
-        switch contest.state {
-        case .open: nil
-        case .draft: notNow
-        case .cancelled: Reason(.contestCancelled, words.cancelled)
-        case .locked, .live, .complete, .settled, .error: Reason(.contestLocked, words.locked)
+        switch contest.lockedReason {
+        case nil: nil
+        case .contestCancelled?: Reason(.contestCancelled, words.cancelled)
+        case .contestLocked?: Reason(.contestLocked, words.locked)
+        case .some: notNow
         }
     }
 }

@@ -41,19 +41,36 @@ extension SessionRoutes {
             )
         ).accepted()
     }
+}
 
+extension Ledger {
     /// Returns the contest that is entered at a session, if it is a desk.
-    func contest(of session: Session) async throws -> DeskContest? {
-        guard let id = session.figures?.sale, let record = try await ledger.record(id),
+    func contest(enteredAt session: Session) async throws(LedgerError) -> Contest? {
+        guard let id = session.figures?.sale, let record = try await record(id),
             record.kind == Contest.kind
         else { return nil }
-        let now = ledger.now
-        let contest = try Contest(record).asOf(now)
-        return DeskContest(
-            id: id.rawValue,
+        return try Contest(record)
+    }
+
+    /// Returns the refusal that a user gets who wants to enter a contest now, if it is certain.
+    func entryRefusal(of user: UserID, to contest: Contest) async throws(LedgerError) -> Refusal? {
+        let time = now
+        let contest = contest.asOf(time)
+        if let reason = contest.lockedReason { return Refusal(reason) }
+        if try await ContestReader(ledger: self).entry(of: user, in: contest.id) != nil {
+            return Refusal(.alreadyJoined)
+        }
+        return contest.hasPlace(for: user, at: time) ? nil : Refusal(.contestFull)
+    }
+}
+
+extension DeskContest {
+    init(_ contest: Contest, at time: Timestamp) {
+        self.init(
+            id: contest.id.rawValue,
             title: contest.terms.title,
-            state: contest.wireState,
-            placesLeft: WireCount(contest.placesLeft(at: now)),
+            state: contest.asOf(time).wireState,
+            placesLeft: WireCount(contest.placesLeft(at: time)),
             locksAt: contest.terms.lockTime
         )
     }

@@ -64,8 +64,10 @@ extension WatchStream {
         watch.listen(onNews)
     }
 
+    mutating func next() -> ReplyPiece? { nextState() }
+
     /// Returns the newest state alone, however many there were before it.
-    mutating func next() -> ReplyPiece? {
+    mutating func nextState() -> ReplyPiece? {
         while !isOver, !isEnded {
             switch watch.next() {
             case nil: return nil

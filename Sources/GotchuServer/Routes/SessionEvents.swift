@@ -20,8 +20,14 @@ struct SessionEvents: Sendable {
         }
         let session = try await ledger.session(sid, visibleTo: login.user).accepted()
         let isSeen = request.headers[.lastEventID].flatMap { Int64($0) } == session.version
+        let stream = SessionStream(
+            watch,
+            user: login.user,
+            session: session,
+            desk: try await desk(of: session, login)
+        )
         var events = EventReply.beginning
-        if !isSeen { events.writeImmutableBuffer(try SessionStream.event(session)) }
+        if !isSeen { events.writeImmutableBuffer(try stream.first) }
         if session.status.isFinal {
             // 204 tells an EventSource to stop reconnecting: it has received the final state.
             return isSeen
@@ -32,7 +38,15 @@ struct SessionEvents: Sendable {
                     body: ResponseBody(byteBuffer: events)
                 )
         }
-        let stream = SessionStream(watch, user: login.user, version: session.version)
         return EventReply.response(events, then: stream)
+    }
+
+    /// Returns the contest that is entered at a session, watched like the session.
+    private func desk(of session: Session, _ login: Login) async throws -> SessionStream.Desk? {
+        guard let id = session.figures?.sale else { return nil }
+        // Without a watch, where there are too many, it is shown as it is now.
+        let watch = try? ledger.feed.watch(id, by: login.description)
+        guard let contest = try await ledger.contest(enteredAt: session) else { return nil }
+        return SessionStream.Desk(ledger: ledger, watch: watch, contest: contest)
     }
 }

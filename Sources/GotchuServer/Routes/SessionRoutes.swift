@@ -177,7 +177,7 @@ struct SessionRoutes: Sendable {
                 status: session.status,
                 allowsTip: session.tip.map { _ in true },
                 places: session.figures.map(Places.init),
-                contest: try await contest(of: session)
+                contest: try await contest(enteredAt: session)
             )
         )
     }
@@ -231,7 +231,7 @@ struct SessionRoutes: Sendable {
         let sid = try Self.session(in: context)
         let session = try await ledger.submit(CancelSession(session: sid, payee: payee))
             .accepted()
-        return try Reply.json(SessionReply(session))
+        return try await reply(session)
     }
 
     @Sendable func rotate(_ request: Request, _ context: ServerContext) async throws -> Response {
@@ -257,9 +257,17 @@ struct SessionRoutes: Sendable {
         let user = try await authentication.user(of: request)
         let session = try await ledger.session(Self.session(in: context), visibleTo: user)
             .accepted()
+        return try await reply(session)
+    }
+
+    private func reply(_ session: Session) async throws -> Response {
         var reply = SessionReply(session)
-        reply.contest = try await contest(of: session)
+        reply.contest = try await contest(enteredAt: session)
         return try Reply.json(reply)
+    }
+
+    private func contest(enteredAt session: Session) async throws -> DeskContest? {
+        try await ledger.contest(enteredAt: session).map { DeskContest($0, at: ledger.now) }
     }
 
     /// The session that the address names.

@@ -1,3 +1,4 @@
+internal import Contests
 internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
@@ -10,38 +11,73 @@ struct SessionStream: WatchStream {
     let watch: Watch<Record>
     var isOver = false
     private let user: UserID
-    /// The version of the session that was sent last.
-    private var version: Int64
+    /// The session as it was sent last.
+    private var session: SessionReply
+    /// The contest that is entered at the session, if it is a desk.
+    private var desk: Desk?
 
-    init(_ watch: Watch<Record>, user: UserID, version: Int64) {
-        self.watch = watch
-        self.user = user
-        self.version = version
+    /// A contest with its changes, which are news of its desk.
+    struct Desk: Sendable {
+        let ledger: Ledger
+        let watch: Watch<Record>?
+        var contest: Contest
+        var isChanged = false
+
+        fileprivate var shown: DeskContest { DeskContest(contest, at: ledger.now) }
     }
 
-    static func event(_ session: Session) throws -> ByteBuffer {
-        try event(SessionReply(session), isNew: true)
+    init(_ watch: Watch<Record>, user: UserID, session: Session, desk: Desk?) {
+        self.watch = watch
+        self.user = user
+        self.session = SessionReply(session)
+        self.desk = desk
+    }
+
+    /// The event of the state that is known at the beginning.
+    var first: ByteBuffer {
+        get throws { try event(session, isNew: true) }
     }
 
     /// - Parameter isNew: False for a state that the client has: without an id it stays the last
     ///   one.
-    private static func event(_ session: SessionReply, isNew: Bool) throws -> ByteBuffer {
-        try EventReply.event(session, with: isNew ? "id: \(session.version)" : nil)
+    private func event(_ session: SessionReply, isNew: Bool) throws -> ByteBuffer {
+        var session = session
+        session.contest = desk?.shown
+        return try EventReply.event(session, with: isNew ? "id: \(session.version)" : nil)
+    }
+
+    func listen(_ onNews: @escaping @Sendable () -> Void) {
+        watch.listen(onNews)
+        desk?.watch?.listen(onNews)
+    }
+
+    mutating func next() -> ReplyPiece? {
+        if case .changed(let record, _)? = desk?.watch?.next(), let contest = try? Contest(record) {
+            desk?.contest = contest
+            desk?.isChanged = true
+        }
+        if let piece = nextState() { return piece }
+        guard desk?.isChanged == true, let event = try? event(session, isNew: false) else {
+            return nil
+        }
+        desk?.isChanged = false
+        return .bytes(event)
     }
 
     mutating func piece(_ record: Record, noticedAt: Timestamp?) -> ReplyPiece? {
         // A device matters while the session waits for one.
         let noticedAt = record.state == SessionStatus.advertising.rawValue ? noticedAt : nil
-        let isNew = record.version > version
-        guard isNew || noticedAt != nil && record.version == version else { return nil }
+        let isNew = record.version > session.version
+        guard isNew || noticedAt != nil && record.version == session.version else { return nil }
         // Otherwise the stream ends: the client connects again, and gets the problem as an answer.
-        guard let session = try? Session.shown(record), session.isVisible(to: user) else {
+        guard let shown = try? Session.shown(record), shown.isVisible(to: user) else {
             return .end
         }
-        var reply = SessionReply(session)
+        session = SessionReply(shown)
+        var reply = session
         reply.noticedAt = noticedAt
-        guard let event = try? Self.event(reply, isNew: isNew) else { return .end }
-        version = session.version
+        guard let event = try? event(reply, isNew: isNew) else { return .end }
+        desk?.isChanged = false
         isOver = session.status.isFinal
         return .bytes(event)
     }

@@ -221,7 +221,7 @@ struct ContestPage: Sendable {
     /// A choice for each place, from the document's own players.
     private func roster(_ action: ContestAction) -> HTML? {
         let section = detail.sections.first { $0.type == "roster_config" }
-        guard let config = section.flatMap({ RosterChoice($0.data) }) else { return nil }
+        guard let config = section.flatMap({ RosterForm($0.data) }) else { return nil }
         let own = detail.entry?.roster.map(\.playerID.description) ?? []
         let known = chosen.isEmpty ? own : chosen
         let places = (0..<config.size).map { index -> HTML in
@@ -249,47 +249,6 @@ struct ContestPage: Sendable {
             style: "stack",
             "<h3>\(action.label)</h3>\(cap)\(places)<button class=\"main\">\(words.save)</button>"
         )
-    }
-}
-
-/// The rule of a roster as a document has it.
-private struct RosterChoice {
-    struct Player {
-        let id: String
-        let name: String
-        let position: String
-        let salary: Int64
-    }
-
-    let size: Int
-    let positions: [String]
-    let cap: Int64?
-    let players: [Player]
-
-    /// - Returns: `nil` for data of another shape.
-    init?(_ data: JSONValue) {
-        guard case .object(let members) = data,
-            case .integer(let size)? = members["roster_size"], (1...50).contains(size),
-            case .array(let players)? = members["players"]
-        else { return nil }
-        self.size = Int(size)
-        if case .integer(let cap)? = members["salary_cap"] { self.cap = cap } else { cap = nil }
-        if case .array(let names)? = members["positions"] {
-            positions = names.compactMap { name in
-                if case .string(let text) = name { text } else { nil }
-            }
-        } else {
-            positions = []
-        }
-        self.players = players.compactMap { player in
-            guard case .object(let members) = player,
-                case .string(let id)? = members["player_id"],
-                case .string(let name)? = members["name"],
-                case .string(let position)? = members["position"],
-                case .integer(let salary)? = members["salary"]
-            else { return nil }
-            return Player(id: id, name: name, position: position, salary: salary)
-        }
     }
 }
 

@@ -111,10 +111,10 @@ struct OrganizerPage: Sendable {
         if let end = terms.endTime { facts.append(("Ends", zone.time(end, isKept: true))) }
         if terms.addedPrize > 0 { facts.append(("Added prize", "\(money(terms.addedPrize))")) }
         if let time = contest.settlesAt {
-            facts.append(("Prizes are paid by themselves", zone.time(time, isKept: true)))
+            facts.append(("Prizes are paid on", zone.time(time, isKept: true)))
         }
         if let reason = contest.body.dispute {
-            facts.append(("You stopped it", "<bdi>\(reason)</bdi>"))
+            facts.append(("Settlement stopped", "<bdi>\(reason)</bdi>"))
         }
         if let reason = contest.body.cancelReason {
             facts.append(("Cancelled", "<bdi>\(reason)</bdi>"))
@@ -129,7 +129,7 @@ struct OrganizerPage: Sendable {
     private var invitation: HTML? {
         guard let token = contest.body.invitation, !contest.isOver else { return nil }
         return """
-            <p>Who has this link may enter:</p>
+            <p>Anyone with this link can enter:</p>
             <p><code class="secret">\
             \(origin)\(WebPath.contest(contest.id))?join_token=\(token)</code></p>
             \(visit.form(to: "\(path)/renew", "<button class=\"plain\">Make a new link</button>"))

@@ -133,6 +133,21 @@ struct PayPage: Sendable {
         (session.figures?.paid ?? 0) > 0 ? nil : " \(words.nothingCharged)"
     }
 
+    /// The page of a desk at which the user cannot enter: most often, because they are in.
+    func closed(_ refusal: Refusal, _ contest: RecordID) -> WebPage {
+        let link: HTML = """
+            <p><a class="plain" href="\(WebPath.contest(contest))">\(words.theContest)</a></p>
+            """
+        if refusal.reason == .alreadyJoined {
+            return page(words.youAreIn, "\(facts)<p>\(words.haveEntered)</p>\(link)", mood: .good)
+        }
+        return page(
+            words.entriesClosed,
+            "\(facts)<p lang=\"en\" dir=\"ltr\">\(refusal.problem.detail)</p>\(link)",
+            mood: .over
+        )
+    }
+
     // MARK: After the press
 
     /// The page of a session that the user has paid, by this press or another.
@@ -215,6 +230,8 @@ struct PayPage: Sendable {
         case .noWalletInCurrency: said(words.notPaid, words.noSuchWallet)
         case .balanceTooLarge: said(words.notPaid, words.tooMuch)
         case .unknownSession: said(words.notPaid, words.gone)
+        case .contestFull, .contestLocked, .contestCancelled, .alreadyJoined:
+            (words.notEntered, "<span lang=\"en\" dir=\"ltr\">\(refusal.problem.detail)</span>")
         case .unknownUser, .forbidden, .keyReused, .tooManyLiveSessions, .noFreeEID,
             .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded,
             .refundTooLarge, .shareTaken, .notRefundable, .unknownRecord, .depositLimit,
@@ -222,10 +239,9 @@ struct PayPage: Sendable {
             .walletOwes, .heldBalance, .withdrawalTooLate, .accountChanged, .otherProvider,
             .unreadable,
             .unknownContest, .notOrganizer, .notEntrant,
-            .ownContest, .joinTokenRequired, .contestFull, .contestLocked, .alreadyJoined,
-            .notJoined, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
-            .noScores, .tooManyContests, .contestDates, .leftTooOften, .tooManyScores,
-            .contestUnderReview, .potUnequal:
+            .ownContest, .joinTokenRequired, .notJoined, .contestState, .contestDisputed,
+            .scoresChanged, .noScores, .tooManyContests, .contestDates, .leftTooOften,
+            .tooManyScores, .contestUnderReview, .potUnequal:
             said(words.notPaid, words.impossible.filled(refusal.problem.code))
         }
     }

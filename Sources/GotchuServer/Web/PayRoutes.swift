@@ -51,6 +51,11 @@ struct PayRoutes: Sendable {
             language: request.language
         )
         guard let visit else { return page.forAnybody.response() }
+        if let contest = try await ledger.contest(enteredAt: published.session),
+            let refusal = try await ledger.entryRefusal(of: visit.user, to: contest)
+        {
+            return page.closed(refusal, contest.id).response(for: visit)
+        }
         let balance = try await balance(of: visit.user, in: page.session.amount.currency)
         return page.view(for: visit, balance: balance).response(for: visit)
     }

@@ -59,13 +59,14 @@ struct ScoreForm: Sendable {
             to: "\(path)/scores",
             "\(base)\(HTML.list(columns, lines))<p><button class=\"main\">Enter scores</button></p>"
         )
-        let first = isByEntry ? "entry_number" : "player_id"
+        let first = isByEntry ? "entry" : "player"
         let head = ([first, "points"] + values.map(\.key)).joined(separator: ",")
         let paste = visit.form(
             to: "\(path)/scores",
             style: "stack",
             """
-            \(base)<label>Lines with commas between, the first of them <code>\(head)</code>
+            \(base)<label>Lines with commas, semicolons or tabs, the first of them
+            <code>\(head)</code>
             <textarea name="csv" rows="6" required></textarea></label>
             <button class="plain">Enter these lines</button>
             """
@@ -130,7 +131,11 @@ struct ScoreForm: Sendable {
     ///
     /// - Throws: A problem: 400 for what cannot be understood.
     func scores(_ fields: inout FormFields) throws(Problem) -> [JSONValue] {
-        if let text = fields.text("csv") { return try scores(ofLines: text) }
+        if let text = fields.text("csv") {
+            do throws(ScoreTable.Flaw) { return try ScoreTable(csv: text).scores } catch {
+                throw .invalid(error.sentence)
+            }
+        }
         var typed: [String: (points: String, values: [String: String])] = [:]
         for name in fields.names where name.hasPrefix("score.") {
             let parts = name.split(separator: Self.separator).map(String.init)
@@ -160,37 +165,6 @@ struct ScoreForm: Sendable {
             scores.append(try score(of: row.key, new.points, next))
         }
         guard typed.isEmpty else { throw .invalid("A score is for nobody of this contest.") }
-        return scores
-    }
-
-    /// Parses lines of a table: the first names the columns.
-    private func scores(ofLines text: String) throws(Problem) -> [JSONValue] {
-        let lines = text.split(whereSeparator: \.isNewline)
-        guard let first = lines.first else { throw .invalid("There are no lines.") }
-        let separator: Character = first.contains("\t") ? "\t" : first.contains(";") ? ";" : ","
-        func cells(_ line: Substring) -> [String] {
-            line.split(separator: separator, omittingEmptySubsequences: false).map { cell in
-                String(cell.filter { !$0.isWhitespace && $0 != "\"" })
-            }
-        }
-        let names = cells(first)
-        let key = isByEntry ? "entry_number" : "player_id"
-        guard names.contains(key), names.contains("points"), Set(names).count == names.count else {
-            throw .invalid("The first line must name the columns \(key) and points, each once.")
-        }
-        var scores: [JSONValue] = []
-        for (index, line) in lines.dropFirst().enumerated() {
-            let cells = cells(line)
-            guard cells.count == names.count else {
-                throw .invalid("Line \(index + 2) has another number of columns than the first.")
-            }
-            var row: [String: String] = [:]
-            for (name, cell) in zip(names, cells) { row[name] = cell }
-            let who = row.removeValue(forKey: key) ?? ""
-            let points = row.removeValue(forKey: "points") ?? ""
-            let values = row.filter { !$0.value.isEmpty }.mapValues(Self.value)
-            scores.append(try score(of: who, points, values))
-        }
         return scores
     }
 

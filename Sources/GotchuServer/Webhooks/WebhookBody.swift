@@ -64,7 +64,13 @@ struct WebhookBody: Encodable, Sendable {
         let places_paid: Int?
         let paid_cents: Int64?
         /// The contest, of a desk and of each share that was paid there.
-        let contest_id: String?
+        let contest: Entered?
+    }
+
+    struct Entered: Encodable, Sendable {
+        let id: String
+        /// The contest's title, of a desk alone: its shares have the memo.
+        let title: String?
     }
 
     /// - Throws: `LedgerError` with `corrupt` if the record's body cannot be read.
@@ -141,7 +147,9 @@ extension WebhookBody.SessionContent {
             places: nil,
             places_paid: nil,
             paid_cents: nil,
-            contest_id: session.pot == session.group ? nil : session.pot
+            contest: session.pot.flatMap { pot in
+                pot == session.group ? nil : WebhookBody.Entered(id: pot, title: nil)
+            }
         )
     }
 
@@ -163,7 +171,9 @@ extension WebhookBody.SessionContent {
             places: (group.sale?.places).map(Int.init) ?? group.shares.count,
             places_paid: group.paid.count,
             paid_cents: group.paid.amount,
-            contest_id: group.sale?.record.rawValue
+            contest: group.sale.map { sale in
+                WebhookBody.Entered(id: sale.record.rawValue, title: sale.title)
+            }
         )
     }
 }

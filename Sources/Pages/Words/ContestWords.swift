@@ -13,7 +13,6 @@ package struct ContestWords: Sendable {
     package let confirmLeave: String
     package let results: String
     package let roster: String
-    package let invite: String
     package let settlement: String
     package let object: String
     package let publish: String
@@ -32,13 +31,19 @@ package struct ContestWords: Sendable {
     package let full: String
     package let locked: String
     package let joined: String
-    package let notJoined: String
-    package let own: String
-    package let isPrivate: String
     package let cancelled: String
     package let disputed: String
     package let noScores: String
-    package let notNow: String
+    package let objected: String
+    package let unpublished: String
+    /// With the time at which it locks.
+    package let openUntil: String
+    /// With the time at which it starts.
+    package let startsAt: String
+    package let undeclared: String
+    /// With the time at which it is settled.
+    package let settlesAt: String
+    package let wasPaid: String
 
     // States.
     package let free: String

@@ -33,7 +33,7 @@ package struct DisplayText: Equatable, Sendable {
         }
         headline = copy.headline
         // The warning has their place: there is room for three lines.
-        let shares = view.shares.map { words.sharesPaid($0.paid, of: $0.count) }
+        let shares = view.shares.map(words.text)
         line = view.isServerSilent ? nil : view.isOffAir ? words.offAir : shares ?? copy.line
         second =
             view.isServerSilent ? nil : other.map { Self.second($0.words, view.state) }

@@ -55,6 +55,11 @@ extension PayWords {
         noSuchWallet: "You have no wallet in this currency.",
         tooMuch: "The payee's wallet cannot hold that much.",
         gone: "There is no such request any more.",
+        notEntered: "Not entered",
+        youAreIn: "You are in",
+        haveEntered: "You have entered.",
+        theContest: "The contest",
+        entriesClosed: "Entries are closed",
         impossible: "This cannot be paid: {}.",
         requestChanged:
             "Nothing was charged: the request is not what you saw. Check the payee and the "

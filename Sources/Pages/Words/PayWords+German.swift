@@ -55,6 +55,11 @@ extension PayWords {
         noSuchWallet: "Sie haben keine Wallet in dieser Währung.",
         tooMuch: "Die Wallet des Empfängers fasst nicht so viel.",
         gone: "Diese Zahlungsanforderung gibt es nicht mehr.",
+        notEntered: "Nicht angemeldet",
+        youAreIn: "Sie sind dabei",
+        haveEntered: "Ihre Anmeldung ist bezahlt.",
+        theContest: "Zum Wettbewerb",
+        entriesClosed: "Anmeldung geschlossen",
         impossible: "Das kann nicht bezahlt werden: {}.",
         requestChanged:
             "Nichts wurde abgebucht: Das ist nicht mehr, was Sie sahen. Prüfen Sie Empfänger "

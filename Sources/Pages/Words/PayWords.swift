@@ -70,6 +70,12 @@ package struct PayWords: Sendable {
     package let noSuchWallet: String
     package let tooMuch: String
     package let gone: String
+    /// At the desk of a contest.
+    package let notEntered: String
+    package let youAreIn: String
+    package let haveEntered: String
+    package let theContest: String
+    package let entriesClosed: String
     /// With the code of the reason.
     package let impossible: String
     package let requestChanged: String

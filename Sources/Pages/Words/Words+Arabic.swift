@@ -21,6 +21,7 @@ extension Words {
         offAir: "لحظة …",
         silent: "قد يتأخر ظهور دفعتك هنا قليلًا",
         tip: "إكرامية",
-        shares: "دُفعت {paid} من {count} حصص"
+        shares: "دُفعت {paid} من {count} حصص",
+        places: "الأماكن المتبقية: {left}"
     )
 }

@@ -21,6 +21,7 @@ extension Words {
         offAir: "Just a moment …",
         silent: "Your payment may take a moment to show here",
         tip: "Tip",
-        shares: "{paid} of {count} shares are paid"
+        shares: "{paid} of {count} shares are paid",
+        places: "Places left: {left}"
     )
 }

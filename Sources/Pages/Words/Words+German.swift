@@ -24,6 +24,7 @@ extension Words {
         offAir: "Einen Moment …",
         silent: "Ihre Zahlung erscheint hier vielleicht etwas später",
         tip: "Trinkgeld",
-        shares: "{paid} von {count} Teilen sind bezahlt"
+        shares: "{paid} von {count} Teilen sind bezahlt",
+        places: "Freie Plätze: {left}"
     )
 }

@@ -49,8 +49,15 @@ struct Words: Sendable {
     /// The shares of a bill that are paid: `{paid}` of `{count}`.
     let shares: String
 
-    func sharesPaid(_ paid: Int64, of count: Int64) -> String {
-        shares.replacing("{paid}", with: "\(paid)").replacing("{count}", with: "\(count)")
+    /// The places of a contest that are left: `{left}`.
+    let places: String
+
+    func text(_ shown: DisplayRequest.Shares) -> String {
+        switch shown {
+        case .paid(let paid, let count):
+            shares.replacing("{paid}", with: "\(paid)").replacing("{count}", with: "\(count)")
+        case .left(let left): places.replacing("{left}", with: "\(left)")
+        }
     }
 
     func copy(for state: DisplayState) -> Copy {

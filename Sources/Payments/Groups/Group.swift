@@ -211,10 +211,11 @@ package struct Group: Equatable, Sendable {
         return next
     }
 
-    /// Returns the next version, in a final state.
+    /// Returns the next version, in a final state: nobody holds a place of it any more.
     func ended(as state: State) -> Group {
         var next = self
         next.version += 1
+        next.claims = paidClaims
         next.state = state
         return next
     }

@@ -197,6 +197,18 @@ extension Books {
         do { return try Group(record).asOf(time) } catch { throw Refusal(.unreadable) }
     }
 
+    /// Cancels a group whose pot is empty, whoever holds a place of it: what it sells is over.
+    package mutating func close(_ id: SessionID, at time: Timestamp) {
+        guard let group = try? group(id, at: time), !group.isFinal else { return }
+        precondition(group.pooled == 0, "a pot is given back by the command that ends its group")
+        put(group.ended(as: .cancelled), at: time)
+    }
+
+    /// Returns true if a group may still be paid.
+    package func isOpen(_ id: SessionID, at time: Timestamp) -> Bool {
+        (try? group(id, at: time)).map { !$0.isFinal } ?? false
+    }
+
     /// Writes a group's next version, with the event that merchants receive.
     mutating func put(_ group: Group, at time: Timestamp) {
         let record = group.record

@@ -19,6 +19,13 @@ package protocol GroupPurpose: Sendable {
         isPaying: Bool
     )
 
+    /// Returns the reason why a cancelled group sells no more, if what it sells is the cause.
+    func closedReason(
+        of group: Group,
+        on books: Books,
+        at time: Timestamp
+    ) throws(Refusal) -> Refusal.Reason?
+
     /// Chooses the place that a payer gets. Changes nothing.
     ///
     /// - Throws: The reason why the payer gets none.
@@ -63,6 +70,12 @@ package protocol GroupPurpose: Sendable {
 }
 
 extension GroupPurpose {
+    package func closedReason(
+        of group: Group,
+        on books: Books,
+        at time: Timestamp
+    ) throws(Refusal) -> Refusal.Reason? { nil }
+
     package func hold(
         _ share: SessionID,
         of group: Group,

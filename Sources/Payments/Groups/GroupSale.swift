@@ -7,13 +7,16 @@ extension Group {
     package struct Sale: Codable, Equatable, Sendable {
         /// The record whose places are sold.
         package let record: RecordID
+        /// The name of that record, for people.
+        package let title: String
         /// The number of that record's places.
         package let places: Int64
         /// The number of places that this group has sold.
         package var sold: Int64
 
-        package init(record: RecordID, places: Int64, sold: Int64 = 0) {
+        package init(record: RecordID, title: String, places: Int64, sold: Int64 = 0) {
             self.record = record
+            self.title = title
             self.places = places
             self.sold = sold
         }

@@ -58,7 +58,7 @@ struct ShareClaim {
         guard books.rows.users[payer] != nil else { throw Refusal(.unknownUser) }
         let group = try books.group(group, at: time)
         guard group.payee != payer else { throw Refusal(.ownSession) }
-        if let reason = group.finalReason(at: time) { throw Refusal(reason) }
+        try requireOpen(group, books, time)
         if let claim = claim(in: group) {
             // A resend does not renew the lease, or one payer could hold a place for ever.
             guard place.map({ $0 == claim.place }) ?? true else { throw Refusal(.shareTaken) }
@@ -113,7 +113,7 @@ struct ShareClaim {
 
     func unlock(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
         let group = try books.group(group, at: time)
-        if let reason = group.finalReason(at: time) { throw Refusal(reason) }
+        try requireOpen(group, books, time)
         guard let claim = claim(in: group) else { throw Refusal(reason(in: group, books, time)) }
         let free = try books.session(group.shareID(claim.share), at: time)
             .changed(to: .cancelled)
@@ -131,7 +131,7 @@ struct ShareClaim {
     ) throws(Refusal) -> (share: Session, transfer: Transfer) {
         let group = try books.group(group, at: time)
         guard group.payee != payer else { throw Refusal(.ownSession) }
-        if let reason = group.finalReason(at: time) { throw Refusal(reason) }
+        try requireOpen(group, books, time)
         guard var claim = claim(in: group) else { throw Refusal(reason(in: group, books, time)) }
         let share = try books.session(group.shareID(claim.share), at: time)
         guard case .locked = share.state else { throw Refusal(.sessionNotLocked) }
@@ -152,6 +152,18 @@ struct ShareClaim {
             books.put(Name(name, target: share.id.rawValue))
         }
         return (paidShare, transfer)
+    }
+
+    /// Throws once the group is over.
+    private func requireOpen(
+        _ group: Group,
+        _ books: Books,
+        _ time: Timestamp
+    ) throws(Refusal) {
+        guard let reason = group.finalReason(at: time) else { return }
+        guard group.state == .cancelled else { throw Refusal(reason) }
+        let purpose = try purposes.purpose(of: group)
+        throw Refusal(try purpose.closedReason(of: group, on: books, at: time) ?? reason)
     }
 
     /// The reason why the payer holds no place, or not the named share.

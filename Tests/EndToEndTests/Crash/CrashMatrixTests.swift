@@ -66,23 +66,6 @@ struct CrashMatrixTests {
         }
     }
 
-    /// Arms the steps. A server's are told to it by the payer, just before the call leaves.
-    private static func arm(_ stage: CrashStage, _ steps: [CrashStep]) throws {
-        for step in steps {
-            switch (step.role, step.payersMoment) {
-            case (.kiosk, _): try stage.kiosk.faults.plan([step.line])
-            case (.payer, _): break
-            case (.server, nil): try stage.server.faults.plan([step.line])
-            case (.server, let moment?):
-                let line = step.line.replacing("\t", with: "|")
-                try stage.payer.faults.plan([
-                    "\(moment)\ttell\t\(stage.server.faults.plan)\t\(line)"
-                ])
-            }
-        }
-        try stage.payer.faults.plan(steps.filter { $0.role == .payer }.map(\.line))
-    }
-
     static func story(
         _ stage: CrashStage,
         killing steps: [CrashStep] = [],
@@ -93,7 +76,7 @@ struct CrashMatrixTests {
         let total = cents + (tip ?? 0)
         let name = steps.map(\.rawValue).joined(separator: ", ")
         let before = (try await stage.balance(stage.kiosk), try await stage.balance(stage.payer))
-        try arm(stage, steps)
+        try stage.arm(steps)
         let request: RequestView = try await stage.untilAnswered(
             stage.kiosk,
             "/v1/requests",
@@ -118,16 +101,7 @@ struct CrashMatrixTests {
             "/v1/requests/\(request.id)"
         ) { $0.state.isFinal && !$0.isOnAir }
         #expect(told.state == .paid && told.tipCents == tip && paid.tipCents == tip, "\(name)")
-        // What the last sync kills may still be to come.
-        for part in [stage.kiosk, stage.payer, stage.server] {
-            try await eventually(
-                "\(name): \(part.name) was killed as planned",
-                within: .seconds(20)
-            ) {
-                try await stage.revive()
-                return part.faults.pending.isEmpty ? true : nil
-            }
-        }
+        try await stage.expectKills(name)
         let payments: PaymentsReply = try await stage.until(
             "\(name): the list",
             stage.payer,

@@ -14,6 +14,7 @@ final class CrashStage: Sendable {
     let payer: Part
     let server: Part
     private let port: Int
+    var url: String { "http://127.0.0.1:\(port)" }
 
     /// One program, and the faults that it is given.
     final class Part: Sendable {
@@ -79,8 +80,8 @@ final class CrashStage: Sendable {
             "gotchud",
             [
                 "--socket", socket(part), "--state", "\(folder.path)/\(part.name)",
-                "--server", "http://127.0.0.1:\(port)", "--radio",
-                "simulated:\(folder.path)/air@0,0", "--log-level", "debug",
+                "--server", url, "--radio", "simulated:\(folder.path)/air@0,0", "--log-level",
+                "debug",
             ],
             environment: part.environment
         )
@@ -89,6 +90,37 @@ final class CrashStage: Sendable {
             guard isRunning(part) else { return true }
             return try? await exchange(part, "GET", "/v1/status", nil as String?) == nil
                 ? nil : true
+        }
+    }
+
+    /// Arms the steps. A server's are told to it by the payer, just before the call leaves.
+    ///
+    /// - Parameter end: The state in which the kiosk's request ends.
+    func arm(_ steps: [CrashStep], end: String = "paid") throws {
+        let (ending, own) = (#""state":"paid""#, #""state":"\#(end)""#)
+        for step in steps {
+            switch (step.role, step.payersMoment) {
+            case (.kiosk, _): try kiosk.faults.plan([step.line.replacing(ending, with: own)])
+            case (.payer, _): break
+            case (.server, nil): try server.faults.plan([step.line])
+            case (.server, let moment?):
+                let line = step.line.replacing("\t", with: "|")
+                try payer.faults.plan(["\(moment)\ttell\t\(server.faults.plan)\t\(line)"])
+            }
+        }
+        try payer.faults.plan(steps.filter { $0.role == .payer }.map(\.line))
+    }
+
+    /// Waits until all has been killed as planned: what the last sync kills may still be to come.
+    func expectKills(_ name: String) async throws {
+        for part in [kiosk, payer, server] {
+            try await eventually(
+                "\(name): \(part.name) was killed as planned",
+                within: .seconds(20)
+            ) {
+                try await revive()
+                return part.faults.pending.isEmpty ? true : nil
+            }
         }
     }
 
@@ -186,7 +218,7 @@ final class CrashStage: Sendable {
             "gotchu-server",
             [
                 "serve", "--listen", address, "--database", "sqlite:\(folder)/books.db", "--dev",
-                "--dev-opening-balance", "\(openingBalance)",
+                "--dev-opening-balance", "\(openingBalance)", "--contests",
             ],
             environment: faults.environment
         )

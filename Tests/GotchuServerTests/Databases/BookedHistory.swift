@@ -34,7 +34,7 @@ struct BookedHistory {
             3,
             """
             SELECT login, record, step FROM entries JOIN users ON users.id = entries.owner
-            WHERE kind IN ('PAYMENT', 'REFUND') ORDER BY owner, number
+            WHERE kind <> 'OPENING' ORDER BY owner, number
             """
         ) { entries[numbers[row[0]] ?? -1, default: []].append(Self.transfer(row[1], row[2])) }
         for row in try books.rows(
@@ -51,7 +51,12 @@ struct BookedHistory {
         }
         let logins = try books.rows(2, "SELECT id, login FROM users").map { ($0[0], $0[1]) }
         let names = Dictionary(uniqueKeysWithValues: logins)
-        for row in try books.rows(3, "SELECT id, state, body FROM records") {
+        for row in try books.rows(3, "SELECT id, state, kind FROM records") {
+            if row[2] != "session" {
+                sessions[row[0]] = Session(status: row[1], payer: nil, refunded: 0)
+            }
+        }
+        for row in try books.rows(3, "SELECT id, state, body FROM records WHERE kind = 'session'") {
             let body = try Payments.Session.Body(row[2])
             sessions[row[0]] = Session(
                 status: row[1],
@@ -68,7 +73,7 @@ struct BookedHistory {
     }
 
     /// The id on the wire.
-    private static func transfer(_ record: String, _ step: String) -> String {
+    static func transfer(_ record: String, _ step: String) -> String {
         Transfer.Key(RecordID(trusted: record), step).id
     }
 }

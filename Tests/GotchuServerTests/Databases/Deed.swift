@@ -63,6 +63,8 @@ extension Deed.Told {
         .sessionExpired: .sessionExpired, .insufficientWalletBalance: .insufficientBalance,
         .idempotencyKeyReused: .keyReused, .sessionRefunded: .sessionRefunded,
         .refundTooLarge: .refundTooLarge, .sessionNotPaid: .sessionNotPaid,
+        .contestFull: .contestFull, .contestCancelled: .contestCancelled,
+        .alreadyJoined: .alreadyJoined, .notJoined: .notJoined,
     ]
 
     /// The server's answer in the model's words; `nil` if it is none that faults do not excuse.
@@ -99,7 +101,24 @@ extension Deed.Told {
                 let left = wire.integer("new_balance_cents")
             else { return nil }
             return .refunded(amount: amount, tip: tip, total: total, left: left, again: again)
+        case .shared(let action, _, let user): return yes(wire, to: action, user, again: again)
         case .open, .create, .unlock, .rotate, .expire: return nil
+        }
+    }
+
+    private static func yes(
+        _ wire: WireReply,
+        to action: SharedAction,
+        _ user: Int,
+        again: Bool
+    ) -> ReferenceModel.Reply? {
+        switch action {
+        case .claim: .deal(mark: "l", holder: user)
+        case .pay: wire.integer("new_balance_cents").map { .paid(left: $0, again: again) }
+        case .join: .deal(mark: "j", holder: user)
+        case .leave: .deal(mark: "o", holder: user)
+        case .close, .callOff: .deal(mark: "c", holder: nil)
+        case .bill, .contest: nil
         }
     }
 
@@ -113,7 +132,9 @@ extension Deed.Told {
         switch action {
         case .send where reason != .keyReused, .refund where reason != .keyReused:
             return .declined(reason, again: again)
-        case .open, .create, .lock, .unlock, .cancel, .rotate, .send, .refund, .expire:
+        case .shared(let action, _, _) where action.key != nil:
+            return .declined(reason, again: again)
+        case .open, .create, .lock, .unlock, .cancel, .rotate, .send, .refund, .expire, .shared:
             return .no(reason)
         }
     }

@@ -23,7 +23,12 @@ actor Fleet {
     }
 
     private func start() async throws -> ServerProcess {
-        try await ServerProcess(database: database, opening: opening, environment: environment)
+        try await ServerProcess(
+            database: database,
+            opening: opening,
+            more: ["--contests"],
+            environment: environment
+        )
     }
 
     var wires: [Wire] { servers.map(\.wire) }

@@ -40,7 +40,9 @@ struct HistoryCheck {
         var deeds = deeds.sorted { $0.began < $1.began }
         for index in deeds.indices { deeds[index].number = index }
         var check = HistoryCheck(deeds, booked: booked, sids: sids)
-        return check.search(Replay(deeds, booked: booked, users: users, opening: opening))
+        return check.search(
+            Replay(deeds, booked: booked, sids: sids, users: users, opening: opening)
+        )
     }
 
     private mutating func search(_ start: Replay) -> String? {
@@ -115,6 +117,15 @@ struct HistoryCheck {
                 !isPaid || session.payer == deal.holder,
                 deal.mark != "c" || session.status == "CANCEL"
             else { return "session \(number) is \(session), model \(deal)" }
+        }
+        for (number, shared) in replay.model.shared {
+            guard number < sids.count, let status = booked.sessions[sids[number]]?.status else {
+                return "what is shared as \(number) is gone"
+            }
+            let isPaid = !shared.isContest && status == "PAID"
+            guard isPaid == shared.isPaid,
+                !shared.isCancelled || ["CANCEL", "cancelled"].contains(status)
+            else { return "what is shared as \(number) is \(status), model \(shared)" }
         }
         return nil
     }

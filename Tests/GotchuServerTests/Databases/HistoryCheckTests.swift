@@ -148,6 +148,81 @@ struct HistoryCheckTests {
         }
     }
 
+    /// Users 1 and 2 pay half a pooled bill of user 0's each; user 1 enters a contest of one place
+    /// left, user 2 is too late, and the contest is cancelled. Each has 100 at first.
+    private static let sharedDeeds: [Deed] = {
+        func act(_ action: SharedAction, _ session: Int, _ user: Int) -> Step.Action {
+            .shared(action, session: session, user: user)
+        }
+        let open = ReferenceModel.Reply.deal(mark: "a", holder: nil)
+        return [
+            deed(act(.bill(share: 30, places: 2, isPooled: true), 0, 0), 0, 1, open),
+            deed(act(.claim, 0, 1), 2, 3, .deal(mark: "l", holder: 1)),
+            deed(act(.claim, 0, 2), 2, 3, .deal(mark: "l", holder: 2)),
+            deed(act(.pay(key: 1), 0, 1), 4, 7, .paid(left: 70, again: false)),
+            deed(act(.pay(key: 2), 0, 2), 4, 7, .paid(left: 70, again: false)),
+            deed(act(.contest(fee: 20, places: 1), 1, 0), 8, 9, open),
+            deed(act(.join(key: 3), 1, 1), 10, 12, .deal(mark: "j", holder: 1)),
+            deed(act(.join(key: 4), 1, 2), 11, 13, .declined(.contestFull, again: false)),
+            deed(act(.callOff(key: 5), 1, 0), 14, 15, .deal(mark: "c", holder: nil)),
+            deed(act(.leave(key: 6), 1, 1), 16, 17, .declined(.contestCancelled, again: false)),
+        ]
+    }()
+
+    private func sharedComplaint(
+        _ change: (inout [Deed], inout BookedHistory) -> Void = { _, _ in }
+    ) -> String? {
+        let ends = ["bill", "quiz"].map { BookedHistory.transfer($0, "end") }
+        var (deeds, booked) = (Self.sharedDeeds, BookedHistory())
+        booked.entries = [0: [ends[0]], 1: ["half", "fee", ends[1]], 2: ["rest"]]
+        booked.transfers = [
+            .init(user: 1, key: 1, isRefund: false): "half",
+            .init(user: 2, key: 2, isRefund: false): "rest",
+            .init(user: 1, key: 3, isRefund: false): "fee",
+        ]
+        booked.sessions = [
+            "bill": .init(status: "PAID", payer: nil, refunded: 0),
+            "quiz": .init(status: "cancelled", payer: nil, refunded: 0),
+        ]
+        booked.balances = [0: 160, 1: 70, 2: 70]
+        change(&deeds, &booked)
+        return HistoryCheck.complaint(
+            about: deeds,
+            booked: booked,
+            sids: ["bill", "quiz"],
+            users: 3,
+            opening: 100
+        )
+    }
+
+    @Test("Lies about what several pay are found, and the truth is accepted")
+    func shared() {
+        #expect(sharedComplaint() == nil)
+        // Both pay at once: either may have been the last.
+        #expect(sharedComplaint { deeds, _ in deeds.swapAt(3, 4) } == nil)
+        let lies: [(inout [Deed], inout BookedHistory) -> Void] = [
+            { deeds, _ in deeds[7].told?.reply = .deal(mark: "j", holder: 2) },
+            { deeds, _ in deeds[4].told?.reply = .paid(left: 71, again: false) },
+            { deeds, _ in deeds[9].told?.reply = .deal(mark: "o", holder: 1) },
+            { deeds, _ in deeds.remove(at: 8) }, { deeds, _ in deeds.remove(at: 4) },
+            { _, booked in booked.balances[0] = 130 },
+            { _, booked in booked.entries[0] = [] },
+            { _, booked in booked.entries[1]?.removeLast() },
+            { _, booked in booked.entries[1]?.append(BookedHistory.transfer("quiz", "end")) },
+            { _, booked in booked.entries[2]?.append("again") },
+            { _, booked in booked.sessions["bill"] = nil },
+            { _, booked in
+                booked.sessions["bill"] = .init(status: "CANCEL", payer: nil, refunded: 0)
+            },
+            { _, booked in
+                booked.sessions["quiz"] = .init(status: "open", payer: nil, refunded: 0)
+            },
+        ]
+        for (number, lie) in lies.enumerated() {
+            #expect(sharedComplaint(lie) != nil, "lie \(number)")
+        }
+    }
+
     @Test("books that hold more, less or something else are found")
     func books() {
         let changes: [(inout BookedHistory) -> Void] = [

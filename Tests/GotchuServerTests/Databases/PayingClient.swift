@@ -80,6 +80,9 @@ struct PayingClient: Sendable {
         let isDear = Int.random(in: 0..<12, using: &generator) == 0
         let amount = Int64.random(in: isDear ? 2_500...6_000 : 1...20, using: &generator)
         let plot = Int.random(in: 0..<100, using: &generator)
+        if plot >= 80 {
+            return await share(&deeds, plot % 4, payee, amount, servers, &generator)
+        }
         let allowsTip = plot % 3 == 0
         guard let created = await create(payee, amount, allowsTip, through: servers[0]),
             let session = created.action.session
@@ -136,7 +139,7 @@ struct PayingClient: Sendable {
     }
 
     /// Several calls at once.
-    private func all(_ actions: [Step.Action], through servers: [Int]) async -> [Deed] {
+    func all(_ actions: [Step.Action], through servers: [Int]) async -> [Deed] {
         await withTaskGroup(of: Deed.self) { group in
             for (index, action) in actions.enumerated() {
                 let turned = Array(servers[index...] + servers[..<index])
@@ -200,12 +203,12 @@ struct PayingClient: Sendable {
     }
 
     /// Being told to try again is no answer; anything else that is none is a surprise.
-    private func note(_ reply: WireReply, _ what: String) {
+    func note(_ reply: WireReply, _ what: String) {
         guard reply.status != 503, reply.status != 429 else { return }
         tally.note("\(what): \(reply.status) \(reply.text)")
     }
 
-    private static func post(
+    static func post(
         _ action: Step.Action,
         _ wire: Wire,
         _ users: [String],
@@ -227,6 +230,8 @@ struct PayingClient: Sendable {
                 token: users[user],
                 key: BookedHistory.keyPrefix + "\(key)"
             )
+        case .shared(let action, let session, let user):
+            return try await post(action, sids[session], wire, users[user])
         case .open, .create, .unlock, .rotate, .expire:
             throw NeverHappened(description: "such a call")
         }
@@ -237,13 +242,14 @@ struct PayingClient: Sendable {
     /// - Returns: `nil` if nothing became of it, and nothing will.
     func resolved(_ deed: Deed) async throws -> Deed? {
         switch deed.action {
-        case .send(let session, let user, let key, _, _):
+        case .send(let session, let user, let key, _, _),
+            .shared(.pay(let key), let session, let user):
             let told = try await eventually("the outcome of \(deed)", within: .seconds(60)) {
                 try await outcome(of: key, user, for: tally.sids[session])
             }
             guard let told else { return nil }
             return Deed(action: deed.action, began: deed.began, ended: .now, told: told)
-        case .refund:
+        case .refund, .shared(.join, _, _), .shared(.leave, _, _), .shared(.callOff, _, _):
             // It is asked for again, under its key.
             var again = try await eventually("the outcome of \(deed)", within: .seconds(60)) {
                 let again = await call(deed.action, through: [0, 1])
@@ -256,7 +262,7 @@ struct PayingClient: Sendable {
                 ended: again.ended,
                 told: again.told
             )
-        case .open, .create, .lock, .unlock, .cancel, .rotate, .expire: return deed
+        case .open, .create, .lock, .unlock, .cancel, .rotate, .expire, .shared: return deed
         }
     }
 
@@ -272,7 +278,8 @@ struct PayingClient: Sendable {
         guard let reply = try? await wire.get(path, token: users[user]) else { return nil }
         if reply.status == 404 { return .some(nil) }
         guard reply.status == 200 else { return nil }
-        guard reply.string("sid") == sid else { return .some(nil) }
+        // A share of a bill has the bill's name before its own number.
+        guard reply.string("sid").hasPrefix(sid) else { return .some(nil) }
         let action = Step.Action.send(session: 0, user: user, key: key, expected: nil)
         if reply.string("outcome") == "paid" {
             return Deed.Told.read(reply, to: action, isRetry: true)

@@ -15,6 +15,8 @@ struct Replay {
     }
 
     private let booked: BookedHistory
+    /// The names of sessions, by their numbers.
+    private let sids: [String]
     private(set) var model: ReferenceModel
     /// What was answered, by when it began.
     private(set) var rest: [Deed]
@@ -23,8 +25,15 @@ struct Replay {
     /// How many of a user's entries are explained.
     private(set) var explained: [Int: Int] = [:]
 
-    init(_ deeds: [Deed], booked: BookedHistory, users: Int, opening: Int64) {
+    init(
+        _ deeds: [Deed],
+        booked: BookedHistory,
+        sids: [String],
+        users: Int,
+        opening: Int64
+    ) {
         self.booked = booked
+        self.sids = sids
         rest = deeds.filter { $0.told != nil }
         open = deeds.filter { $0.told == nil }
         model = ReferenceModel(opening: opening)
@@ -51,7 +60,7 @@ struct Replay {
 
     mutating func take(_ move: Move) {
         if !move.reply.changesNothing {
-            for user in owners(of: move.deed) { explained[user, default: 0] += 1 }
+            for entry in entries(of: move.deed) ?? [] { explained[entry.user, default: 0] += 1 }
         }
         model = move.after
         rest.removeAll { $0.number == move.deed.number }
@@ -91,11 +100,12 @@ struct Replay {
         return open.compactMap { deed in
             guard deed.began <= horizon ?? deed.began, let session = deed.action.session,
                 deed.action.order != nil || sessions.contains(session)
+                    || entries(of: deed)?.isEmpty == false
             else { return nil }
             let (reply, after) = said(to: deed)
-            guard !reply.changesNothing, after.deals != model.deals, isNext(deed) else {
-                return nil
-            }
+            guard !reply.changesNothing,
+                after.deals != model.deals || after.shared != model.shared, isNext(deed)
+            else { return nil }
             return Move(deed: deed, reply: reply, after: after)
         }
     }
@@ -107,24 +117,61 @@ struct Replay {
         return model.money[user] == available
     }
 
-    /// Whether a transfer is the next in both of its wallets.
+    /// Whether each entry that a call makes is the next in its wallet.
     private func isNext(_ deed: Deed) -> Bool {
-        guard let order = deed.action.order else { return true }
-        let owners = owners(of: deed)
-        guard let transfer = booked.transfers[order], owners.count == 2 else { return false }
-        return owners.allSatisfy { user in
-            let entries = booked.entries[user] ?? []
-            let next = explained[user, default: 0]
-            return next < entries.count && entries[next] == transfer
+        guard let made = entries(of: deed) else { return false }
+        return made.allSatisfy { entry in
+            let entries = booked.entries[entry.user] ?? []
+            let next = explained[entry.user, default: 0]
+            return next < entries.count && entries[next] == entry.transfer
         }
     }
 
-    /// In whose wallets a transfer is entered.
-    private func owners(of deed: Deed) -> [Int] {
-        guard let order = deed.action.order, let session = deed.action.session,
-            let deal = model.deals[session]
-        else { return [] }
-        return [order.user, order.isRefund ? deal.holder : deal.payee].compactMap(\.self)
+    /// An entry in a user's wallet.
+    private struct Entry {
+        let user: Int
+        let transfer: String
+    }
+
+    /// The entries that a call makes, each with its wallet; `nil` if the books know nothing of it.
+    private func entries(of deed: Deed) -> [Entry]? {
+        if case .shared(let action, let session, let user) = deed.action {
+            guard let shared = model.shared[session] else { return [] }
+            return entries(of: action, shared, session, user)
+        }
+        guard let order = deed.action.order else { return [] }
+        guard let transfer = booked.transfers[order], let session = deed.action.session,
+            let deal = model.deals[session],
+            let other = order.isRefund ? deal.holder : deal.payee
+        else { return nil }
+        return [order.user, other].map { Entry(user: $0, transfer: transfer) }
+    }
+
+    private func entries(
+        of action: SharedAction,
+        _ shared: ReferenceModel.Shared,
+        _ session: Int,
+        _ user: Int
+    ) -> [Entry]? {
+        let end = BookedHistory.transfer(sids[session], "end")
+        func own() -> String? {
+            action.key.flatMap { booked.transfers[.init(user: user, key: $0, isRefund: false)] }
+        }
+        switch action {
+        case .bill, .contest, .claim: return []
+        case .pay:
+            let isLast = shared.paid.count == shared.places - 1
+            guard let transfer = own() else { return nil }
+            let taken = Entry(user: user, transfer: transfer)
+            guard shared.isPooled else {
+                return [taken, Entry(user: shared.owner, transfer: transfer)]
+            }
+            return isLast ? [taken, Entry(user: shared.owner, transfer: end)] : [taken]
+        case .join, .leave: return own().map { [Entry(user: user, transfer: $0)] }
+        case .close, .callOff:
+            guard shared.isPooled, !shared.isCancelled else { return [] }
+            return shared.paid.map { Entry(user: $0, transfer: end) }
+        }
     }
 
     /// Whether no other call that is left could stand before this one and notice the difference. If
@@ -132,7 +179,8 @@ struct Replay {
     private func isSafe(_ move: Move) -> Bool {
         let end = move.deed.ended
         let isEarly = { (deed: Deed) in deed.began <= end ?? deed.began }
-        let owners = move.reply.changesNothing ? [] : owners(of: move.deed)
+        let owners =
+            move.reply.changesNothing ? [] : (entries(of: move.deed) ?? []).map(\.user)
         return !(rest.prefix(while: isEarly) + open.filter(isEarly)).contains { other in
             other.number != move.deed.number && mayNotice(other, move, owners)
         }
@@ -161,7 +209,7 @@ extension ReferenceModel.Reply {
 
     fileprivate var movesMoney: Bool {
         switch self {
-        case .paid, .refunded: true
+        case .paid, .refunded, .deal(mark: "j", _), .deal(mark: "o", _): true
         case .user, .deal, .rotated, .declined, .no: false
         }
     }
@@ -172,7 +220,7 @@ extension Step.Action {
         switch self {
         case .create(let session, _, _, _, _, _), .lock(let session, _), .unlock(let session, _),
             .cancel(let session, _), .rotate(let session, _, _, _), .send(let session, _, _, _, _),
-            .refund(let session, _, _, _), .expire(let session):
+            .refund(let session, _, _, _), .expire(let session), .shared(_, let session, _):
             session
         case .open: nil
         }
@@ -182,7 +230,7 @@ extension Step.Action {
         switch self {
         case .open(let user), .create(_, let user, _, _, _, _), .lock(_, let user),
             .unlock(_, let user), .cancel(_, let user), .rotate(_, let user, _, _),
-            .send(_, let user, _, _, _), .refund(_, let user, _, _):
+            .send(_, let user, _, _, _), .refund(_, let user, _, _), .shared(_, _, let user):
             user
         case .expire: nil
         }
@@ -193,6 +241,8 @@ extension Step.Action {
         switch self {
         case .send(_, let user, let key, _, _): .init(user: user, key: key, isRefund: false)
         case .refund(_, let user, let key, _): .init(user: user, key: key, isRefund: true)
+        case .shared(let action, _, let user):
+            action.key.map { .init(user: user, key: $0, isRefund: false) }
         case .open, .create, .lock, .unlock, .cancel, .rotate, .expire: nil
         }
     }

@@ -12,6 +12,8 @@ struct EventStream {
         let status: String
         var tip: Int64?
         var noticedAt: String?
+        /// Of a desk.
+        var placesLeft: Int?
     }
 
     /// A wallet's state: its balance and its newest entry.
@@ -71,7 +73,8 @@ struct EventStream {
             id: fields["id"] ?? "",
             status: session["status"] as? String ?? "",
             tip: (session["tip_cents"] as? NSNumber)?.int64Value,
-            noticedAt: session["noticed_at"] as? String
+            noticedAt: session["noticed_at"] as? String,
+            placesLeft: (session["contest"] as? [String: Any])?["places_left"] as? Int
         )
     }
 

@@ -239,7 +239,7 @@ def choose(page: Page, *players: int) -> None:
 def cancel(world: World, shop: Shop, name: str) -> None:
     """The organiser cancels on the page, with a reason."""
     page = login(world, shop, HOST, path=f"/web/contests/{name}")
-    page.wait_for_text("Who has this link may enter")
+    page.wait_for_text("Anyone with this link can enter")
     judge(page, "a private contest")
     page.find("form[action$='/cancel'] input[name=reason]").send_keys("Rain.")
     page.leave("form[action$='/cancel'] button")

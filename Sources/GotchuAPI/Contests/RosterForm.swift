@@ -1,29 +1,31 @@
-import GotchuAPI
-import GotchuCore
+package import GotchuCore
 
 /// The form of a contest's roster, from its section `roster_config` alone.
-struct RosterForm {
-    struct Player {
-        let id: String
-        let name: String
-        let position: String
-        let salary: Int64
+package struct RosterForm {
+    package struct Player {
+        package let id: String
+        package let name: String
+        package let position: String
+        package let salary: Int64
     }
 
-    let size: Int
+    package let size: Int
     /// The position of each place, or none if any player may take any.
-    let positions: [String]
+    package let positions: [String]
     /// The most that the players may cost together.
-    let cap: Int64?
-    let players: [Player]
+    package let cap: Int64?
+    package let players: [Player]
 
+    /// - Parameter shown: Returns a name in a form that may be shown.
     /// - Returns: `nil` if the data has another form.
-    init?(_ data: JSONValue) {
+    package init?(_ data: JSONValue, _ shown: (String) -> String = { $0 }) {
         guard let size = data.integer("roster_size"), (1...50).contains(size),
             case .object(let members) = data, case .array(let positions)? = members["positions"]
         else { return nil }
         self.size = Int(size)
-        self.positions = positions.compactMap(\.scalar)
+        self.positions = positions.compactMap { name in
+            if case .string(let text) = name { shown(text) } else { nil }
+        }
         cap = data.integer("salary_cap")
         guard case .array(let players)? = members["players"] else {
             self.players = []
@@ -35,15 +37,15 @@ struct RosterForm {
             }
             return Player(
                 id: id,
-                name: name,
-                position: player.text("position") ?? "",
+                name: shown(name),
+                position: shown(player.text("position") ?? ""),
                 salary: player.integer("salary") ?? 0
             )
         }
     }
 
     /// The rule in one line.
-    var rule: String {
+    package var rule: String {
         let places = positions.isEmpty ? "" : " (\(positions.joined(separator: ", ")))"
         let cost = cap.map { ", who may cost \($0) together" } ?? ""
         return "Choose \(size) of \(players.count) players\(places)\(cost)."
@@ -51,7 +53,7 @@ struct RosterForm {
 
     /// The player whom a person means: by number in the list, by id, or by a name that only one
     /// player has.
-    func player(_ text: String) -> Player? {
+    package func player(_ text: String) -> Player? {
         if let number = Int(text) {
             return players.indices.contains(number - 1) ? players[number - 1] : nil
         }
@@ -60,12 +62,12 @@ struct RosterForm {
         return meant.count == 1 ? meant[0] : nil
     }
 
-    func cost(of roster: [Player]) -> Int64 {
+    package func cost(of roster: [Player]) -> Int64 {
         roster.reduce(0) { $0 + min(max($1.salary, 0), 1_000_000_000_000) }
     }
 
     /// All that is missing of a roster; empty if it can be sent.
-    func flaws(of roster: [Player]) -> [String] {
+    package func flaws(of roster: [Player]) -> [String] {
         var flaws: [String] = []
         if roster.count < size { flaws.append("\(size - roster.count) more to choose") }
         if roster.count > size { flaws.append("\(roster.count - size) too many") }
@@ -83,5 +85,23 @@ struct RosterForm {
         let cost = cost(of: roster)
         if let cap, cost > cap { flaws.append("\(cost - cap) over the cap of \(cap)") }
         return flaws
+    }
+}
+
+extension JSONValue {
+    /// The text of a member; `nil` if it has another form.
+    package func text(_ name: String) -> String? {
+        guard case .object(let members) = self, case .string(let text)? = members[name] else {
+            return nil
+        }
+        return text
+    }
+
+    /// The integer of a member; `nil` if it has another form.
+    package func integer(_ name: String) -> Int64? {
+        guard case .object(let members) = self, case .integer(let value)? = members[name] else {
+            return nil
+        }
+        return value
     }
 }

@@ -1,44 +1,46 @@
-import GotchuAPI
-import GotchuCore
+package import GotchuCore
 
 /// Scores as an organiser writes them, in the form of the server's call.
-struct ScoreSheet {
+package struct ScoreTable {
     /// The largest number of scores of one call.
     private static let callLimit = 500
 
     /// A line or an argument that is no score.
-    struct Flaw: Error, Equatable {
-        let sentence: String
+    package struct Flaw: Error, Equatable {
+        package let sentence: String
     }
 
-    private(set) var scores: [JSONValue] = []
+    package private(set) var scores: [JSONValue] = []
 
     /// The scores in as many parts as there have to be calls.
-    var parts: [[JSONValue]] {
+    package var parts: [[JSONValue]] {
         stride(from: 0, to: scores.count, by: Self.callLimit).map {
             Array(scores[$0..<min($0 + Self.callLimit, scores.count)])
         }
     }
 
     /// Reads `ENTRY=POINTS` with further values behind commas: `7=42,seconds=12`.
-    init(arguments: [String]) throws(Flaw) {
+    package init(arguments: [String]) throws(Flaw) {
         for argument in arguments {
             let pairs = argument.split(separator: ",", omittingEmptySubsequences: false)
                 .map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
             guard let first = pairs.first, pairs.allSatisfy({ $0.count == 2 }) else {
-                throw Flaw(sentence: "'\(argument.shortened)' is not a score: write ENTRY=POINTS.")
+                throw Flaw(sentence: "'\(argument.prefix(40))' is not a score: write ENTRY=POINTS.")
             }
             let values = pairs.dropFirst().map { ($0[0], $0[1]) }
             try add(first[0], points: first[1], values, in: argument)
         }
     }
 
-    /// Reads a table (RFC 4180) whose titles are `entry` or `player`, `points`, and the names of
-    /// further values.
-    init(csv text: String) throws(Flaw) {
+    /// The titles of the column that says who has the points.
+    private static let names = ["entry", "player", "entry_number", "player_id"]
+
+    /// Reads a table (RFC 4180, or with semicolons or tabs) whose titles are one of `names`,
+    /// `points`, and the names of further values.
+    package init(csv text: String) throws(Flaw) {
         var rows = Self.rows(of: text).filter { $0 != [""] }
         guard let titles = rows.first?.map({ $0.trimmed.lowercased() }),
-            titles.count >= 2, ["entry", "player"].contains(titles[0]), titles[1] == "points",
+            titles.count >= 2, Self.names.contains(titles[0]), titles[1] == "points",
             Set(titles).count == titles.count
         else {
             throw Flaw(
@@ -71,7 +73,7 @@ struct ScoreSheet {
             members["entry_number"] = .integer(number)
         } else {
             throw Flaw(
-                sentence: "'\(name.shortened)' (\(place.shortened)) is neither the number of an "
+                sentence: "'\(name.prefix(40))' (\(place.prefix(40))) is neither the number of an "
                     + "entry nor the id of a player."
             )
         }
@@ -81,15 +83,15 @@ struct ScoreSheet {
             members["points"] = .integer(number)
         } else {
             throw Flaw(
-                sentence:
-                    "'\(points.shortened)' (\(place.shortened)) is not a whole number of points."
+                sentence: "'\(points.prefix(40))' (\(place.prefix(40))) is not a whole number of "
+                    + "points."
             )
         }
         let further = values.filter { !$0.1.trimmed.isEmpty }.map { name, value in
             (name, Int64(value.trimmed).map(JSONValue.integer) ?? .string(value.trimmed))
         }
         guard Set(further.map(\.0)).count == further.count else {
-            throw Flaw(sentence: "A value is named twice in \(place.shortened).")
+            throw Flaw(sentence: "A value is named twice in \(place.prefix(40)).")
         }
         if !further.isEmpty {
             members["values"] = .object(Dictionary(further) { first, _ in first })
@@ -103,6 +105,8 @@ struct ScoreSheet {
         var row: [String] = []
         var field = ""
         var isQuoted = false
+        let head = text.unicodeScalars.prefix { $0 != "\n" }
+        let separator: Unicode.Scalar = head.contains("\t") ? "\t" : head.contains(";") ? ";" : ","
         // A spreadsheet may write a mark of its encoding first.
         var rest = Array(text.unicodeScalars.drop { $0 == "\u{FEFF}" })[...]
         while let scalar = rest.popFirst() {
@@ -111,7 +115,7 @@ struct ScoreSheet {
                 rest.removeFirst()
                 field.append("\"")
             case "\"" where isQuoted || field.isEmpty: isQuoted.toggle()
-            case "," where !isQuoted:
+            case separator where !isQuoted:
                 row.append(field)
                 field = ""
             case "\n" where !isQuoted:

@@ -1,0 +1,196 @@
+import Foundation
+import GotchuAPI
+import GotchuCore
+import TestSupport
+import Testing
+
+/// Each moment at which a program can be killed while somebody pays a share of a bill, or enters a
+/// contest by a tap.
+@Suite("Whatever is killed while one of several pays")
+struct ShareCrashTests {
+    /// The stories beside each other; mostly they wait.
+    private static let lanes = 4
+    private static let fee: Int64 = 100
+
+    private struct Made: Decodable {
+        let id: String
+    }
+
+    /// What is paid.
+    enum Sale: CaseIterable, Sendable {
+        /// The last share of a bill; all-or-nothing for every second story.
+        case split
+        case desk
+    }
+
+    @Test("One charge for one place, and every side says so", arguments: Sale.allCases)
+    func shares(sale: Sale) async throws {
+        let steps = CrashStep.allCases
+        // To look at one story: GOTCHU_CRASH_STEPS=lockedLost
+        let wanted = ProcessInfo.processInfo.environment["GOTCHU_CRASH_STEPS"]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<Self.lanes {
+                let own = steps.indices.filter {
+                    $0 % Self.lanes == lane && (wanted ?? steps[$0].rawValue) == steps[$0].rawValue
+                }
+                group.addTask {
+                    let stage = try await CrashStage()
+                    for index in own {
+                        switch sale {
+                        case .split:
+                            try await Self.split(stage, steps[index], isPooled: lane > 1)
+                        case .desk: try await Self.desk(stage, steps[index])
+                        }
+                    }
+                    try await stage.kill(stage.server)
+                    try await stage.expectBooksBalance()
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Pays a request's next share, and returns the payment's end.
+    private static func pay(
+        _ stage: CrashStage,
+        _ request: RequestView,
+        _ name: String
+    ) async throws {
+        let payment: PaymentView = try await stage.untilAnswered(
+            stage.payer,
+            "/v1/payments",
+            NewPayment(eid: request.eid, confirmAmountCents: fee),
+            key: IdempotencyKey.random().rawValue
+        )
+        let paid: PaymentView = try await stage.until(
+            "\(name): the payment ends",
+            stage.payer,
+            "/v1/payments/\(payment.id)"
+        ) { $0.state.isFinal }
+        #expect(paid.state == .paid, "\(name): \(paid.code ?? "")")
+    }
+
+    private static func opened(_ stage: CrashStage, _ new: NewRequest) async throws -> RequestView {
+        try await stage.untilAnswered(
+            stage.kiosk,
+            "/v1/requests",
+            new,
+            key: IdempotencyKey.random().rawValue
+        )
+    }
+
+    /// Waits for a request's end at the kiosk, and for all kills.
+    private static func expectEnd(
+        _ stage: CrashStage,
+        _ request: RequestView,
+        _ state: RequestView.State,
+        _ name: String
+    ) async throws {
+        let told: RequestView = try await stage.until(
+            "\(name): the kiosk is told",
+            stage.kiosk,
+            "/v1/requests/\(request.id)"
+        ) { $0.state.isFinal && !$0.isOnAir }
+        #expect(told.state == state, "\(name)")
+        try await stage.expectKills(name)
+    }
+
+    /// A friend has paid the first share of a bill; the payer pays the last one.
+    private static func split(
+        _ stage: CrashStage,
+        _ step: CrashStep,
+        isPooled: Bool
+    ) async throws {
+        let name = "split, \(step.rawValue)"
+        let before = (try await stage.balance(stage.kiosk), try await stage.balance(stage.payer))
+        let friend = try await ServerCall.login(stage.url, "friend")
+        try stage.arm([step])
+        let request = try await opened(
+            stage,
+            NewRequest(
+                amountCents: 2 * fee,
+                split: SplitTerms(
+                    shares: 2,
+                    shareCents: nil,
+                    isAllOrNothing: isPooled ? true : nil
+                )
+            )
+        )
+        struct Locked: Decodable { let ok: Bool }
+        struct Sent: Decodable { let new_balance_cents: Int64 }
+        let key = UUID().uuidString
+        let body = #"{"sid":"\#(request.id)"}"#
+        _ = try await eventually("\(name): the friend pays") {
+            try await stage.revive()
+            let locked: Locked? = try? await ServerCall.post(
+                stage.url,
+                "/sessions/lock",
+                body,
+                token: friend
+            )
+            guard locked?.ok == true else { return nil as Sent? }
+            return try? await ServerCall.post(
+                stage.url,
+                "/wallet/send",
+                body,
+                token: friend,
+                key: key
+            )
+        }
+        try await pay(stage, request, name)
+        try await expectEnd(stage, request, .paid, name)
+        #expect(try await stage.balance(stage.kiosk) == before.0 + 2 * fee, "\(name)")
+        #expect(try await stage.balance(stage.payer) == before.1 - fee, "\(name)")
+    }
+
+    /// The payer enters a contest at its desk, which then ends with the contest's lock.
+    private static func desk(_ stage: CrashStage, _ step: CrashStep) async throws {
+        let name = "desk, \(step.rawValue)"
+        let before = (try await stage.balance(stage.kiosk), try await stage.balance(stage.payer))
+        let organizer = try await ServerCall.login(stage.url, "kiosk")
+        let locks = Timestamp.now.advanced(by: .seconds(3_000)).iso8601
+        let terms = """
+            {"template_id":"01999f00-0000-7000-8000-000000000002","title":"Pub quiz",\
+            "description":"Ten rounds.","entry_fee_cents":\(fee),"currency":"usd",\
+            "locks_at":"\(locks)","starts_at":"\(locks)",\
+            "tiers":[{"rank_min":1,"rank_max":1,"share_bps":10000}]}
+            """
+        let made: Made = try await ServerCall.post(
+            stage.url,
+            "/api/contests",
+            terms,
+            token: organizer
+        )
+        let place = "/api/contests/\(made.id)"
+        let _: Made = try await ServerCall.post(
+            stage.url,
+            "\(place)/publish",
+            "{}",
+            token: organizer
+        )
+        try stage.arm([step], end: "cancelled")
+        let request = try await opened(
+            stage,
+            NewRequest(amountCents: fee, ttlSeconds: 3_600, contestID: made.id)
+        )
+        try await pay(stage, request, name)
+        _ = try await eventually("\(name): the organiser locks it") {
+            try await stage.revive()
+            return try? await ServerCall.post(
+                stage.url,
+                "\(place)/lock",
+                "{}",
+                token: organizer
+            ) as Made
+        }
+        try await expectEnd(stage, request, .cancelled, name)
+        let contest: ContestDetail = try await stage.until(
+            "\(name): the contest",
+            stage.payer,
+            "/v1/contests/\(made.id)"
+        ) { _ in true }
+        #expect(contest.entryCount.value == 1 && contest.userHasEntered, "\(name)")
+        #expect(try await stage.balance(stage.kiosk) == before.0, "\(name)")
+        #expect(try await stage.balance(stage.payer) == before.1 - fee, "\(name)")
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import LedgerTestSupport
+import TestSupport
+
+/// Bills and contests: several pay at once, more than there are places.
+extension PayingClient {
+    /// The story of one bill, all-or-nothing or not, or of one contest.
+    func share(
+        _ deeds: inout [Deed],
+        _ plot: Int,
+        _ owner: Int,
+        _ price: Int64,
+        _ servers: [Int],
+        _ generator: inout SeededGenerator
+    ) async {
+        let places = Int.random(in: 2...3, using: &generator)
+        let isContest = plot < 2
+        let action: SharedAction =
+            isContest
+            ? .contest(fee: price, places: places)
+            : .bill(share: price, places: places, isPooled: plot == 2)
+        guard let opened = await open(action, owner, through: servers[0]),
+            let session = opened.action.session
+        else { return }
+        deeds.append(opened)
+        let count = users.count - payees
+        let guests = (0...places).map { payees + (number - payees + $0) % count }
+        func act(_ action: SharedAction, _ user: Int) -> Step.Action {
+            .shared(action, session: session, user: user)
+        }
+        let isEnded = Bool.random(using: &generator)
+        if isContest {
+            var calls = guests.map { act(.join(key: tally.nextKey()), $0) }
+            if plot == 0, isEnded { calls.append(act(.callOff(key: tally.nextKey()), owner)) }
+            deeds += await all(calls, through: servers)
+            deeds += await all(
+                [act(.leave(key: tally.nextKey()), guests[0])]
+                    + guests.suffix(2).map { act(.join(key: tally.nextKey()), $0) },
+                through: servers
+            )
+            guard isEnded else { return }
+            let ends = (0..<2).map { _ in act(.callOff(key: tally.nextKey()), owner) }
+            deeds += await all(ends, through: servers)
+        } else {
+            // A bill that is closed is one that is not paid by all.
+            let payers = guests.prefix(isEnded ? places - 1 : guests.count)
+            let claims = await all(payers.map { act(.claim, $0) }, through: servers)
+            deeds += claims
+            let calls = claims.compactMap { claim -> Step.Action? in
+                guard let user = claim.action.user,
+                    claim.told?.reply == .deal(mark: "l", holder: user)
+                else { return nil }
+                return act(.pay(key: tally.nextKey()), user)
+            }
+            let ends = isEnded ? [act(.close, owner)] : []
+            let paid = await all(calls + ends, through: servers)
+            deeds += paid
+            for deed in paid {
+                if case .paid = deed.told?.reply { tally.countPaid() }
+            }
+            deeds += await all(ends, through: servers)
+        }
+    }
+
+    /// A new bill or an open contest; nobody has seen one whose making was not answered.
+    private func open(_ action: SharedAction, _ owner: Int, through server: Int) async -> Deed? {
+        let began = ContinuousClock.now
+        let wire = await fleet.wire(server)
+        guard let reply = try? await Self.open(action, users[owner], wire) else { return nil }
+        guard reply.status == 200 else {
+            note(reply, "\(action)")
+            return nil
+        }
+        let name = reply.string("sid").isEmpty ? reply.string("id") : reply.string("sid")
+        return Deed(
+            action: .shared(action, session: tally.number(name), user: owner),
+            began: began,
+            ended: .now,
+            told: .init(reply: .deal(mark: "a", holder: nil), isRetry: false)
+        )
+    }
+
+    private static func open(
+        _ action: SharedAction,
+        _ token: String,
+        _ wire: Wire
+    ) async throws -> WireReply {
+        switch action {
+        case .bill(let share, let places, let isPooled):
+            let more = #","kind":"split","shares":\#(places),"is_all_or_nothing":\#(isPooled)"#
+            return try await wire.create(token, cents: Int(share) * places, more: more)
+        case .contest(let fee, let places):
+            let body = ContestRig.body(
+                fee: Int(fee),
+                lockIn: .seconds(600),
+                more: #","max_entries":\#(places)"#
+            )
+            let key = ContestRig.key()
+            let made = try await wire.post("/api/contests", body, token: token, key: key)
+            guard made.status == 200 else { return made }
+            let path = "/api/contests/\(made.string("id"))/publish"
+            return try await wire.post(path, "{}", token: token, key: ContestRig.key())
+        case .claim, .pay, .close, .join, .leave, .callOff:
+            throw NeverHappened(description: "such a beginning")
+        }
+    }
+
+    static func post(
+        _ action: SharedAction,
+        _ name: String,
+        _ wire: Wire,
+        _ token: String
+    ) async throws -> WireReply {
+        let key = action.key.map { BookedHistory.keyPrefix + "\($0)" }
+        func contest(_ call: String, _ body: String = "{}") async throws -> WireReply {
+            // The first clients' address needs no fee to be named.
+            let place = call == "join" ? "custom-contests" : "contests"
+            let path = "/api/\(place)/\(name)/\(call)"
+            return try await wire.post(path, body, token: token, key: key)
+        }
+        switch action {
+        case .claim: return try await wire.lock(name, by: token)
+        case .pay: return try await wire.send(name, by: token, key: key ?? "")
+        case .close: return try await wire.post("/sessions/\(name)/cancel", token: token)
+        case .join: return try await contest("join")
+        case .leave: return try await contest("leave")
+        case .callOff: return try await contest("cancel", #"{"reason":"Rain."}"#)
+        case .bill, .contest: throw NeverHappened(description: "such a call")
+        }
+    }
+}
