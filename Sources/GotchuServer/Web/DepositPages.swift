@@ -9,7 +9,7 @@ internal import Pages
 /// The part of a person's wallet by which money comes in: a form that leads to the provider's page,
 /// and what became of each press.
 struct DepositPages: Sendable {
-    /// The number of deposits that are listed, the newest first.
+    /// The number of deposits on a page, the newest first.
     private static let rowLimit = 15
     /// The seconds after which a wallet is brought up to date while money is on its way to it.
     static let renewal = 5
@@ -61,7 +61,8 @@ struct DepositPages: Sendable {
     /// Leads to the page on which a deposit is paid; to the wallet if there is none to pay on.
     private func lead(_ visit: WebVisit, to intent: IntentReply) -> Response {
         if let page = intent.checkoutURL {
-            return gate.leave(visit, to: page, of: desk.sites, section: .wallet)
+            let sites = desk.sites + [gate.site.origin]
+            return WebPage.leaving(to: page, of: sites, section: .wallet, for: visit)
         }
         let isAdded = intent.status == .succeeded
         return gate.redirect(to: WebPath.wallet, saying: isAdded ? .moneyAdded : .depositUnpayable)
@@ -89,7 +90,7 @@ struct DepositPages: Sendable {
         let visit = form.visit
         try form.fields.end()
         let id = try FundingPage.id(in: visit.context)
-        let deposit = try await desk.deposit(id, of: visit.user)
+        let deposit: Deposit = try await desk.subject(id, of: visit.user)
         let page = await desk.work?.drive(id)
         guard deposit.body.presentation == .hosted else { throw Refusal(.unknownRecord).problem }
         return lead(visit, to: try await desk.made(id, of: visit.user, page))
@@ -110,9 +111,15 @@ struct DepositPages: Sendable {
 
     /// Returns the panels of a person's wallet, and if money is on its way to it; nothing where no
     /// wallets are filled.
-    func panels(for visit: WebVisit) async throws -> (content: HTML?, isWaiting: Bool) {
+    ///
+    /// - Parameter cursor: The last deposit of the page before, as its link says.
+    func panels(
+        for visit: WebVisit,
+        after cursor: String?
+    ) async throws -> (content: HTML?, isWaiting: Bool) {
         guard visit.allows(.payer), desk.isOpen(to: visit.user) else { return (nil, false) }
-        let deposits = try await desk.newestDeposits(of: visit.user, limit: Self.rowLimit)
+        let page = try FundingPage(cursor: cursor, limit: Self.rowLimit)
+        let deposits = try await desk.lookedAtDeposits(of: visit.user, page)
         let rows = deposits.map { row($0, visit) }
         let columns = [("When", ""), ("Amount", "n"), ("State", ""), ("Do", "do")]
         let list: HTML? =
@@ -120,7 +127,7 @@ struct DepositPages: Sendable {
             ? nil
             : """
             <section class="panel" id="deposits"><h2>Money added</h2>
-            \(HTML.list(columns, rows))</section>
+            \(HTML.list(columns, rows))\(page.older(than: deposits, on: WebPath.wallet))</section>
             """
         let terms = try await store.user(id: visit.user, orLogin: "")?.terms
         return ("\(addPanel(visit, terms))\(list)", deposits.contains { $0.state.isOpen })
@@ -174,7 +181,8 @@ struct DepositPages: Sendable {
         switch deposit.state {
         case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction:
             .chip("◌", "Waiting for payment")
-        case .processing, .held: .chip("◌", "Being confirmed")
+        case .processing: .chip("◌", "Being confirmed")
+        case .held: .chip("◌", "Looked at by the operator")
         case .succeeded: .chip("✓", "Added", "good")
         case .failed: .chip("!", "Failed", "bad")
         case .canceled: .chip("✕", "Cancelled")
@@ -201,6 +209,23 @@ struct DepositPages: Sendable {
             "<button class=\"danger\">Cancel\(what)</button>"
         )
         return "\(pay) \(cancel)"
+    }
+}
+
+extension FundingPage {
+    /// The parameter of a page's address that says after which record it begins.
+    static let field = "before"
+
+    /// The link to the page after this one; `nil` if there is none.
+    ///
+    /// - Parameter path: The address of the first page, without parameters.
+    func older<Body: Particulars>(than subjects: [Subject<Body>], on path: String) -> HTML? {
+        cursor(after: subjects).map { cursor in
+            """
+            <p class="more"><a class="plain" \
+            href="\(path)?\(Self.field)=\(cursor)#\(Body.kind)s">Older</a></p>
+            """
+        }
     }
 }
 

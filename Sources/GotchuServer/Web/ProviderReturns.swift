@@ -7,6 +7,7 @@ internal import Pages
 struct ProviderReturns: Sendable {
     /// The pages' gate; `nil` where browsers are sent no others.
     let gate: WebGate?
+    let setUp: SetUpPages
 
     func register(on router: Router<ServerContext>) {
         let done = Self.page(
@@ -24,30 +25,41 @@ struct ProviderReturns: Sendable {
         )
         let again = Self.page(
             "That link was used, or is too old",
-            "Ask for a fresh one: gotchu-ctl payouts setup."
+            "Ask for a fresh one: gotchu-ctl payouts setup, or whoever has sent it to you."
         )
-        let pages: [(path: String, page: WebPage, next: String, notice: WebNotice?)] = [
-            (WebPath.deposited, done, WebPath.wallet, .depositReturned),
-            (WebPath.depositLeft, left, WebPath.wallet, .depositLeft),
-            (WebPath.connected, connected, WebPath.payouts, .setUpReturned),
-            (WebPath.connectAgain, again, WebPath.payouts, .setUpAgain),
-            (WebPath.connect, again, WebPath.payouts, nil),
-        ]
-        for (path, page, next, notice) in pages {
-            guard let gate else {
-                router.get(RouterPath(path)) { _, _ in page.response() }
-                continue
+        func add(_ path: String, _ handler: @escaping WebGate.Handler) {
+            router.get(RouterPath(path), use: gate?.open(handler) ?? handler)
+        }
+        add(WebPath.deposited, coming(to: done, WebPath.wallet, .depositReturned))
+        add(WebPath.depositLeft, coming(to: left, WebPath.wallet, .depositLeft))
+        add(WebPath.connected, coming(to: connected, WebPath.payouts, .setUpReturned))
+        for purpose in PayeeTicket.Purpose.allCases {
+            let notice: WebNotice? = purpose == .renewal ? .setUpAgain : nil
+            let plain = coming(to: again, WebPath.payouts, notice)
+            add(purpose.path) { [setUp] request, context in
+                if let page = setUp.page(for: request, purpose) { return page.response() }
+                return try await plain(request, context)
             }
-            router.get(
-                RouterPath(path),
-                use: gate.open { request, context in
-                    // Somebody who came from elsewhere, such as a phone, has no login here.
-                    guard try await gate.visit(request, context) != nil else {
-                        return page.leading(to: next).response()
-                    }
-                    return gate.redirect(to: next, saying: notice)
-                }
-            )
+            let form: WebGate.Handler = { [setUp] request, _ in
+                try await setUp.open(request, purpose)
+            }
+            router.post(RouterPath(purpose.path), use: gate?.open(form) ?? form)
+        }
+    }
+
+    /// Makes the handler of an address: people who are logged in are led on to a page of ours.
+    private func coming(
+        to page: WebPage,
+        _ next: String,
+        _ notice: WebNotice?
+    ) -> WebGate.Handler {
+        { [gate] request, context in
+            guard let gate else { return page.response() }
+            // Somebody who came from elsewhere, such as a phone, has no login here.
+            guard try await gate.visit(request, context) != nil else {
+                return page.leading(to: next).response()
+            }
+            return gate.redirect(to: next, saying: notice)
         }
     }
 
@@ -63,34 +75,5 @@ extension WebPage {
             title: title,
             content: "\(content)<p><a class=\"plain\" href=\"\(path)\">Go on here</a></p>"
         )
-    }
-}
-
-extension WebGate {
-    /// Returns the reply to a form that leads to a page of the provider's: 303 where a browser
-    /// follows a form's answer, else a page with the link.
-    ///
-    /// - Parameter sites: The origins that the form's page may lead to.
-    func leave(
-        _ visit: WebVisit,
-        to address: String,
-        of sites: [String],
-        section: WebPage.Section
-    ) -> Response {
-        if (sites + [site.origin]).contains(where: { address.hasPrefix("\($0)/") }) {
-            return redirect(to: address)
-        }
-        let isSafe = address.hasPrefix("https://")
-        return WebPage(
-            title: "Go on at the payment provider",
-            section: section,
-            content: """
-                <section class="panel narrow">
-                <p><a class="main" href="\(isSafe ? address : WebPath.start)">Go on</a></p>
-                <p class="quiet">The page is the payment provider's, and leads back here.</p>
-                </section>
-                """
-        )
-        .response(for: visit)
     }
 }
