@@ -229,7 +229,7 @@ let package = Package(
         tests(
             "LedgerStoreTests",
             [
-                "Devices", "GotchuCore", "Ledger", "LedgerStore", "LedgerTestSupport", "Outbox",
+                "Devices", "Funding", "GotchuCore", "Ledger", "LedgerStore", "LedgerTestSupport", "Outbox",
                 "Payments", "Postgres", "PostgresTestSupport", "SQLite", "TestSupport", "WebSessions",
                 logging, serviceLifecycle,
             ]),

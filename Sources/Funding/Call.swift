@@ -27,6 +27,18 @@ package enum Call: Equatable, Sendable {
     case sendPayout(PayoutOrder)
     case readPayout(PayoutReference)
     case findPayout(PayoutOrder)
+
+    /// The provider's idempotency key of what is made or looked for; `nil` for a read.
+    var key: String? {
+        switch self {
+        case .openDeposit(let order), .findDeposit(let order): order.key
+        case .openAccount(let order), .findAccount(let order): order.key
+        case .sendTransfer(let order), .findTransfer(let order): order.key
+        case .reverseTransfer(let order): order.key
+        case .sendPayout(let order), .findPayout(let order): order.key
+        case .readDeposit, .endDeposit, .readAccount, .readTransfer, .readPayout: nil
+        }
+    }
 }
 
 /// The parameters of a deposit.
@@ -66,6 +78,7 @@ package struct DepositReference: Equatable, Sendable {
 /// The parameters of a connected account.
 package struct PayeeOrder: Equatable, Sendable {
     package let user: UserID
+    package let createdAt: Timestamp
     package let key: String
 }
 

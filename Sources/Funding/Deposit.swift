@@ -4,7 +4,7 @@ internal import Ledger
 /// A payer's wish to fill their wallet from a card: an intent.
 package typealias Deposit = Subject<DepositBody>
 
-package struct DepositBody: Particulars {
+package struct DepositBody: Watched {
     package static let kind = "deposit"
     /// The time within which it can be paid.
     static let lifetime: Duration = .seconds(2 * 3_600)
@@ -60,7 +60,6 @@ package struct DepositBody: Particulars {
     package internal(set) var received: Int64?
     /// A Boolean that is true once the operator has accepted what was received.
     var isAccepted = false
-    /// The looks since it last changed.
     var looks = 0
     package internal(set) var lookedAt: Timestamp?
     var tries = Tries()
@@ -120,9 +119,15 @@ extension Subject where Body == DepositBody {
             presentation: body.presentation,
             createdAt: createdAt,
             expiresAt: body.expiresAt,
-            key: "gotchu-\(id)-intent-\(body.tries.attempt)"
+            key: key
         )
     }
+
+    /// The key of the call that opens it.
+    var key: String { "gotchu-\(id)-intent-\(body.tries.attempt)" }
+
+    /// A Boolean that is true if it is looked at, and cannot be paid any more.
+    package var isSettledAndWatched: Bool { lookAt != nil && !state.isOpen }
 
     var providerReference: DepositReference? {
         guard body.intent != nil || body.checkout != nil else { return nil }
@@ -144,6 +149,7 @@ extension Funding {
         case .refused(let refusal): next.refuse(refusal, at: now)
         case .absent: next.miss(at: now)
         case .unknown(let delay):
+            // One that is over is looked at because something has rung: again, until it answers.
             next.subject.lookAgain(within: delay ?? Pace.retry(deposit.body.looks), at: now)
             next.endUnlessKnown(at: now)
         case .payee, .transfer, .payout: break
@@ -155,14 +161,23 @@ extension Funding {
     package static func look(at deposit: Deposit, now: Timestamp) -> Next<DepositBody> {
         var next = Next(deposit)
         guard let reference = deposit.providerReference else {
-            guard deposit.state == .created else {
-                next.subject.lookAt = deposit.state == .held ? now.advanced(by: Pace.slow) : nil
-                return next
+            switch deposit.state {
+            case .created:
+                next.call =
+                    next.subject.body.tries.begin(at: now, of: deposit.createdAt)
+                    ? .openDeposit(deposit.order) : .findDeposit(deposit.order)
+                next.subject.lookAgain(within: Pace.retry(deposit.body.looks), at: now)
+            case .held:
+                next.call = .findDeposit(deposit.order)
+                next.subject.lookAgain(within: Pace.held, at: now)
+            case .canceled:
+                // Something at the provider names it all the same.
+                next.call = .findDeposit(deposit.order)
+                next.subject.lookAt = nil
+            case .requiresPaymentMethod, .requiresConfirmation, .requiresAction, .processing,
+                .succeeded, .failed:
+                next.subject.lookAt = nil
             }
-            next.call =
-                next.subject.body.tries.begin(at: now)
-                ? .openDeposit(deposit.order) : .findDeposit(deposit.order)
-            next.subject.lookAgain(within: Pace.retry(deposit.body.looks), at: now)
             return next
         }
         let isOver = deposit.body.isEndAsked || now >= deposit.body.expiresAt
@@ -170,18 +185,10 @@ extension Funding {
             isOver && deposit.state.isOpen && deposit.state != .processing
             ? .endDeposit(reference) : .readDeposit(reference)
         if deposit.lookAt != nil {
-            let delay = deposit.state == .held ? Pace.slow : Pace.open(deposit.body.looks)
+            let delay = deposit.state == .held ? Pace.held : Pace.open(deposit.body.looks)
             next.subject.lookAgain(within: delay, at: now)
         }
         return next
-    }
-}
-
-extension Subject where Body == DepositBody {
-    fileprivate mutating func lookAgain(within delay: Duration, at now: Timestamp) {
-        body.looks += 1
-        body.lookedAt = now
-        lookAt = now.advanced(by: delay)
     }
 }
 
@@ -200,9 +207,11 @@ extension Next where Body == DepositBody {
     }
 
     fileprivate mutating func see(_ seen: SeenDeposit, at now: Timestamp) {
-        guard seen.deposit == subject.id.rawValue,
-            subject.body.intent == nil || seen.intent == nil || seen.intent == subject.body.intent
-        else {
+        let isOurs =
+            seen.deposit == subject.id.rawValue
+            && (subject.body.intent == nil || seen.intent == nil
+                || seen.intent == subject.body.intent)
+        guard isOurs || subject.body.isAccepted else {
             if seen.status == .succeeded { hold(seen, at: now) }
             return
         }
@@ -212,16 +221,21 @@ extension Next where Body == DepositBody {
         subject.body.error = seen.error ?? subject.body.error
         switch seen.status {
         case .succeeded: succeed(seen, at: now)
-        case .canceled: if before.isOpen { become(.canceled) }
+        case .canceled:
+            let isNothing = before == .held && subject.body.received == nil
+            if before.isOpen || isNothing { become(.canceled) }
         case .requiresPaymentMethod: if before.isOpen { become(.requiresPaymentMethod) }
         case .requiresConfirmation: if before.isOpen { become(.requiresConfirmation) }
         case .requiresAction: if before.isOpen { become(.requiresAction) }
         case .processing: if before.isOpen { become(.processing) }
         }
-        if subject.state.isOpen {
+        switch subject.state {
+        case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction, .processing:
             if subject.state != before { subject.body.looks = 0 }
             subject.lookAgain(within: Pace.open(subject.body.looks), at: now)
             endSoon(at: now)
+        case .failed, .canceled: subject.lookAt = nil
+        case .succeeded, .held: break
         }
     }
 
@@ -255,7 +269,7 @@ extension Next where Body == DepositBody {
     /// Waits for the operator, and looks now and then if something has changed.
     private mutating func hold(at now: Timestamp) {
         subject.state = .held
-        subject.lookAt = now.advanced(by: Pace.slow)
+        subject.lookAt = now.advanced(by: Pace.held)
     }
 
     private mutating func succeed(_ seen: SeenDeposit, at now: Timestamp) {
@@ -352,9 +366,21 @@ extension Next where Body == DepositBody {
     }
 
     fileprivate mutating func miss(at now: Timestamp) {
-        guard subject.state == .created, subject.providerReference == nil else { return }
-        subject.lookAgain(within: subject.body.tries.isAbsent(), at: now)
+        guard subject.state == .created, subject.providerReference == nil else {
+            if subject.state == .canceled { subject.lookAt = nil }
+            return
+        }
+        if subject.isAbsent(at: now) { subject.callAnew(at: now) }
         endUnlessKnown(at: now)
+    }
+
+    /// Ends one that is held, and of which nothing was received that could be booked.
+    ///
+    /// - Returns: False if it is not held, or something was received.
+    mutating func drop() -> Bool {
+        guard subject.state == .held, subject.body.received == nil else { return false }
+        become(.canceled)
+        return true
     }
 
     fileprivate mutating func endUnlessKnown(at now: Timestamp) {

@@ -7,6 +7,8 @@ package struct DepositLimits: Equatable, Sendable {
     package static let open = 5
     /// The deposits that may be made within an hour.
     package static let hourly = 10
+    /// The newest deposits among which all are that count.
+    package static let read = 50
 
     /// The largest deposit in minor units, unless the user has a limit of their own.
     package let usualDeposit: Int64
@@ -15,11 +17,30 @@ package struct DepositLimits: Equatable, Sendable {
     package let usualBalance: Int64
     /// The deposits that the user has made within an hour.
     package let recent: Int
+    /// The deposits that are looked at and not open: paid ones whose fee is not known, and those
+    /// that are held.
+    package let settled: Int
 
-    package init(usualDeposit: Int64, usualBalance: Int64, recent: Int) {
+    package init(usualDeposit: Int64, usualBalance: Int64, recent: Int, settled: Int) {
         self.usualDeposit = usualDeposit
         self.usualBalance = usualBalance
         self.recent = recent
+        self.settled = settled
+    }
+
+    /// Returns true if a user may make another deposit.
+    ///
+    /// - Parameter open: The deposits that are looked at.
+    fileprivate func allow(
+        _ amount: Money,
+        _ account: Account,
+        open: Int,
+        _ terms: User.Terms
+    ) -> Bool {
+        let (balance, overflows) = account.balance.addingReportingOverflow(amount.minorUnits)
+        return amount.minorUnits <= terms.depositMaximum ?? usualDeposit && !overflows
+            && balance <= terms.balanceMaximum ?? usualBalance && recent < Self.hourly
+            && open - settled < Self.open
     }
 }
 
@@ -40,7 +61,8 @@ package struct OpenDeposit: RecordCommand {
     package let reference: String?
     package let presentation: Presentation
     package let source: FundingSource
-    package let limits: DepositLimits
+    /// The limits; `nil` for a deposit that was paid, and is taken up from the provider.
+    package let limits: DepositLimits?
     package let record: RecordID
 
     package init(
@@ -49,7 +71,7 @@ package struct OpenDeposit: RecordCommand {
         reference: String?,
         presentation: Presentation,
         source: FundingSource,
-        limits: DepositLimits,
+        limits: DepositLimits?,
         id: RecordID = .make()
     ) {
         self.user = user
@@ -77,15 +99,11 @@ package struct OpenDeposit: RecordCommand {
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
         guard let known = books.rows.users[user] else { throw Refusal(.unknownUser) }
-        guard let account = books.rows.accounts[Account.Key(.user(user), amount.currency)] else {
-            throw Refusal(.noWalletInCurrency)
+        let account = try books.wallet(of: user, in: amount.currency)
+        let open = books.rows.dueCounts[group, default: 0]
+        guard limits?.allow(amount, account, open: open, known.terms) ?? true else {
+            throw Refusal(.depositLimit)
         }
-        let (balance, overflows) = account.balance.addingReportingOverflow(amount.minorUnits)
-        guard amount.minorUnits <= known.terms.depositMaximum ?? limits.usualDeposit, !overflows,
-            balance <= known.terms.balanceMaximum ?? limits.usualBalance,
-            limits.recent < DepositLimits.hourly,
-            books.rows.dueCounts[group, default: 0] < DepositLimits.open
-        else { throw Refusal(.depositLimit) }
         let isLive = source == .provider(isLive: true)
         var next = Next(
             Deposit(
@@ -112,8 +130,9 @@ package struct RequestWithdrawal: RecordCommand {
     package let amount: Money
     package let bankAccount: String?
     package let source: FundingSource
-    /// Credits that are too young to be withdrawn.
-    package let hold: WithdrawalHold
+    /// Credits that are too young to be withdrawn; `nil` for a withdrawal that was paid, and is
+    /// taken up from the provider.
+    package let hold: WithdrawalHold?
     /// A Boolean that is true if the operator must release the withdrawals of a payee whom nobody
     /// knows yet.
     package let needsRelease: Bool
@@ -124,7 +143,7 @@ package struct RequestWithdrawal: RecordCommand {
         amount: Money,
         bankAccount: String?,
         source: FundingSource,
-        hold: WithdrawalHold,
+        hold: WithdrawalHold?,
         needsRelease: Bool,
         id: RecordID = .make()
     ) {
@@ -139,6 +158,15 @@ package struct RequestWithdrawal: RecordCommand {
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(Payee.id(of: user))
+        if let rows {
+            if let other = rows.records[Payee.id(of: user)].flatMap({ try? Payee($0) })?.body
+                .payeeOf
+            {
+                footprint.records.insert(Payee.id(of: other))
+            }
+        } else {
+            footprint.asksAgain = true
+        }
         let destination: HouseAccount = source == .mint ? .developmentMint : .withdrawals
         footprint.owners.formUnion([.user(user), .houseOf(.owed, user), .house(destination)])
         footprint.names.insert(Posting.name(ofFact: fact))
@@ -148,19 +176,18 @@ package struct RequestWithdrawal: RecordCommand {
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
         guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
-        guard let account = books.rows.accounts[Account.Key(.user(user), amount.currency)] else {
-            throw Refusal(.noWalletInCurrency)
-        }
+        let account = try books.wallet(of: user, in: amount.currency)
         let payee = try books.payee(of: user)
-        if source != .mint {
-            guard payee?.state == .active else { throw Refusal(.payeeNotOnboarded) }
+        // The one who is paid.
+        let paid =
+            try payee?.body.payeeOf.map { other throws(Refusal) in
+                try books.payee(of: other)
+            } ?? payee
+        if let hold { try check(hold, paid, account, books) }
+        guard source == .mint || paid?.body.account != nil else {
+            throw Refusal(.payeeNotOnboarded)
         }
-        let owed = Account.Key(.houseOf(.owed, user), amount.currency)
-        guard books.rows.accounts[owed, default: Account(owed, changedAt: time)].balance == 0 else {
-            throw Refusal(.walletOwes)
-        }
-        guard account.entryCount == hold.entryCount else { throw Refusal(.accountChanged) }
-        let available = max(0, account.balance - hold.young)
+        let available = max(0, account.balance - (hold?.young ?? 0))
         guard amount.minorUnits <= available else {
             throw Refusal(
                 amount.minorUnits <= account.balance ? .heldBalance : .insufficientBalance,
@@ -173,15 +200,31 @@ package struct RequestWithdrawal: RecordCommand {
                 id: record,
                 user: user,
                 amount: amount,
-                account: source == .mint ? nil : payee?.body.account,
+                account: source == .mint ? nil : paid?.body.account,
                 bankAccount: bankAccount,
                 needsRelease: needsRelease && source != .mint && payee?.body.isReleased != true,
                 at: time
             )
         )
         next.begin(at: time)
+        // Its transfer and its payout are there already, or may be.
+        if hold == nil { next.subject.body.tries.doubt() }
         try books.put(next, at: time)
         return record
+    }
+
+    private func check(
+        _ hold: WithdrawalHold,
+        _ payee: Payee?,
+        _ account: Account,
+        _ books: Books
+    ) throws(Refusal) {
+        if source != .mint {
+            guard payee?.state == .active else { throw Refusal(.payeeNotOnboarded) }
+        }
+        let owed = Account.Key(.houseOf(.owed, user), amount.currency)
+        guard books.rows.accounts[owed]?.balance ?? 0 == 0 else { throw Refusal(.walletOwes) }
+        guard account.entryCount == hold.entryCount else { throw Refusal(.accountChanged) }
     }
 }
 
@@ -224,9 +267,7 @@ package struct CancelDeposit: LedgerCommand {
         guard !deposit.body.isEndAsked else { return deposit }
         deposit.body.isEndAsked = true
         deposit.lookAt = time.advanced(by: Pace.handover)
-        deposit.version += 1
-        books.put(deposit.record)
-        return deposit
+        return try books.put(Next(deposit), at: time)
     }
 }
 
@@ -275,16 +316,12 @@ package struct PutPayee: LedgerCommand {
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Payee {
         guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
-        guard var payee = try books.payee(of: user) else {
-            let payee = Payee(user, at: time)
-            books.put(payee.record)
-            return payee
+        var payee = try books.payee(of: user) ?? Payee(user, at: time)
+        if payee.lookAt == nil, payee.state != .active {
+            payee.lookAt = time.advanced(by: Pace.handover)
+            payee.body.looks = 0
         }
-        guard payee.lookAt == nil, payee.state != .active else { return payee }
-        payee.lookAt = time.advanced(by: Pace.handover)
-        payee.version += 1
-        books.put(payee.record)
-        return payee
+        return try books.put(Next(payee), at: time)
     }
 }
 
@@ -309,6 +346,14 @@ extension Books {
 
     func readable<Body: Particulars>(_ record: Record) throws(Refusal) -> Subject<Body> {
         do { return try Subject(record) } catch { throw Refusal(.unreadable) }
+    }
+
+    /// Returns a user's account in the currency of a deposit or a withdrawal.
+    func wallet(of user: UserID, in currency: Currency) throws(Refusal) -> Account {
+        guard let account = rows.accounts[Account.Key(.user(user), currency)] else {
+            throw Refusal(.noWalletInCurrency)
+        }
+        return account
     }
 
     /// Writes the decision about an observation: the record, if it has changed, and its facts.

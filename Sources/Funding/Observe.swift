@@ -58,6 +58,16 @@ enum FundingStep {
         }
     }
 
+    /// Returns the key of the call that a record needs now; `nil` where it only reads.
+    static func key(of record: Record) -> String? {
+        switch record.kind {
+        case DepositBody.kind: (try? Deposit(record))?.key
+        case WithdrawalBody.kind: (try? Withdrawal(record))?.key
+        case PayeeBody.kind: (try? Payee(record))?.key
+        default: nil
+        }
+    }
+
     /// The ids under which the provider knows the record.
     var objects: [String] {
         let ids: [String?] =
@@ -76,10 +86,17 @@ package struct Observe: LedgerCommand {
 
     package let record: RecordID
     package let observation: Observation
+    /// The key of the call that was answered, if the answer says nothing about any other.
+    private let key: String?
 
-    package init(_ record: RecordID, _ observation: Observation) {
+    /// - Parameter call: The call that has shown it; `nil` if there was none.
+    package init(_ record: RecordID, _ observation: Observation, of call: Call? = nil) {
         self.record = record
         self.observation = observation
+        switch observation {
+        case .refused, .absent: key = call?.key
+        case .deposit, .payee, .transfer, .payout, .unknown: key = nil
+        }
     }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
@@ -99,6 +116,8 @@ package struct Observe: LedgerCommand {
     /// - Returns: The call to be made next, if there is one.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Call? {
         guard let stored = books.rows.records[record] else { throw Refusal(.unknownRecord) }
+        // Another server was faster, and the record has gone on.
+        if let key, key != FundingStep.key(of: stored) { return nil }
         var step = try FundingStep(stored, observation, at: time)
         if step.objects.contains(where: {
             !books.isFree(Posting.name(ofObject: $0), for: record)

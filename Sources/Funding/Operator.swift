@@ -23,9 +23,28 @@ package struct AcceptDeposit: LedgerCommand {
         // It books the amount that the next look shows.
         deposit.body.isAccepted = true
         deposit.lookAt = time
-        deposit.version += 1
-        books.put(deposit.record)
-        return deposit
+        return try books.put(Next(deposit), at: time)
+    }
+}
+
+/// Ends a deposit that is held, and of which nothing was received that could be booked.
+package struct DropDeposit: LedgerCommand {
+    package static let name = "drop-deposit"
+
+    package let deposit: RecordID
+
+    package init(_ deposit: RecordID) {
+        self.deposit = deposit
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(deposit)
+    }
+
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Deposit {
+        var next = Next<DepositBody>(try books.subject(deposit))
+        guard next.drop() else { throw Refusal(.intentSettled) }
+        return try books.put(next, at: time)
     }
 }
 
@@ -51,6 +70,43 @@ package struct ResumeWithdrawal: LedgerCommand {
             throw Refusal(.withdrawalTooLate)
         }
         return try books.put(next, at: time)
+    }
+}
+
+/// Has a user's withdrawals paid to another user's connected account, or to their own again.
+package struct LinkPayee: LedgerCommand {
+    package static let name = "link-payee"
+
+    package let user: UserID
+    /// The user whose account it is; `user` for their own.
+    package let other: UserID
+
+    package init(_ user: UserID, to other: UserID) {
+        self.user = user
+        self.other = other
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.users.insert(user)
+        footprint.records.formUnion([Payee.id(of: user), Payee.id(of: other)])
+    }
+
+    /// - Throws: `payeeNotOnboarded` if the other has no account of their own.
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Payee {
+        guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
+        let known = try books.payee(of: user)
+        var payee = known ?? Payee(user, at: time)
+        if other == user {
+            guard known != nil else { throw Refusal(.payeeNotOnboarded) }
+            payee.body.payeeOf = nil
+        } else {
+            guard let target = try books.payee(of: other), target.body.account != nil,
+                target.body.payeeOf == nil
+            else { throw Refusal(.payeeNotOnboarded) }
+            payee.body.payeeOf = other
+            if payee.body.account == nil { payee.lookAt = nil }
+        }
+        return try books.put(Next(payee), at: time)
     }
 }
 
@@ -81,11 +137,8 @@ package struct ReleasePayee: LedgerCommand {
             waiting.append(next)
         }
         for next in waiting { try books.put(next, at: time) }
-        guard !payee.body.isReleased else { return payee }
         payee.body.isReleased = true
-        payee.version += 1
-        books.put(payee.record)
-        return payee
+        return try books.put(Next(payee), at: time)
     }
 }
 

@@ -5,8 +5,10 @@ package import Ledger
 /// the user.
 package typealias Payee = Subject<PayeeBody>
 
-package struct PayeeBody: Particulars {
+package struct PayeeBody: Watched {
     package static let kind = "payee"
+    /// The looks without a change after which a set-up is taken for abandoned: three days.
+    static let lookLimit = 300
 
     /// The states. The raw values are stored and sent.
     package enum State: String, CaseIterable, Sendable {
@@ -18,6 +20,8 @@ package struct PayeeBody: Particulars {
     }
 
     package internal(set) var account: String?
+    /// The user to whose connected account this one's withdrawals are paid; `nil` for their own.
+    package internal(set) var payeeOf: UserID?
     package internal(set) var chargesEnabled = false
     package internal(set) var payoutsEnabled = false
     package internal(set) var detailsSubmitted = false
@@ -38,7 +42,9 @@ package struct PayeeBody: Particulars {
         set {}
     }
 
-    package func canBe(in state: State) -> Bool { account != nil || state == .notSetUp }
+    package func canBe(in state: State) -> Bool {
+        account != nil || state == .notSetUp
+    }
 }
 
 extension Subject where Body == PayeeBody {
@@ -59,20 +65,17 @@ extension Subject where Body == PayeeBody {
         )
     }
 
-    private var order: PayeeOrder {
-        PayeeOrder(user: owner, key: "gotchu-\(id)-account-\(body.tries.attempt)")
-    }
+    /// The key of the call that makes its account.
+    var key: String { "gotchu-\(id)-account-\(body.tries.attempt)" }
 
-    fileprivate mutating func lookAgain(within delay: Duration, at now: Timestamp) {
-        body.looks += 1
-        body.lookedAt = now
-        lookAt = now.advanced(by: delay)
+    private var order: PayeeOrder {
+        PayeeOrder(user: owner, createdAt: createdAt, key: key)
     }
 
     /// The call that it needs now.
     fileprivate mutating func call(at now: Timestamp) -> Call {
         if let account = body.account { return .readAccount(account) }
-        return body.tries.begin(at: now) ? .openAccount(order) : .findAccount(order)
+        return body.tries.begin(at: now, of: createdAt) ? .openAccount(order) : .findAccount(order)
     }
 }
 
@@ -87,20 +90,22 @@ extension Funding {
         var next = Next(payee)
         switch observation {
         case .payee(let seen):
-            guard payee.body.account ?? seen.account == seen.account else { break }
+            guard payee.body.account ?? seen.account == seen.account,
+                seen.user ?? payee.owner.rawValue == payee.owner.rawValue
+            else { break }
             next.subject.see(seen, at: now)
         case .refused(let refusal):
             next.subject.body.error = ProviderNotice(code: refusal.code, message: refusal.message)
             // The next person who asks for a link tries again, with another key.
             next.subject.lookAt = nil
-            if payee.body.account == nil { next.subject.body.tries.renew() }
+            if payee.body.account == nil { next.subject.body.tries.renew(at: now) }
         case .unknown(let delay):
             if payee.lookAt != nil {
                 next.subject.lookAgain(within: delay ?? Pace.retry(payee.body.looks), at: now)
             }
         case .absent:
-            if payee.body.account == nil {
-                next.subject.lookAgain(within: next.subject.body.tries.isAbsent(), at: now)
+            if payee.body.account == nil, next.subject.isAbsent(at: now) {
+                next.subject.callAnew(at: now)
             }
         case .deposit, .transfer, .payout: break
         }
@@ -110,6 +115,10 @@ extension Funding {
     /// Decides which call a payee needs now.
     package static func look(at payee: Payee, now: Timestamp) -> Next<PayeeBody> {
         var next = Next(payee)
+        guard payee.body.payeeOf == nil || payee.body.account != nil else {
+            next.subject.lookAt = nil
+            return next
+        }
         next.call = next.subject.call(at: now)
         if payee.lookAt != nil || payee.body.account == nil {
             next.subject.lookAgain(within: Pace.open(payee.body.looks), at: now)
@@ -136,6 +145,8 @@ extension Subject where Body == PayeeBody {
         case .active, .restricted: lookAt = nil
         case .notSetUp, .pendingVerification:
             lookAgain(within: Pace.open(body.looks), at: now)
+            // Who does not go on for days presses for another link, or the provider tells.
+            if body.looks > PayeeBody.lookLimit { lookAt = nil }
         }
     }
 

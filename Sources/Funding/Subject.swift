@@ -16,6 +16,37 @@ package protocol Particulars: Codable, Equatable, Sendable {
     func canBe(in state: State) -> Bool
 }
 
+/// The particulars of a record at whose object at the provider somebody looks.
+protocol Watched: Particulars {
+    /// The looks since it last changed.
+    var looks: Int { get set }
+    var lookedAt: Timestamp? { get set }
+    var tries: Tries { get set }
+}
+
+extension Subject where Body: Watched {
+    mutating func lookAgain(within delay: Duration, at now: Timestamp) {
+        body.looks += 1
+        body.lookedAt = now
+        lookAt = now.advanced(by: delay)
+    }
+
+    /// Notes a full listing without the object that is looked for, and looks again in time.
+    ///
+    /// - Returns: True if it certainly is not there.
+    mutating func isAbsent(at now: Timestamp) -> Bool {
+        guard let next = body.tries.miss(at: now) else { return true }
+        lookAgain(within: now.duration(to: next), at: now)
+        return false
+    }
+
+    /// Takes another key for a call, and makes it at once.
+    mutating func callAnew(at now: Timestamp) {
+        body.tries.renew(at: now)
+        lookAgain(within: .zero, at: now)
+    }
+}
+
 /// A deposit, a withdrawal or a payee: a record that is looked at until the provider has said the
 /// last about it.
 package struct Subject<Body: Particulars>: Equatable, Sendable {
@@ -115,8 +146,10 @@ enum Pace {
     static func open(_ looks: Int) -> Duration { .seconds(min(900, 5 << min(looks, 8))) }
     /// 1, 2, 4 … 60 s, for a call whose outcome is not known.
     static func retry(_ looks: Int) -> Duration { .seconds(min(60, 1 << min(looks, 6))) }
-    /// For objects that wait for money or for a person.
+    /// For objects that wait for money.
     static let slow: Duration = .seconds(3_600)
+    /// For objects that wait for the operator.
+    static let held: Duration = .seconds(900)
     /// For payouts that are paid, and might still come back.
     static let settled: Duration = .seconds(6 * 3_600)
     /// The time between two full listings: the provider's lists may lag.
@@ -128,35 +161,56 @@ enum Pace {
 }
 
 /// The tries of one call that makes something at the provider.
+///
+/// A key repeats its call for as long as the provider remembers it, and no longer. So a call is
+/// made only if nothing can have been made under a key that is forgotten by now: by a server that
+/// was away, or by one whose books were lost and restored from an old copy. Otherwise its object
+/// is looked for first.
 package struct Tries: Codable, Equatable, Sendable {
     /// Part of the key: grows when the call is to be made anew.
-    var attempt: Int = 1
+    private(set) var attempt: Int = 1
     /// The time of the first call under the present key, in milliseconds; `nil` before it.
-    var since: Int64?
-    /// Full listings without the object.
-    var listings: Int = 0
+    private var since: Int64?
+    /// The time at which nothing had been made, in milliseconds; `nil` for the record's beginning.
+    private var nothingAt: Int64?
+    /// The time of the first full listing without the object, in milliseconds.
+    private var missedAt: Int64?
+    /// A Boolean that is true while the object is looked for, which may be old.
+    private(set) var isSearching = false
+
+    init() {}
 
     /// Notes that the call is about to be made, or its object to be looked for.
     ///
+    /// - Parameter creation: The record's beginning.
     /// - Returns: True if the key may be used; the object must be looked for otherwise.
-    mutating func begin(at now: Timestamp) -> Bool {
-        guard let since else {
-            since = now.milliseconds
-            return true
-        }
-        return now < Timestamp(milliseconds: since).advanced(by: Pace.keyLife)
+    mutating func begin(at now: Timestamp, of creation: Timestamp) -> Bool {
+        let start = Timestamp(milliseconds: since ?? nothingAt ?? creation.milliseconds)
+        isSearching = now >= start.advanced(by: Pace.keyLife)
+        if !isSearching { since = since ?? now.milliseconds }
+        return !isSearching
     }
 
-    /// Takes another key.
-    mutating func renew() { self = Tries(attempt: attempt + 1) }
+    /// Takes another key: nothing was made so far.
+    mutating func renew(at now: Timestamp) {
+        attempt += 1
+        (since, nothingAt, missedAt) = (nil, now.milliseconds, nil)
+        isSearching = false
+    }
 
-    /// Notes a full listing without the object.
+    /// Has the object looked for before the next call, since something may have been made.
+    mutating func doubt() {
+        (since, nothingAt, missedAt) = (nil, 0, nil)
+    }
+
+    /// Notes a full listing without the object. Only a second one some time later proves anything:
+    /// the provider's lists may lag.
     ///
-    /// - Returns: The time until the next step.
-    mutating func isAbsent() -> Duration {
-        listings += 1
-        guard listings >= 2 else { return Pace.listing }
-        renew()
-        return .zero
+    /// - Returns: The time of the second listing; `nil` if this is it.
+    mutating func miss(at now: Timestamp) -> Timestamp? {
+        let first = missedAt ?? now.milliseconds
+        missedAt = first
+        let next = Timestamp(milliseconds: first).advanced(by: Pace.listing)
+        return now < next ? next : nil
     }
 }

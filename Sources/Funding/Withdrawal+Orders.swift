@@ -29,17 +29,27 @@ extension Next where Body == WithdrawalBody {
         return true
     }
 
-    /// Goes on after the operator has decided: with the payout again, or with its return.
+    /// Goes on after the operator has decided: with the payout again, or with its return. Either
+    /// way nothing is made before it is certain that it was not made already.
     ///
     /// - Returns: False if it is not held, or that cannot be done.
     mutating func resume(returning: Bool, at now: Timestamp) -> Bool {
         guard subject.state == .held, let before = subject.body.heldIn else { return false }
         switch before {
-        case .pending where !returning: enter(.pending, at: now)
-        case .sent, .returning: enter(returning ? .returning : .sent, at: now)
-        case .inTransit where !returning: enter(.inTransit, at: now)
-        case .pending, .inTransit, .paid, .failed, .cancelled, .held: return false
+        case .pending, .sent: enter(before, at: now)
+        case .returning: enter(returning ? .returning : .sent, at: now)
+        case .inTransit where !returning, .paid where !returning: enter(before, at: now)
+        case .failed where returning, .cancelled where returning:
+            subject.body.tries.renew(at: now)
+        case .inTransit, .paid, .failed, .cancelled, .held: return false
         }
+        if subject.state == .sent, let payout = subject.body.payout {
+            subject.body.pastPayouts.append(payout)
+            subject.body.payout = nil
+        }
+        if subject.state == .sent || subject.state == .pending { subject.body.tries.doubt() }
+        subject.body.isReturnAsked = returning
+        subject.lookAt = now
         return true
     }
 

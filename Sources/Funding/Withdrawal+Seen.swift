@@ -20,7 +20,10 @@ extension Next where Body == WithdrawalBody {
                 seen.id,
                 .move(from: .house(.stripePayouts), to: .house(.stripeBalance))
             )
+            let isOld = subject.body.tries.isSearching
             enter(.sent, at: now)
+            // What came after an old transfer may be old, too.
+            if isOld { subject.body.tries.doubt() }
             if let reversal = seen.reversal {
                 reverse(reversal, at: now)
             } else {
@@ -33,17 +36,31 @@ extension Next where Body == WithdrawalBody {
                 subject.lookAgain(within: Pace.open(subject.body.looks), at: now)
             }
         case .held:
-            // The operator has reversed it at the provider.
-            if let reversal = seen.reversal, subject.body.transfer != nil,
-                [.sent, .returning].contains(subject.body.heldIn)
-            {
-                reverse(reversal, at: now)
+            guard let reversal = seen.reversal, subject.body.transfer != nil else { return }
+            // The operator has ordered it, or has reversed it at the provider.
+            switch subject.body.heldIn {
+            case .sent, .returning: reverse(reversal, at: now)
+            case .failed, .cancelled: settle(seen.id, reversal, at: now)
+            case .pending, .inTransit, .paid, .held, nil: break
             }
         case .inTransit, .paid:
             if seen.reversal != nil { hold("transfer_reversed", seen.id, at: now) }
         case .failed, .cancelled:
-            if subject.body.transfer == nil { hold("transfer_unexpected", seen.id, at: now) }
+            if subject.body.transfer == nil {
+                subject.body.transfer = seen.id
+                hold("transfer_unexpected", seen.id, at: now)
+            }
         }
+    }
+
+    /// Ends one again whose money was in the wallet before its transfer came to light.
+    private mutating func settle(_ transfer: String, _ reversal: String, at now: Timestamp) {
+        guard let end = subject.body.heldIn else { return }
+        let (balance, payouts) = (HouseAccount.stripeBalance, HouseAccount.stripePayouts)
+        book(.payoutSent, transfer, .move(from: .house(payouts), to: .house(balance)))
+        book(.payoutReversed, reversal, .move(from: .house(balance), to: .house(payouts)))
+        enter(end, at: now)
+        subject.lookAt = nil
     }
 
     private mutating func reverse(_ reversal: String, at now: Timestamp) {
@@ -58,7 +75,9 @@ extension Next where Body == WithdrawalBody {
     // MARK: Payouts
 
     mutating func see(_ seen: SeenPayout, at now: Timestamp) {
-        guard [.sent, .inTransit, .paid].contains(subject.state) else { return }
+        guard [.sent, .inTransit, .paid].contains(subject.state),
+            !subject.body.pastPayouts.contains(seen.id)
+        else { return }
         let isOurs =
             seen.amount == subject.amount.minorUnits
             && seen.currency.lowercased() == subject.amount.currency.rawValue
@@ -165,13 +184,29 @@ extension Next where Body == WithdrawalBody {
         }
         subject.body.waitsSince = since
         subject.body.reason = reason
-        subject.body.tries.renew()
+        subject.body.tries.renew(at: now)
         subject.lookAgain(within: Pace.slow, at: now)
     }
 
     mutating func miss(at now: Timestamp) {
-        guard [.pending, .sent].contains(subject.state), subject.lookAt != nil else { return }
-        subject.lookAgain(within: subject.body.tries.isAbsent(), at: now)
+        guard [.pending, .sent].contains(subject.state), subject.lookAt != nil,
+            subject.isAbsent(at: now)
+        else { return }
+        guard subject.body.isReturnAsked else { return subject.callAnew(at: now) }
+        // Nothing was made, and nothing is to be.
+        if subject.state == .pending { return fail(at: now) }
+        enter(.returning, at: now)
+        callNext(at: now)
+    }
+
+    /// Ends the wait for a payout of which nothing can be read: its account is closed to us.
+    mutating func endSilence(at now: Timestamp) {
+        let isOver = now >= subject.createdAt.advanced(by: WithdrawalBody.silencePatience)
+        switch subject.state {
+        case .inTransit where isOver: hold("payout_unreadable", "", at: now)
+        case .paid where isOver: subject.lookAt = nil
+        case .pending, .sent, .inTransit, .paid, .returning, .failed, .cancelled, .held: break
+        }
     }
 
     // MARK: Steps
@@ -181,7 +216,7 @@ extension Next where Body == WithdrawalBody {
         subject.body.heldIn = subject.state
         subject.body.reason = ProviderNotice(code: code, message: message)
         subject.state = .held
-        subject.lookAt = now.advanced(by: Pace.slow)
+        subject.lookAt = now.advanced(by: Pace.held)
         call = nil
     }
 
@@ -206,7 +241,7 @@ extension Next where Body == WithdrawalBody {
         subject.body.heldIn = nil
         subject.body.waitsSince = nil
         subject.body.looks = 0
-        subject.body.tries.renew()
+        subject.body.tries.renew(at: now)
         subject.lookAgain(within: Pace.open(0), at: now)
     }
 

@@ -5,7 +5,7 @@ internal import Ledger
 /// account, then a payout from there.
 package typealias Withdrawal = Subject<WithdrawalBody>
 
-package struct WithdrawalBody: Particulars {
+package struct WithdrawalBody: Watched {
     package static let kind = "withdrawal"
     /// The time for which the platform's balance may not suffice.
     static let fundsPatience: Duration = .seconds(14 * 24 * 3_600)
@@ -13,6 +13,8 @@ package struct WithdrawalBody: Particulars {
     static let payoutPatience: Duration = .seconds(7 * 24 * 3_600)
     /// The time after which a paid payout is final.
     static let returnPatience: Duration = .seconds(10 * 24 * 3_600)
+    /// The time after which a payout of which nothing can be read is the operator's.
+    static let silencePatience: Duration = .seconds(30 * 24 * 3_600)
 
     package enum State: String, CaseIterable, Codable, Sendable {
         /// Taken from the wallet; nothing has been transferred.
@@ -48,6 +50,8 @@ package struct WithdrawalBody: Particulars {
     package var booked: [String: Int64] = [:]
     package internal(set) var transfer: String?
     package internal(set) var payout: String?
+    /// Payouts that have failed, instead of which the operator has ordered others.
+    var pastPayouts: [String] = []
     /// The reason why it waits, or for which it failed.
     package internal(set) var reason: ProviderNotice?
     package internal(set) var arrivesAt: Timestamp?
@@ -60,6 +64,8 @@ package struct WithdrawalBody: Particulars {
     var waitsSince: Timestamp?
     /// The state that it had before it was held.
     var heldIn: State?
+    /// A Boolean that is true once the operator wants the money back in the wallet.
+    var isReturnAsked = false
     var looks = 0
     package internal(set) var lookedAt: Timestamp?
     var tries = Tries()
@@ -104,6 +110,24 @@ extension Subject where Body == WithdrawalBody {
 
     private func key(_ call: String) -> String { "gotchu-\(id)-\(call)-\(body.tries.attempt)" }
 
+    /// The key of the call that it needs now; `nil` where it only reads.
+    var key: String? {
+        switch state {
+        case .pending: key("transfer")
+        case .sent: key("payout")
+        case .returning: key("reversal")
+        case .held: isReversedWhileHeld ? key("reversal") : nil
+        case .inTransit, .paid, .failed, .cancelled: nil
+        }
+    }
+
+    /// A Boolean that is true if the operator has ordered the return of a transfer that came to
+    /// light when the money was back in the wallet already.
+    var isReversedWhileHeld: Bool {
+        state == .held && body.isReturnAsked
+            && (body.heldIn == .failed || body.heldIn == .cancelled)
+    }
+
     fileprivate func transferOrder(to account: String) -> TransferOrder {
         TransferOrder(
             withdrawal: id,
@@ -128,12 +152,6 @@ extension Subject where Body == WithdrawalBody {
     fileprivate func reversalOrder(of transfer: String) -> ReversalOrder {
         ReversalOrder(withdrawal: id, transfer: transfer, amount: amount, key: key("reversal"))
     }
-
-    mutating func lookAgain(within delay: Duration, at now: Timestamp) {
-        body.looks += 1
-        body.lookedAt = now
-        lookAt = now.advanced(by: delay)
-    }
 }
 
 /// The decisions about withdrawals.
@@ -155,6 +173,7 @@ extension Funding {
                     within: delay ?? Pace.retry(withdrawal.body.looks),
                     at: now
                 )
+                next.endSilence(at: now)
             }
         case .absent: next.miss(at: now)
         case .deposit, .payee: break
@@ -172,12 +191,12 @@ extension Funding {
         }
         switch withdrawal.state {
         case .pending:
-            let isKeyGood = next.subject.body.tries.begin(at: now)
+            let isKeyGood = next.subject.body.tries.begin(at: now, of: withdrawal.createdAt)
             next.subject.body.isCalled = true
             let order = withdrawal.transferOrder(to: account)
             next.call = isKeyGood ? .sendTransfer(order) : .findTransfer(order)
         case .sent:
-            let isKeyGood = next.subject.body.tries.begin(at: now)
+            let isKeyGood = next.subject.body.tries.begin(at: now, of: withdrawal.createdAt)
             let order = withdrawal.payoutOrder(from: account)
             next.call = isKeyGood ? .sendPayout(order) : .findPayout(order)
         case .inTransit, .paid:
@@ -187,15 +206,23 @@ extension Funding {
         case .returning:
             next.call = body.transfer.map { .reverseTransfer(withdrawal.reversalOrder(of: $0)) }
         case .held:
-            next.call = body.transfer.map { .readTransfer($0) }
+            next.call = body.transfer.map { transfer in
+                withdrawal.isReversedWhileHeld
+                    ? .reverseTransfer(withdrawal.reversalOrder(of: transfer))
+                    : .readTransfer(transfer)
+            }
         case .failed, .cancelled:
             next.subject.lookAt = nil
+            // Something at the provider names it all the same.
+            if body.transfer == nil {
+                next.call = .findTransfer(withdrawal.transferOrder(to: account))
+            }
         }
         if next.subject.lookAt != nil {
             let pace =
                 switch withdrawal.state {
                 case .paid: Pace.settled
-                case .held: Pace.slow
+                case .held: Pace.held
                 case .pending, .sent, .inTransit, .returning, .failed, .cancelled:
                     Pace.open(body.looks)
                 }

@@ -152,6 +152,8 @@ struct RawReply: Sendable {
             return status == 409 ? .throttled(retryAfter: retryAfter) : .keyReused(problem)
         }
         switch status {
+        // The account that the call is about is closed, or no more of this platform.
+        case 403 where problem.code == "account_invalid": return .refused(problem)
         case 401, 403: return .misconfigured(problem)
         case 409, 429: return .throttled(retryAfter: retryAfter)
         case 408, 424, 425, 500...: return unknown(.failing, isStripes: true)

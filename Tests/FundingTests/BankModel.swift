@@ -30,7 +30,11 @@ struct BankModel {
     private var count = 0
     /// Chances in a hundred.
     var troubles = 20
+    /// The payee's own money at the connected account, in cents.
+    var own: Int64 = 0
 
+    /// The time for which its lists lag.
+    private static let lag: Duration = .seconds(300)
     private static let poor = ProviderRefusal(
         .insufficientFunds,
         code: "balance_insufficient",
@@ -65,9 +69,9 @@ struct BankModel {
         case .sendTransfer(let order):
             return once(order.key, at: now) { $0.send(order, at: now, &random) }
         case .findTransfer(let order):
-            // A list may lag by some minutes.
             let found = transfers.last {
-                $0.order.withdrawal == order.withdrawal && $0.at.duration(to: now) > .seconds(300)
+                $0.order.withdrawal == order.withdrawal && $0.reversal == nil
+                    && $0.at.duration(to: now) > Self.lag
             }
             return found.map { .transfer(seen($0)) } ?? .absent
         case .readTransfer(let id):
@@ -77,7 +81,10 @@ struct BankModel {
         case .sendPayout(let order):
             return once(order.key, at: now) { $0.pay(order, at: now, &random) }
         case .findPayout(let order):
-            let found = payouts.last { $0.order.withdrawal == order.withdrawal }
+            let found = payouts.last {
+                $0.order.withdrawal == order.withdrawal && $0.at.duration(to: now) > Self.lag
+                    && seen($0, at: now).status != .failed
+            }
             return found.map { .payout(seen($0, at: now)) } ?? .absent
         case .readPayout(let reference):
             let found = payouts.first { $0.id == reference.payout }
@@ -122,7 +129,8 @@ struct BankModel {
         guard let index = transfers.firstIndex(where: { $0.id == order.transfer }) else {
             return .absent
         }
-        if chance(30, &random) {
+        guard transfers[index].reversal == nil else { return .transfer(seen(transfers[index])) }
+        guard available(at: now) >= order.amount.minorUnits, !chance(30, &random) else {
             needsPerson = true
             return .refused(Self.poor)
         }
@@ -135,7 +143,9 @@ struct BankModel {
         at now: Timestamp,
         _ random: inout some RandomNumberGenerator
     ) -> Observation {
-        if chance(30, &random) { return .refused(Self.poor) }
+        guard available(at: now) >= order.amount.minorUnits, !chance(30, &random) else {
+            return .refused(Self.poor)
+        }
         if chance(10, &random) { return .refused(ProviderRefusal(.other, code: "no", message: "")) }
         let end: SeenPayout.Status = chance(30, &random) ? .failed : .paid
         let payout = Paid(
@@ -175,6 +185,14 @@ struct BankModel {
             amount: payout.order.amount.minorUnits,
             currency: "usd"
         )
+    }
+
+    /// The money at the connected account, in cents: what the payee has of their own, and what
+    /// came and did not leave.
+    func available(at now: Timestamp) -> Int64 {
+        let left = payouts.filter { seen($0, at: now).status != .failed }
+            .map(\.order.amount.minorUnits).reduce(0, +)
+        return own + out - left
     }
 
     /// The money at the bank for good, in cents.

@@ -8,6 +8,22 @@ import Testing
 
 @Suite("Deposits")
 struct DepositTests {
+    private static func seen(
+        _ deposit: RecordID,
+        _ status: SeenDeposit.Status = .succeeded,
+        amount: Int64 = 2_000,
+        isLive: Bool = false
+    ) -> SeenDeposit {
+        SeenDeposit(
+            intent: "pi_1",
+            status: status,
+            amount: amount,
+            currency: "usd",
+            isLive: isLive,
+            deposit: deposit.rawValue
+        )
+    }
+
     @Test("Observations in any order, repeated and lost lead to the provider's own sums")
     func anyOrder() throws {
         var random = SeededGenerator("Deposits in any order")
@@ -67,17 +83,11 @@ struct DepositTests {
         var rig = FundingBooks()
         let payer = try rig.user("payer")
         let id = try rig.open(2_000, by: payer).outcome.get()
-        let other = SeenDeposit(
-            intent: "pi_1",
-            status: .succeeded,
-            amount: 1_500,
-            currency: "usd",
-            isLive: false,
-            deposit: id.rawValue
-        )
+        let other = Self.seen(id, amount: 1_500)
         _ = try rig.tell(Observe(id, .deposit(other))).get()
         #expect(try rig.deposit(id).state == .held)
         #expect(rig.balance(.user(payer)) == 0)
+        #expect(throws: Refusal(.intentSettled)) { try rig.tell(DropDeposit(id)).get() }
         _ = try rig.tell(AcceptDeposit(id)).get()
         _ = try rig.tell(Observe(id, .deposit(other))).get()
         #expect(try rig.deposit(id).state == .succeeded)
@@ -90,14 +100,7 @@ struct DepositTests {
         var rig = FundingBooks()
         let payer = try rig.user("payer")
         let id = try rig.open(2_000, by: payer).outcome.get()
-        let live = SeenDeposit(
-            intent: "pi_1",
-            status: .succeeded,
-            amount: 2_000,
-            currency: "usd",
-            isLive: true,
-            deposit: id.rawValue
-        )
+        let live = Self.seen(id, isLive: true)
         _ = try rig.tell(Observe(id, .deposit(live))).get()
         if isAccepted {
             #expect(throws: Refusal(.intentSettled)) { try rig.tell(AcceptDeposit(id)).get() }
@@ -113,14 +116,7 @@ struct DepositTests {
             try rig.open(2_000, by: one).outcome.get(), try rig.open(2_000, by: two).outcome.get(),
         ]
         for id in ids {
-            let seen = SeenDeposit(
-                intent: "pi_1",
-                status: .succeeded,
-                amount: 2_000,
-                currency: "usd",
-                isLive: false,
-                deposit: id.rawValue
-            )
+            let seen = Self.seen(id)
             _ = try rig.tell(Observe(id, .deposit(seen))).get()
         }
         #expect(rig.balance(.user(one)) == 2_000)
@@ -175,10 +171,74 @@ struct DepositTests {
     func limits() throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer")
-        for _ in 0..<DepositLimits.open { _ = try rig.open(100, by: payer).outcome.get() }
+        var ids: [RecordID] = []
+        for _ in 0..<DepositLimits.open { ids.append(try rig.open(100, by: payer).outcome.get()) }
         #expect(try rig.open(100, by: payer).refusal == Refusal(.depositLimit))
+        // One that is paid is not open, though its fee is waited for.
+        _ = try rig.tell(Observe(ids[0], .deposit(Self.seen(ids[0], amount: 100)))).get()
+        #expect(try rig.deposit(ids[0]).isSettledAndWatched)
+        #expect(try rig.open(100, by: payer).isAccepted)
+        let eager = try rig.user("eager")
+        #expect(try rig.open(100, by: eager, recent: 9).isAccepted)
+        #expect(try rig.open(100, by: eager, recent: 10).refusal == Refusal(.depositLimit))
         let rich = try rig.user("rich", cents: 199_901)
         #expect(try rig.open(100, by: rich).refusal == Refusal(.depositLimit))
+    }
+
+    @Test("A user's own limits go before the usual ones")
+    func ownLimits() throws {
+        var rig = FundingBooks()
+        let payer = try rig.user("payer", cents: 199_950)
+        #expect(try rig.open(100, by: payer).refusal == Refusal(.depositLimit))
+        _ = try rig.tell(SetTerms(payer) { $0.balanceMaximum = 300_000 }).get()
+        #expect(try rig.open(50_001, by: payer).refusal == Refusal(.depositLimit))
+        _ = try rig.tell(SetTerms(payer) { $0.depositMaximum = 60_000 }).get()
+        #expect(try rig.open(50_001, by: payer).isAccepted)
+    }
+
+    @Test("A deposit that is over is looked at no more once the provider has said so")
+    func over() throws {
+        var rig = FundingBooks()
+        let payer = try rig.user("payer")
+        let id = try rig.open(2_000, by: payer).outcome.get()
+        let ended = Self.seen(id, .canceled)
+        _ = try rig.tell(Observe(id, .deposit(ended))).get()
+        #expect(try rig.deposit(id).lookAt == nil)
+        // A bell rings for it, and the provider does not answer.
+        _ = try rig.tell(Wake(id)).get()
+        _ = try rig.tell(Observe(id, .unknown(after: nil))).get()
+        #expect(try rig.deposit(id).lookAt != nil)
+        _ = try rig.tell(Observe(id, .deposit(ended))).get()
+        #expect(try rig.deposit(id).lookAt == nil)
+        #expect(try rig.deposit(id).state == .canceled)
+    }
+
+    @Test("A deposit whose key was used with other parameters is looked for, or dropped")
+    func keyReused() throws {
+        for isFound in [true, false] {
+            var rig = FundingBooks()
+            let payer = try rig.user("payer")
+            let id = try rig.open(2_000, by: payer).outcome.get()
+            let order = try rig.tell(Wake(id)).get()
+            let reused = ProviderRefusal(.keyReused, code: "idempotency_error", message: "")
+            _ = try rig.tell(Observe(id, .refused(reused), of: order)).get()
+            #expect(try rig.deposit(id).state == .held)
+            guard case .findDeposit = try rig.tell(Wake(id)).get() else {
+                Issue.record("it is not looked for")
+                return
+            }
+            if isFound {
+                _ = try rig.tell(Observe(id, .deposit(Self.seen(id)))).get()
+                #expect(try rig.deposit(id).state == .succeeded)
+                #expect(rig.balance(.user(payer)) == 2_000)
+            } else {
+                _ = try rig.tell(Observe(id, .absent)).get()
+                _ = try rig.tell(DropDeposit(id)).get()
+                #expect(try rig.deposit(id).state == .canceled)
+                #expect(throws: Refusal(.intentSettled)) { try rig.tell(DropDeposit(id)).get() }
+            }
+            #expect(rig.complaint == nil)
+        }
     }
 
     @Test("A development server's mint pays at once, once for a key, and what is owed is known")

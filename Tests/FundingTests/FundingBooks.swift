@@ -67,16 +67,26 @@ struct FundingBooks {
     mutating func open(
         _ cents: Int64,
         by user: UserID,
-        source: FundingSource = .provider(isLive: false)
+        source: FundingSource = .provider(isLive: false),
+        recent: Int = 0
     ) throws -> CommandReply<RecordID> {
-        try tell(
+        let settled = books.rows.records.values.count {
+            guard $0.owner == user, let deposit = try? Deposit($0) else { return false }
+            return deposit.isSettledAndWatched
+        }
+        return try tell(
             OpenDeposit(
                 user: user,
                 amount: Money(minorUnits: cents),
                 reference: nil,
                 presentation: .hosted,
                 source: source,
-                limits: DepositLimits(usualDeposit: 50_000, usualBalance: 200_000, recent: 0)
+                limits: DepositLimits(
+                    usualDeposit: 50_000,
+                    usualBalance: 200_000,
+                    recent: recent,
+                    settled: settled
+                )
             ),
             by: user
         )

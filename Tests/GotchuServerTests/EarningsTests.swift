@@ -112,6 +112,53 @@ struct EarningsTests {
         #expect(whole.parts?[5].counts == report.counts)
     }
 
+    @Test("The history is paged while sales go on, and says where the money of each is")
+    func history() async throws {
+        let server = try await ServerProcess(opening: 0)
+        let wire = server.wire
+        let (payee, payer) = (try await wire.login("payee"), try await wire.login("payer"))
+        _ = try await wire.post(
+            "/api/payments/intents",
+            #"{"amount_cents":5000}"#,
+            token: payer,
+            key: "history-deposit-key"
+        )
+        func sell(_ cents: Int) async throws {
+            let sid = try await wire.lockedSession(payee, payer, cents: cents)
+            #expect(try await wire.send(sid, by: payer, key: "pay-for-\(sid)").status == 200)
+        }
+        for cents in [100, 200, 300, 400, 500] { try await sell(cents) }
+        let out = try await wire.post(
+            "/api/wallet/withdrawals",
+            #"{"amount_cents":300}"#,
+            token: payee,
+            key: "history-payout-key"
+        )
+        #expect(out.string("status") == "paid", "\(out.text)")
+        var rows: [[String: Any]] = []
+        var cursor: String?
+        var pages = 0
+        repeat {
+            let query = "?limit=2" + (cursor.map { "&cursor=\($0)" } ?? "")
+            let page = try await wire.get(path + "/history" + query, token: payee)
+            #expect(page.status == 200, "\(page.text)")
+            rows += page.members["entries"] as? [[String: Any]] ?? []
+            cursor = page.members["next_cursor"] as? String
+            pages += 1
+            // It stands before all that is paged, and moves none of it.
+            if pages < 4 { try await sell(10) }
+        } while cursor != nil && pages < 20
+        #expect(pages >= 3)
+        #expect(Set(rows.compactMap { $0["id"] as? String }).count == 5)
+        let amounts = rows.compactMap { $0["amount_cents"] as? Int }
+        #expect(amounts == [500, 400, 300, 200, 100])
+        // First in, first out: the first two were paid to the bank.
+        let states = rows.compactMap { $0["payout_status"] as? String }
+        #expect(states == ["pending", "pending", "pending", "paid", "paid"], "\(states)")
+        let other = try await wire.get(path + "/history?cursor=x", token: payee)
+        #expect(other.status == 400)
+    }
+
     @Test("The merchant's page compares today with yesterday, and this week with the last")
     func comparison() async throws {
         let first = try await ServerProcess()

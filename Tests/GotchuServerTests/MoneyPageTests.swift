@@ -96,6 +96,46 @@ struct MoneyPageTests {
         #expect(try await balance(server) == 9_500)
     }
 
+    @Test("Older deposits and withdrawals are on further pages")
+    func older() async throws {
+        let server = try await server()
+        let token = try await server.wire.login("ada")
+        for (path, count) in [("/api/payments/intents", 17), ("/api/wallet/withdrawals", 52)] {
+            for number in 0..<count {
+                let made = try await server.wire.post(
+                    path,
+                    #"{"amount_cents":150}"#,
+                    token: token,
+                    key: "older-page-key-0000\(number)"
+                )
+                #expect([200, 202].contains(made.status), "\(made.text)")
+            }
+        }
+        let browser = try await Browser.loggedIn(
+            "ada@shop.example",
+            at: server,
+            for: "/web/payouts"
+        )
+        for (path, id, perPage, rest) in [
+            ("/web/wallet", "deposits", 15, 2), ("/web/payouts", "withdrawals", 50, 2),
+        ] {
+            func rows(_ text: String) throws -> Int {
+                let start = try #require(text.range(of: "id=\"\(id)\"")).upperBound
+                return try #require(text[start...].split(separator: "</table>").first)
+                    .ranges(of: "<td class=\"n\">$1.50</td>").count
+            }
+            let first = try await browser.open(path).text
+            #expect(try rows(first) == perPage)
+            let link = try #require(
+                first.firstMatch(of: /href="(\/web\/[a-z]+\?before=[^"#]+)#[a-z]+">Older/)
+            )
+            let second = try await browser.open(String(link.output.1))
+            #expect(try rows(second.text) == rest, "\(second.text)")
+            #expect(!second.text.contains("?before="))
+            #expect(try await browser.open("\(path)?before=x").status == 400)
+        }
+    }
+
     @Test("People whose wallets are not filled see nothing of it")
     func absent() async throws {
         let users = try TemporaryFolder()

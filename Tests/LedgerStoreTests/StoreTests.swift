@@ -30,24 +30,9 @@ struct StoreTests {
                 #expect(isSame, "seed \(runSeed), story \(number), step \(index): \(story)")
                 if index == story.count / 2 { store = try books.open() }
             }
-            try await expectSame(memory.rows, in: store)
+            try await store.expectSame(as: memory.rows)
             let audit = try books.audit()
             #expect(audit.isClean, "seed \(runSeed), story \(number): \(audit.findings)")
-        }
-    }
-
-    private func expectSame(_ rows: Snapshot, in store: any LedgerStorage) async throws {
-        for (id, record) in rows.records { #expect(try await store.record(id) == record) }
-        for (key, answer) in rows.answers { #expect(try await store.answer(key) == answer) }
-        for (key, account) in rows.accounts {
-            let range = HistoryRange(.newest(skipping: 0), limit: 1)
-            #expect(try await store.history(of: key, range)?.account == account)
-        }
-        for (text, name) in rows.names {
-            guard let record = rows.records[RecordID(trusted: name.target)] else { continue }
-            let found = try await store.record(named: text)
-            #expect(found?.record == record && found?.until == name.until)
-            #expect(found?.ownerName == rows.users[record.owner]?.displayName)
         }
     }
 

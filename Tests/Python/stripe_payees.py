@@ -171,6 +171,11 @@ class Payees(World):
         self.line("payout", -amount, self.name("po"), name)
         return {"amount": amount}
 
+    def give(self, name, amount):
+        """The payee gets money from elsewhere."""
+        self.line("payment", amount, self.name("py"), name)
+        return {"amount": amount}
+
     def of(self, account):
         """The history of a balance, oldest first."""
         return [visible(line) for line in self.lines.values() if line["_account"] == account]

@@ -353,7 +353,7 @@ class Control:
 
     WORLD = {
         "pay", "decline", "settle", "refund", "fail_refund", "dispute", "close", "onboard", "restrict",
-        "adjust", "fund", "move_payout", "take_all", "stand",
+        "adjust", "fund", "move_payout", "take_all", "give", "stand",
     }
 
     def __init__(self, stripe):

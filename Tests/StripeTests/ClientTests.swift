@@ -57,7 +57,6 @@ struct ClientTests {
             let name: [String: ControlValue] = ["name": refund["id"] ?? .null]
             try await standIn.order("fail_refund", name)
             let refunds = try Self.done(await client.send(.refunds(ofPaymentIntent: made.id)))
-            #expect(refunds.data.map(\.status) == [.failed])
             #expect(refunds.data.first?.balanceTransaction?.object?.net == -500)
             #expect(refunds.data.first?.failureBalanceTransaction?.object?.net == 500)
             try await standIn.order("dispute", ["name": .text(made.id)])
@@ -114,7 +113,6 @@ struct ClientTests {
             let account = try Self.done(
                 await client.send(
                     .createAccount(
-                        country: nil,
                         metadata: ["gotchu_user": "7"],
                         key: try Self.key("a")
                     )
@@ -165,7 +163,7 @@ struct ClientTests {
                 metadata: [:],
                 key: try Self.key("v")
             )
-            #expect(try Self.done(await client.send(reversal)).transfer.id == sent.id)
+            #expect(try Self.done(await client.send(reversal)).amount == 400)
             let found = try Self.done(await client.send(.transfers(group: "w1")))
             #expect(found.data.first?.reversals.data.map(\.amount) == [400])
             try await Self.books(client, account.id, payout: out.id)

@@ -13,7 +13,7 @@ from . import machine
 from .bench import Bench
 from .report import Report
 
-PARTS = ("sale", "pairs", "scale", "single", "growth", "backlog", "streams")
+PARTS = ("sale", "take", "pairs", "scale", "single", "growth", "backlog", "streams")
 STORES = ("sqlite", "postgres")
 
 
@@ -30,7 +30,7 @@ def options():
     parser.add_argument("--seconds", type=float, help="of each measurement (3)")
     parser.add_argument("--pairs", type=int, help="how often ours and the peers take turns (5)")
     parser.add_argument("--base", metavar="PROGRAM", help="another gotchu-server, as of the commit"
-                        " before, that takes turns in sale, pairs and scale")
+                        " before, that takes turns in sale, take, pairs and scale")
     parser.add_argument("--connections", type=lambda text: [int(n) for n in text.split(",")],
                         default=[1, 8, 64, 256])
     parser.add_argument("--users", type=int, default=2_000)
@@ -64,6 +64,11 @@ def run(bench, report, wanted):
         results["sale"] = {connections: [list(found.values()) for found in rounds]
                            for connections, rounds in sales.items()}
         report.sales(sales)
+    if "take" in wanted:
+        takes = bench.takes()
+        results["take"] = {connections: [list(found.values()) for found in rounds]
+                           for connections, rounds in takes.items()}
+        report.takes(takes)
     for books, tokens in bench.stores:
         name = books.kind
         if "pairs" in wanted and name == "PostgreSQL":

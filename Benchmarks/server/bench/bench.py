@@ -30,23 +30,26 @@ class Bench:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def server(self, database, program=None):
+    def server(self, database, program=None, settings=None):
         program = program or self.options.server
-        return gotchu.Server(program, database, self.path("server.log"))
+        return gotchu.Server(program, database, self.path("server.log"), settings)
 
     def prepare(self):
         """Users, taken in by the server itself, in a file and in databases with the same ones."""
         self.results["durability"] = []
         self.stores = []
         self.base_stores = []
+        self.take_stores = []
         if "sqlite" in self.options.stores:
             self.prepare_sqlite()
         if "postgres" in self.options.stores:
             self.prepare_postgres()
         if "citus" in self.options.stores:
             self.prepare_citus()
-        if self.options.base and {"sale", "pairs", "scale"} & set(self.options.only):
-            self.prepare_base()
+        if self.options.base and {"sale", "take", "pairs", "scale"} & set(self.options.only):
+            self.base_stores = self.prepare_more("base", self.options.base)
+        if "take" in self.options.only:
+            self.take_stores = self.prepare_more("take")
 
     def prepare_sqlite(self):
         self.say("preparing SQLite")
@@ -61,19 +64,21 @@ class Bench:
         with self.server(database, program) as server:
             return gotchu.log_in(server.port, self.options.users)
 
-    def prepare_base(self):
-        """Another server's books: its tables may be others than ours."""
-        self.say("preparing the server to compare with")
+    def prepare_more(self, name, program=None):
+        """Books of another server, whose tables may be others than ours."""
+        self.say(f"preparing the server to compare with: {name}")
+        stores = []
         if "sqlite" in self.options.stores:
-            path = self.path("base.db")
-            names, tokens = self.open_books(f"sqlite:{path}", self.options.base)
-            self.base_stores.append((seed.SQLiteBooks(path, names), tokens))
+            path = self.path(f"{name}.db")
+            names, tokens = self.open_books(f"sqlite:{path}", program)
+            stores.append((seed.SQLiteBooks(path, names), tokens))
         if "postgres" in self.options.stores:
-            self.cluster.create("base")
-            names, tokens = self.open_books(self.cluster.url("base"), self.options.base)
-            books = seed.PostgreSQLBooks(self.cluster, "base", names)
+            self.cluster.create(name)
+            names, tokens = self.open_books(self.cluster.url(name), program)
+            books = seed.PostgreSQLBooks(self.cluster, name, names)
             books.name_users()
-            self.base_stores.append((books, tokens))
+            stores.append((books, tokens))
+        return stores
 
     def prepare_postgres(self):
         self.say("preparing PostgreSQL")
@@ -273,7 +278,10 @@ class Bench:
         return found
 
     def sales(self):
-        return sale.measure(self)
+        return sale.measure(self, list(sale.contestants(self)))
+
+    def takes(self):
+        return sale.measure(self, list(sale.takers(self)), sale.TAKE_CONNECTIONS)
 
     def idle_streams(self, books, tokens):
         count = streams.open_files(self.options.streams)
@@ -283,7 +291,7 @@ class Bench:
             return streams.measure(server, len(tokens), tokens, first, count)
 
     def verify(self):
-        all_books = [books for books, _ in self.stores]
+        all_books = [books for books, _ in self.stores + self.take_stores]
         # What the peers write is as right as what the server writes.
         all_books += getattr(self, "peers", {}).values()
         if hasattr(self, "growing"):

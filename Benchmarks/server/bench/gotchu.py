@@ -15,17 +15,20 @@ class Server:
 
     arguments = ()
 
-    def __init__(self, program, database, log):
+    def __init__(self, program, database, log, settings=None):
         self.program = program
         self.database = database
         self.log = log
+        self.settings = settings or {}
 
     def __enter__(self):
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [self.program, "serve", "--listen", "127.0.0.1:0", "--database", self.database,
                  "--dev", "--dev-opening-balance", str(OPENING), *self.arguments],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True,
+                env=os.environ | {f"GOTCHU_SERVER_{name}": value
+                                  for name, value in self.settings.items()})
         line = self.process.stdout.readline()
         if not line.startswith("listening on "):
             self.process.kill()

@@ -53,6 +53,30 @@ class Report:
                 for store in dict.fromkeys(store for _, store in rounds[0] if store != "Citus"):
                     self.sale_aims(store, connections, rounds)
 
+    def takes(self, found):
+        """What a take costs, and that none costs nothing."""
+        for connections, rounds in found.items():
+            self.add()
+            self.add(f"Whole sales without and with a take, {connections} at a time, in turns "
+                     f"(medians of {len(rounds)})")
+            for name in rounds[0]:
+                self.sale([sold[name] for sold in rounds])
+            for store in dict.fromkeys(store for system, store in rounds[0] if system == "take"):
+                self.take_aims(store, rounds)
+
+    def take_aims(self, store, rounds):
+        def cpu(sold, system):
+            result = sold[system, store]
+            return result["server_us"] + result["database_us"]
+
+        self.aim(f"CPU a sale with a take − without, {store}",
+                 median(cpu(sold, "take") - cpu(sold, "gotchu") for sold in rounds), 20,
+                 at_least=False, unit=" µs")
+        if ("base", store) in rounds[0]:
+            self.aim(f"CPU a sale without a take : before, {store}",
+                     median(cpu(sold, "gotchu") / cpu(sold, "base") for sold in rounds), 1.05,
+                     at_least=False)
+
     def sale(self, results):
         def middle(read):
             return median(read(result) for result in results)

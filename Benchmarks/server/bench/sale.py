@@ -7,6 +7,10 @@ from contextlib import ExitStack
 from . import gotchu, machine, peers
 
 CONNECTIONS = (1, 32, 64)
+# Enough to keep the machine busy, few enough that a sale's CPU varies little.
+TAKE_CONNECTIONS = (32,)
+# A fifth of the amount: of five cents and more something is taken.
+TAKE = {"TAKE_BASIS_POINTS": "2000"}
 
 
 class Seller:
@@ -23,14 +27,14 @@ class Seller:
         return self.system, self.books.kind
 
 
-def measure(bench):
+def measure(bench, contestants, numbers=CONNECTIONS):
     """For each number of connections the rounds, and in each what every seller reached."""
-    found = {connections: [] for connections in CONNECTIONS}
+    found = {connections: [] for connections in numbers}
     with ExitStack() as stack:
         sellers = [Seller(system, stack.enter_context(server), books, tokens)
-                   for system, server, books, tokens in contestants(bench)]
+                   for system, server, books, tokens in contestants]
         for number in range(bench.options.pairs):
-            for connections in CONNECTIONS:
+            for connections in numbers:
                 bench.say(f"whole sales, {connections} at a time, "
                           f"{number + 1} of {bench.options.pairs}")
                 found[connections].append({
@@ -39,11 +43,22 @@ def measure(bench):
     return found
 
 
-def contestants(bench):
+def ours(bench):
     for books, tokens in bench.stores:
         yield "gotchu", bench.server(books.database), books, tokens
     for books, tokens in bench.base_stores:
         yield "base", bench.server(books.database, bench.options.base), books, tokens
+
+
+def takers(bench):
+    """Ours without and with a take for the house, each with books of its own."""
+    yield from ours(bench)
+    for books, tokens in bench.take_stores:
+        yield "take", bench.server(books.database, settings=TAKE), books, tokens
+
+
+def contestants(bench):
+    yield from ours(bench)
     if hasattr(bench, "peers"):
         books = bench.peers["fastapi"]
         server = peers.FastAPI(books.database, bench.path("fastapi.log"))
@@ -71,6 +86,8 @@ def sell(bench, seller, connections):
     if kept != result["paid"]:
         raise SystemExit(
             f"{seller.system}: {result['paid']} sales were told, {kept} are in the books.")
+    if (seller.system == "take") != (books.taken() > 0):
+        raise SystemExit(f"{seller.system} on {books.kind}: {books.taken()} cents were taken.")
     result.update(
         system=seller.system, store=books.kind, connections=connections, load=machine.load(),
         server_us=used[0] / kept * 1e6, database_us=used[1] / kept * 1e6)

@@ -82,6 +82,13 @@ class Books:
     def sold(self):
         return self.ask(self.tables.PAID.format(which="id >= '01'"))
 
+    def taken(self):
+        """The cents that the house has taken of sales."""
+        if not self.has("accounts"):
+            return 0
+        return self.ask("SELECT coalesce(sum(balance), 0) FROM accounts"
+                        " WHERE owner >= 'TAKE:' AND owner < 'TAKE;'")
+
     def entries(self):
         return self.ask("SELECT count(*) FROM entries")
 

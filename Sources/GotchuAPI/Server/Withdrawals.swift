@@ -55,6 +55,18 @@ package struct WithdrawalReply: Codable, Equatable, Sendable {
     }
 }
 
+extension WithdrawalReply {
+    /// The reason in words for people; the provider's own codes stay.
+    package var reasonText: String? {
+        switch reason {
+        case "waiting_for_release": "The operator releases a new payee's first withdrawals."
+        case "waiting_for_payout": "The provider pays this out later."
+        case "waiting_for_funds": "It waits until the payment provider has the money."
+        default: reason
+        }
+    }
+}
+
 package enum WithdrawalStatus: String, Codable, CaseIterable, Sendable {
     case pending, processing, paid, failed, cancelled
 }

@@ -37,7 +37,7 @@ struct PayoutsCommand: AsyncParsableCommand {
             output.line(
                 "Earned \(money(payouts.earnings.allTimeCents)) · pending "
                     + "\(money(payouts.earnings.pendingCents)) · processing "
-                    + "\(money(payouts.earnings.processingCents)) · paid "
+                    + "\(money(payouts.earnings.processingCents)) · paid or spent "
                     + "\(money(payouts.earnings.paidCents))"
             )
             guard !payouts.withdrawals.isEmpty else { return }
@@ -57,7 +57,7 @@ struct PayoutsCommand: AsyncParsableCommand {
                 return [
                     Table.Cell(withdrawal.createdAt.dateText, .dim), Table.Cell("\(amount)"),
                     Table.Cell(withdrawal.status.rawValue),
-                    Table.Cell(withdrawal.reason?.printable ?? ""),
+                    Table.Cell(withdrawal.reasonText?.printable ?? ""),
                     Table.Cell(withdrawal.withdrawalID.printable, .dim),
                 ]
             }

@@ -94,10 +94,15 @@ struct WalletAddCommand: SocketCommand {
                     next: "gotchu-ctl wallet add \(amount.plain)"
                 )
             )
-        case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction, .processing:
+        case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction:
             throw CommandFailure.about(
                 deposit,
                 .tryAgain("It is not paid yet. The page stays open.", next: "gotchu-ctl wallet")
+            )
+        case .processing:
+            throw CommandFailure.about(
+                deposit,
+                .tryAgain("The payment is being confirmed.", next: "gotchu-ctl wallet")
             )
         }
     }

@@ -13,8 +13,8 @@ struct WithdrawCommand: SocketCommand {
               gotchu-ctl withdraw 50.00
               gotchu-ctl withdraw 50.00 --yes
 
-            Money that came within the last two days stays until then, unless the operator says \
-            otherwise. gotchud writes the order down before it sends it, and pays out once \
+            Money that came lately stays for as long as the operator says, two days unless \
+            changed. gotchud writes the order down before it sends it, and pays out once \
             whatever happens. Exits with 0 once the server has the order, 1 if it certainly has \
             not, and 75 if that is not known yet.
             """
@@ -100,7 +100,7 @@ extension WithdrawalReply {
     var sentence: String {
         let amount = Money(minorUnits: amountCents.value, currency: currency)
         let when = arrivalDate.map { "; the bank has it about \($0.dateText)" } ?? ""
-        let why = reason.map { " (\($0.printable))" } ?? ""
+        let why = reasonText.map { " (\($0.printable))" } ?? ""
         return "Withdrawal \(withdrawalID.printable) of \(amount) \(status.rawValue)\(why)\(when)"
     }
 }

@@ -18,6 +18,15 @@ struct OwnTokens: Sendable {
         key = SymmetricKey(data: secret.bytes)
     }
 
+    /// Returns a key of its own for a purpose: nothing that was signed for another passes for it.
+    func key(for purpose: String) -> SymmetricKey {
+        HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: key,
+            info: Array(purpose.utf8),
+            outputByteCount: 32
+        )
+    }
+
     /// Makes a token for a login.
     func sign(
         _ login: Login,

@@ -10,11 +10,20 @@ extension DatabaseOption {
     /// Opens the database.
     var store: any Store {
         get throws {
-            let logger = Logger(label: "gotchu-server") { _ in
-                StandardErrorLogHandler(level: .warning)
-            }
-            return try OpenedDatabase.existing(try existing(R_OK | W_OK), logger: logger)
+            try OpenedDatabase.existing(try existing(R_OK | W_OK), logger: Self.logger)
         }
+    }
+
+    /// Opens the database, with the key that its servers sign with.
+    var signing: OpenedDatabase {
+        get async throws {
+            let location = try existing(R_OK | W_OK)
+            return try await OpenedDatabase.existing(signing: location, logger: Self.logger)
+        }
+    }
+
+    private static var logger: Logger {
+        Logger(label: "gotchu-server") { _ in StandardErrorLogHandler(level: .warning) }
     }
 
     /// Audits the database.

@@ -56,6 +56,11 @@ struct BellBoard {
         return started
     }
 
+    /// Returns true while one of the records waits for a look, or is looked at.
+    func isBusy(with records: [RecordID]) -> Bool {
+        records.contains { isWaiting.contains($0) || running.contains($0) }
+    }
+
     mutating func end(_ record: RecordID) {
         running.remove(record)
     }

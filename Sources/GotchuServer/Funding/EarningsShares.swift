@@ -40,15 +40,10 @@ extension FundingDesk {
         var open: Int64 = 0
         var before: RecordID?
         for _ in 0..<Self.withdrawalLimit / Self.pageLimit {
-            let page = try await ledger.records(
-                of: user,
-                kind: WithdrawalBody.kind,
-                before: before,
-                limit: Self.pageLimit
-            )
-            for record in page {
-                let withdrawal = try Withdrawal(record)
-                if withdrawal.state.isOpen { open += withdrawal.amount.minorUnits }
+            let next = FundingPage(before: before, limit: Self.pageLimit)
+            let page: [Withdrawal] = try await newest(of: user, next)
+            for withdrawal in page where withdrawal.state.isOpen {
+                open += withdrawal.amount.minorUnits
             }
             before = page.last?.id
             if page.count < Self.pageLimit { break }

@@ -12,37 +12,53 @@ struct EventListing: Sendable {
     static let overlap: Duration = .seconds(900)
     /// The time for which Stripe keeps events, a day less to be safe.
     static let memory: Duration = .seconds(29 * 24 * 3_600)
+    /// The span of one list: a failure repeats no more.
+    static let span: Duration = .seconds(3_600)
     /// The largest number of records that are looked at in one reading.
     static let lookLimit = 500
 
     let ledger: Ledger
     let looks: FundingLooks
+    /// The events that were looked at and will be listed again, with their times.
+    private var seen: [String: Timestamp] = [:]
 
-    /// Reads what is new. What it does not come to is read the next time.
-    func read() async throws {
+    init(ledger: Ledger, looks: FundingLooks) {
+        self.ledger = ledger
+        self.looks = looks
+    }
+
+    /// Reads what is new, oldest first. What it does not come to is read the next time.
+    mutating func read() async throws {
         guard looks.gate.isOpen, let record = try await ledger.record(Provider.id) else { return }
-        let begin = ledger.now
-        let watermark = try Provider(record).body.watermark
-        let from = max(
-            watermark.advanced(by: .zero - Self.overlap),
-            begin.advanced(by: .zero - Self.memory)
+        let now = ledger.now
+        var start = max(
+            try Provider(record).body.watermark.advanced(by: .zero - Self.overlap),
+            now.advanced(by: .zero - Self.memory)
         )
-        let outcome = await looks.provider.all {
-            StripeCall.events(from: from, to: nil, after: $0)
-        }
-        guard case .done(let events) = outcome else { throw ProviderAway() }
-        var seen: Set<RecordID> = []
-        // Oldest first, so that a reading that is cut short has read all before some time.
-        for event in events.reversed() where ProviderEvent.types.contains(event.type) {
-            guard case .record(let id) = try await ProviderEvent.record(of: event, in: ledger),
-                seen.insert(id).inserted
-            else { continue }
-            guard seen.count <= Self.lookLimit, looks.gate.isOpen else {
-                return try await advance(to: event.created)
+        var looked: Set<RecordID> = []
+        while start < now {
+            let end = min(now, start.advanced(by: Self.span))
+            let outcome = await looks.provider.all(pages: StripeProvider.longList) {
+                StripeCall.events(from: start, to: end, after: $0)
             }
-            _ = try await looks.look(at: id)
+            guard case .done(let events) = outcome else { throw ProviderAway() }
+            for event in events.reversed()
+            where ProviderEvent.types.contains(event.type) && seen[event.id] == nil {
+                guard looked.count < Self.lookLimit, looks.gate.isOpen else {
+                    return try await advance(to: event.created)
+                }
+                if case .record(let id) = try await ProviderEvent.record(of: event, in: ledger),
+                    looked.insert(id).inserted
+                {
+                    _ = try await looks.look(at: id)
+                }
+                seen[event.id] = event.created
+            }
+            try await advance(to: end)
+            let oldest = end.advanced(by: .zero - Self.overlap)
+            seen = seen.filter { $0.value >= oldest }
+            start = end
         }
-        try await advance(to: begin)
     }
 
     private func advance(to time: Timestamp) async throws {

@@ -19,7 +19,7 @@ extension FundingDesk {
         of user: UserID,
         _ secret: String?
     ) async throws -> IntentReply {
-        let deposit = try await deposit(id, of: user)
+        let deposit: Deposit = try await subject(id, of: user)
         var reply = IntentReply(deposit)
         guard let work = work else { return reply }
         switch deposit.state {
@@ -43,37 +43,33 @@ extension FundingDesk {
         return reply
     }
 
-    /// Returns a deposit as it is at the provider, if it is time to ask there.
+    /// Returns a deposit as it is at the provider, if it is time to ask there, and as it was known
+    /// before if there is no answer soon.
     func looked(at deposit: Deposit) async throws -> Deposit {
         guard deposit.isToBeLookedAt(at: ledger.now), let work else { return deposit }
-        _ = await work.drive(deposit.id)
-        return try await self.deposit(deposit.id, of: deposit.owner)
+        await work.refresh([deposit.id])
+        return try await subject(deposit.id, of: deposit.owner)
     }
 
-    /// Returns the newest deposits of a user, those that are open as they are at the provider.
-    func newestDeposits(of user: UserID, limit: Int) async throws -> [Deposit] {
-        let records = try await ledger.records(
-            of: user,
-            kind: DepositBody.kind,
-            before: nil,
-            limit: limit
-        )
-        var deposits: [Deposit] = []
-        for record in records {
-            let deposit = try Deposit(record)
-            deposits.append(deposit.state.isOpen ? try await looked(at: deposit) : deposit)
-        }
-        return deposits
+    /// Returns a page of a user's deposits, those that are open as they are at the provider.
+    func lookedAtDeposits(of user: UserID, _ page: FundingPage) async throws -> [Deposit] {
+        let deposits: [Deposit] = try await newest(of: user, page)
+        let now = ledger.now
+        let open = deposits.filter { $0.state.isOpen && $0.isToBeLookedAt(at: now) }
+        guard let work, !open.isEmpty else { return deposits }
+        await work.refresh(open.map(\.id))
+        return try await newest(of: user, page)
     }
 
     /// Ends a deposit unless it was paid.
     ///
     /// - Throws: A refusal, or a problem: 503 while the provider has not said how it ended.
     func cancelDeposit(_ id: RecordID, of user: UserID) async throws -> Deposit {
+        _ = try source(for: user)
         var deposit = try await ledger.submit(CancelDeposit(id, user: user)).accepted()
         if deposit.state != .canceled, let work {
             _ = await work.drive(id)
-            deposit = try await self.deposit(id, of: user)
+            deposit = try await subject(id, of: user)
         }
         switch deposit.state {
         case .canceled: return deposit
@@ -93,6 +89,13 @@ extension FundingDesk {
             return ConnectLinkReply(
                 url: "\(origin)/connect/return",
                 expiresAt: ledger.now.advanced(by: .seconds(300))
+            )
+        }
+        guard try await payee(of: user).map({ $0.owner == user }) ?? true else {
+            throw Problem(
+                .forbidden,
+                detail: "Your withdrawals are paid to another user's account.",
+                fix: "Its owner sets it up."
             )
         }
         var payee = try await ledger.submit(PutPayee(user)).accepted()
@@ -116,7 +119,7 @@ extension FundingDesk {
     func newestStatus(of user: UserID) async throws -> ConnectStatusReply {
         let payee = try await payee(of: user)
         if let work, let payee, payee.isToBeLookedAt(at: ledger.now) {
-            _ = await work.drive(payee.id)
+            await work.refresh([payee.id])
         }
         return try await status(of: user)
     }

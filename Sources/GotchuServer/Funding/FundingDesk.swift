@@ -64,31 +64,24 @@ struct FundingDesk: Sendable {
             reference: reference,
             presentation: presentation,
             source: source,
-            limits: DepositLimits(
-                usualDeposit: options.depositMaximum,
-                usualBalance: options.balanceMaximum,
-                recent: source == .mint ? 0 : try await recentDeposits(of: request.user)
-            )
+            limits: try await limits(of: request.user, source)
         )
         let reply = try await ledger.submit(open, as: request)
         guard case .success(let id) = reply.outcome, let work else { return (reply, nil) }
-        return (reply, await work.drive(id))
+        return (reply, await work.open(id))
     }
 
-    /// The number of deposits that a user has made within an hour.
-    private func recentDeposits(of user: UserID) async throws -> Int {
+    /// Returns the limits of a user's next deposit.
+    private func limits(of user: UserID, _ source: FundingSource) async throws -> DepositLimits {
         let oldest = ledger.now.advanced(by: .seconds(-3_600))
-        let newest = try await ledger.records(
-            of: user,
-            kind: DepositBody.kind,
-            before: nil,
-            limit: DepositLimits.hourly
+        let page = FundingPage(limit: source == .mint ? 1 : DepositLimits.read)
+        let deposits: [Deposit] = try await newest(of: user, page)
+        return DepositLimits(
+            usualDeposit: options.depositMaximum,
+            usualBalance: options.balanceMaximum,
+            recent: source == .mint ? 0 : deposits.count { $0.createdAt > oldest },
+            settled: deposits.count(where: \.isSettledAndWatched)
         )
-        return newest.count { $0.createdAt > oldest }
-    }
-
-    func deposit(_ id: RecordID, of user: UserID) async throws -> Deposit {
-        try Deposit(await record(id, DepositBody.kind, of: user))
     }
 
     // MARK: Withdrawals
@@ -119,15 +112,11 @@ struct FundingDesk: Sendable {
         throw Refusal(.accountChanged).thrown
     }
 
-    func withdrawal(_ id: RecordID, of user: UserID) async throws -> Withdrawal {
-        try Withdrawal(await record(id, WithdrawalBody.kind, of: user))
-    }
-
     // MARK: Payees
 
-    /// A user's payee; `nil` without one.
+    /// The payee to whose account a user's withdrawals are paid; `nil` without one.
     func payee(of user: UserID) async throws -> Payee? {
-        try await WithdrawalTerms(reads: ledger, options: options).payee(of: user)
+        try await WithdrawalTerms(reads: ledger, options: options).paidPayee(of: user)
     }
 
     /// Returns a user's payee state, as people are told it.
@@ -144,10 +133,33 @@ struct FundingDesk: Sendable {
         }
     }
 
-    private func record(_ id: RecordID, _ kind: String, of user: UserID) async throws -> Record {
-        guard let record = try await ledger.record(id), record.kind == kind, record.owner == user
+    // MARK: Records
+
+    /// Returns a deposit or a withdrawal of a user.
+    ///
+    /// - Throws: A problem: 404 also for another's, and where there is no funding for the user.
+    func subject<Body: Particulars>(
+        _ id: RecordID,
+        of user: UserID
+    ) async throws -> Subject<Body> {
+        _ = try source(for: user)
+        guard let record = try await ledger.record(id), record.kind == Body.kind,
+            record.owner == user
         else { throw Refusal(.unknownRecord).problem }
-        return record
+        return try Subject(record)
+    }
+
+    /// Returns a page of a user's deposits or withdrawals, newest first.
+    func newest<Body: Particulars>(
+        of user: UserID,
+        _ page: FundingPage
+    ) async throws -> [Subject<Body>] {
+        try await ledger.records(
+            of: user,
+            kind: Body.kind,
+            before: page.before,
+            limit: page.limit
+        ).map { try Subject($0) }
     }
 }
 

@@ -26,7 +26,8 @@ struct FundingLooks: Sendable {
             guard let next = call else { break }
             let shown = await provider.perform(next)
             last = shown
-            call = try await ledger.submit(Observe(record, shown.observation)).accepted()
+            let observe = Observe(record, shown.observation, of: next)
+            call = try await ledger.submit(observe).accepted()
         }
         if last != nil, let after = try await ledger.record(record) {
             metrics.looked(at: after, before: before?.state)
@@ -34,11 +35,21 @@ struct FundingLooks: Sendable {
         return last
     }
 
+    /// Counts the records that wait for the operator anew: another server may have seen their end.
+    func countHeld() async throws {
+        for id in metrics.held {
+            guard let record = try await ledger.record(id) else { continue }
+            metrics.looked(at: record, before: record.state)
+        }
+    }
+
     /// Makes a fresh link to the pages on which a payee says who they are.
-    func link(to account: String) async -> StripeOutcome<AccountLink> {
+    ///
+    /// - Parameter back: The path to which they lead once the link was used, or is too old.
+    func link(to account: String, back: String) async -> StripeOutcome<AccountLink> {
         guard gate.isOpen else { return .throttled(retryAfter: nil) }
         // Of this call alone: a link works once, so that none is made twice.
         let key = "gotchu-link-\(RecordID.make())"
-        return await provider.link(to: account, back: "/connect/refresh", key: key)
+        return await provider.link(to: account, back: back, key: key)
     }
 }

@@ -71,6 +71,9 @@ final class FundingMetrics: Sendable {
         }
     }
 
+    /// The records that wait for the operator, as this server has seen them.
+    var held: Set<RecordID> { state.withLock { $0.held } }
+
     /// Notes the time that a payer has waited for a deposit to be opened.
     func opened(in time: Duration) {
         state.withLock { $0.creation.observe(time) }

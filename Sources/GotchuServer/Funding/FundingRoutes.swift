@@ -7,7 +7,8 @@ struct FundingRoutes: Sendable {
     private let withdrawals: WithdrawalRoutes
     private let connect: ConnectRoutes
     private let webhook: StripeWebhook
-    private let hasOnlyReturns: Bool
+    /// The pages to which people come back, where browsers are sent no others.
+    private let returns: ProviderReturns?
 
     init(
         _ desk: FundingDesk,
@@ -15,8 +16,19 @@ struct FundingRoutes: Sendable {
         _ authentication: CallerAuthentication,
         _ options: ServerOptions
     ) {
-        // People come back to pages of ours where browsers are sent no others, too.
-        hasOnlyReturns = stripe != nil && options.web == nil
+        returns =
+            options.web == nil
+            ? stripe.map { stripe in
+                ProviderReturns(
+                    gate: nil,
+                    setUp: SetUpPages(
+                        desk: desk,
+                        limits: authentication.limits,
+                        key: PayeeTicket.key(of: authentication.tokens.own),
+                        origin: stripe.options.site.origin
+                    )
+                )
+            } : nil
         intents = IntentRoutes(desk: desk, authentication: authentication)
         withdrawals = WithdrawalRoutes(desk: desk, authentication: authentication)
         connect = ConnectRoutes(
@@ -39,6 +51,6 @@ struct FundingRoutes: Sendable {
         router.post("/api/connect/links", use: connect.link)
         router.get("/api/connect/status", use: connect.status)
         router.post(RouterPath(StripeWebhook.path), use: webhook.ring)
-        if hasOnlyReturns { ProviderReturns(gate: nil).register(on: router) }
+        returns?.register(on: router)
     }
 }

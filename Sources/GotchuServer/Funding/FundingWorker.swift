@@ -141,7 +141,7 @@ struct FundingWorker: Service {
     // MARK: The list of events
 
     private func listEvents() async {
-        let listing = EventListing(ledger: ledger, looks: looks)
+        var listing = EventListing(ledger: ledger, looks: looks)
         var failures = FailureLog(
             logger,
             failure: "Stripe's list of events cannot be read.",
@@ -149,6 +149,7 @@ struct FundingWorker: Service {
         )
         while !Task.isCancelled {
             do {
+                try await looks.countHeld()
                 try await listing.read()
                 failures.worked()
             } catch {

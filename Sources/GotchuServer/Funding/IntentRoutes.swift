@@ -56,31 +56,24 @@ struct IntentRoutes: Sendable {
         let user = try await authentication.user(of: request, needing: .payer)
         _ = try desk.source(for: user)
         let page = try FundingPage(request)
-        let records = try await desk.ledger.records(
-            of: user,
-            kind: DepositBody.kind,
-            before: page.before,
-            limit: page.limit
-        )
+        let deposits: [Deposit] = try await desk.newest(of: user, page)
         return try Reply.json(
             IntentsReply(
-                paymentIntents: try records.map { IntentReply(try Deposit($0)) },
-                nextCursor: page.cursor(after: records)
+                paymentIntents: deposits.map { IntentReply($0) },
+                nextCursor: page.cursor(after: deposits)
             )
         )
     }
 
     @Sendable func show(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payer)
-        _ = try desk.source(for: user)
         let id = try FundingPage.id(in: context)
-        let deposit = try await desk.looked(at: try await desk.deposit(id, of: user))
+        let deposit = try await desk.looked(at: try await desk.subject(id, of: user))
         return try Reply.json(IntentReply(deposit))
     }
 
     @Sendable func cancel(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payer)
-        _ = try desk.source(for: user)
         let id = try FundingPage.id(in: context)
         return try Reply.json(IntentReply(try await desk.cancelDeposit(id, of: user)))
     }
@@ -91,23 +84,31 @@ struct FundingPage: Sendable {
     let before: RecordID?
     let limit: Int
 
+    /// - Parameter before: The last record of the page before; `nil` for the first page.
+    init(before: RecordID? = nil, limit: Int) {
+        self.before = before
+        self.limit = limit
+    }
+
+    /// - Throws: A problem: 400 for what is no cursor.
+    init(cursor: String?, limit: Int) throws(Problem) {
+        guard cursor.map(Self.isID) ?? true else {
+            throw .invalid("The cursor is none of this list's.")
+        }
+        self.init(before: cursor.map(RecordID.init(trusted:)), limit: limit)
+    }
+
     /// - Throws: A problem: 400 for what is no cursor or limit, or is unknown.
     init(_ request: Request) throws(Problem) {
         var query = try QueryParameters(request)
-        limit = Int(
-            try query.integer("limit", in: 1...HistoryRoutes.largestLimit)
-                ?? IntentRoutes.usualLimit
-        )
-        let text = query.text("cursor")
+        let limit = try query.integer("limit", in: 1...HistoryRoutes.largestLimit)
+        let cursor = query.text("cursor")
         try query.end()
-        guard text.map(Self.isID) ?? true else {
-            throw .invalid("The cursor is none of this list's.")
-        }
-        before = text.map(RecordID.init(trusted:))
+        try self.init(cursor: cursor, limit: Int(limit ?? IntentRoutes.usualLimit))
     }
 
-    func cursor(after records: [Record]) -> String? {
-        records.count == limit ? records.last?.id.rawValue : nil
+    func cursor<Body>(after subjects: [Subject<Body>]) -> String? {
+        subjects.count == limit ? subjects.last?.id.rawValue : nil
     }
 
     /// The record that the address names.

@@ -13,6 +13,12 @@ protocol ProviderWork: Sendable {
     /// The origins of its pages, to which people are sent.
     var sites: [String] { get }
 
+    /// Makes the calls that a new deposit needs, as `drive` does.
+    func open(_ deposit: RecordID) async -> String?
+
+    /// Has records looked at, and waits for that no longer than a page may.
+    func refresh(_ records: [RecordID]) async
+
     /// Makes the calls that a record needs now, until none is left or one has no answer.
     ///
     /// - Returns: The client secret or the page's address that came last, if one did.

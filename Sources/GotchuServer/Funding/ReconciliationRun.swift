@@ -32,11 +32,14 @@ struct ReconciliationRun {
         guard try Provider(record).body.account == account.id else {
             throw ServerFailure(.badData, "The key is of another account than these books.")
         }
-        let adopted = adopts ? try await adopt() : 0
+        var differences = 0
+        if adopts { try await adopt(&differences) }
         let (balance, lines) = try await readings()
         if books { try await book(lines) }
         let reconciliation = Reconciliation(lines: lines, books: try await booked())
-        var differences = adopted
+        if adopts {
+            try await adoptTransfers(reconciliation.unbooked.map(\.fact), &differences)
+        }
         for difference in reconciliation.unbooked { report(difference.text, &differences) }
         let pending = try await judge(reconciliation.unknown, &differences)
         if differences == 0 {
@@ -86,7 +89,7 @@ struct ReconciliationRun {
             let before = total(try await done(.balance(of: nil)))
             let start = Timestamp(milliseconds: 0)
             let lines = try done(
-                await provider.all {
+                await provider.all(pages: StripeProvider.longList) {
                     StripeCall.balanceTransactions(from: start, to: nil, after: $0)
                 }
             )
@@ -167,7 +170,10 @@ struct ReconciliationRun {
 
     /// Compares STRIPE_PAYOUTS with what lies at payees' accounts or is on its way from there.
     private func comparePayees(_ differences: inout Int) async throws {
-        let accounts = try await store.all(PayeeBody.kind).compactMap { try Payee($0).body.account }
+        var accounts: [String] = []
+        try await store.forEach(PayeeBody.kind) { record in
+            if let account = try Payee(record).body.account { accounts.append(account) }
+        }
         var theirs: Int64 = 0
         for account in accounts {
             theirs += total(try await done(.balance(of: account)))
@@ -192,40 +198,83 @@ struct ReconciliationRun {
     // MARK: Adoption
 
     /// Takes up paid deposits whose record was lost with the books' last hours.
-    ///
-    /// - Returns: The number of those that could not be taken up.
-    private func adopt() async throws -> Int {
-        var failures = 0
+    private func adopt(_ differences: inout Int) async throws {
         let start = Timestamp.now.advanced(by: .seconds(-30 * 24 * 3_600))
         let intents = try done(
-            await provider.all { StripeCall.paymentIntents(from: start, to: .now, after: $0) }
+            await provider.all(pages: StripeProvider.longList) {
+                StripeCall.paymentIntents(from: start, to: .now, after: $0)
+            }
         )
         for intent in intents where intent.status == .succeeded {
             guard let deposit = intent.metadata[StripeProvider.depositName],
                 let user = intent.metadata[StripeProvider.userName],
                 try await store.record(RecordID(trusted: deposit)) == nil
             else { continue }
-            let id = RecordID(trusted: deposit)
-            do {
-                _ = try await store.carryOut(
-                    OpenDeposit(
-                        user: UserID(trusted: user),
-                        amount: Money(minorUnits: intent.amount),
-                        reference: nil,
-                        presentation: .clientSecret,
-                        source: .provider(isLive: isLive),
-                        limits: DepositLimits(usualDeposit: .max, usualBalance: .max, recent: 0),
-                        id: id
-                    )
+            let open = OpenDeposit(
+                user: UserID(trusted: user),
+                amount: Money(minorUnits: intent.amount),
+                reference: nil,
+                presentation: .clientSecret,
+                source: .provider(isLive: isLive),
+                limits: nil,
+                id: RecordID(trusted: deposit)
+            )
+            try await report(intent.id, &differences) { try await adopt(intent, open) }
+        }
+    }
+
+    /// - Throws: `ServerFailure` with the reason why it cannot be taken up.
+    private func adopt(_ intent: PaymentIntent, _ open: OpenDeposit) async throws {
+        let reference = DepositReference(deposit: open.record, intent: intent.id, checkout: nil)
+        // Read first: a record without its payment would have the server order another.
+        let observation = await provider.perform(.readDeposit(reference)).observation
+        guard case .deposit = observation else {
+            throw ServerFailure(.tryAgain, "Stripe did not answer. Run it again.")
+        }
+        _ = try await store.carryOut(open)
+        _ = try await store.carryOut(Observe(open.record, observation))
+        Console.output("adopted\t\(intent.id) \(Reconciliation.text(intent.amount))")
+    }
+
+    /// Takes up withdrawals whose record was lost, of which Stripe has the transfer. The running
+    /// server then looks for it, and for its payout.
+    private func adoptTransfers(_ facts: [String], _ differences: inout Int) async throws {
+        for fact in facts where fact.hasPrefix("tr_") {
+            let transfer = try await done(.transfer(fact))
+            guard let withdrawal = transfer.metadata[StripeProvider.withdrawalName],
+                let destination = transfer.destination?.id, transfer.amountReversed == 0,
+                let payee = try await store.record(named: Posting.name(ofObject: destination)),
+                try await store.record(RecordID(trusted: withdrawal)) == nil
+            else { continue }
+            let request = RequestWithdrawal(
+                user: payee.record.owner,
+                amount: Money(minorUnits: transfer.amount),
+                bankAccount: nil,
+                source: .provider(isLive: isLive),
+                hold: nil,
+                needsRelease: false,
+                id: RecordID(trusted: withdrawal)
+            )
+            try await report(fact, &differences) {
+                _ = try await store.carryOut(request)
+                Console.output(
+                    "adopted\t\(fact) \(Reconciliation.text(transfer.amount)): the running server "
+                        + "looks for its payout"
                 )
-                let reference = DepositReference(deposit: id, intent: intent.id, checkout: nil)
-                let shown = await provider.perform(.readDeposit(reference))
-                _ = try await store.carryOut(Observe(id, shown.observation))
-                Console.output("adopted\t\(intent.id) \(Reconciliation.text(intent.amount))")
-            } catch let failure as ServerFailure {
-                report("\(intent.id) cannot be taken up: \(failure.message)", &failures)
             }
         }
-        return failures
+    }
+
+    /// Reports what could not be taken up, and goes on.
+    private func report(
+        _ object: String,
+        _ differences: inout Int,
+        _ adoption: () async throws -> Void
+    ) async throws {
+        do {
+            try await adoption()
+        } catch let failure as ServerFailure {
+            report("\(object) cannot be taken up: \(failure.message)", &differences)
+        }
     }
 }

@@ -183,7 +183,8 @@ extension SeenTransaction {
             type: line.type,
             amount: line.amount,
             fee: line.fee,
-            currency: line.currency
+            currency: line.currency,
+            source: line.source?.id
         )
     }
 }

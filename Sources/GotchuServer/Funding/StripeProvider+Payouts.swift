@@ -13,7 +13,6 @@ extension StripeProvider {
 
     func open(_ order: PayeeOrder) async -> Observation {
         let call = StripeCall.createAccount(
-            country: nil,
             metadata: [Self.userName: order.user.rawValue],
             key: CallKey(ours: order.key)
         )
@@ -30,8 +29,9 @@ extension StripeProvider {
 
     func find(_ order: PayeeOrder) async -> Observation {
         let user = order.user.rawValue
+        let from = order.createdAt.advanced(by: .zero - Self.clockDifference)
         let outcome = await search(
-            { .accounts(from: Timestamp(milliseconds: 0), to: nil, after: $0) },
+            { .accounts(from: from, to: nil, after: $0) },
             for: { $0.metadata[Self.userName] == user }
         )
         return await seen(outcome) { found in

@@ -14,6 +14,8 @@ struct StripeProvider: Sendable {
     static let throttledDelay: Duration = .seconds(5)
     /// The pages of a listing that are looked through.
     private static let pageLimit = 200
+    /// The pages of a listing of everything.
+    static let longList = 100_000
     /// The difference of our clock and Stripe's that a listing allows for.
     static let clockDifference: Duration = .seconds(900)
 
@@ -98,15 +100,17 @@ struct StripeProvider: Sendable {
     /// Looks through a whole listing, newest first.
     ///
     /// - Parameters:
+    ///   - pages: The number of pages that are read at most.
     ///   - page: The call for the page after an object.
     ///   - isWanted: Returns true for the object that is looked for.
     /// - Returns: The object, `nil` if there is none, or what came instead of a page.
     func search<Element: StripeObject & Identified>(
+        pages: Int = pageLimit,
         _ page: (_ after: String?) -> StripeCall<StripeList<Element>>,
         for isWanted: (Element) -> Bool
     ) async -> StripeOutcome<Element?> {
         var after: String?
-        for _ in 0..<Self.pageLimit {
+        for _ in 0..<pages {
             let outcome = await client.send(page(after))
             guard case .done(let list) = outcome else { return outcome.then { _ in .done(nil) } }
             if let found = list.data.first(where: isWanted) { return .done(found) }
@@ -117,12 +121,13 @@ struct StripeProvider: Sendable {
         return .throttled(retryAfter: Self.unreadableDelay)
     }
 
-    /// Collects a whole list.
+    /// Collects a whole list, newest first.
     func all<Element: StripeObject & Identified>(
+        pages: Int = pageLimit,
         _ page: (_ after: String?) -> StripeCall<StripeList<Element>>
     ) async -> StripeOutcome<[Element]> {
         var elements: [Element] = []
-        let end = await search(page) { element in
+        let end = await search(pages: pages, page) { element in
             elements.append(element)
             return false
         }

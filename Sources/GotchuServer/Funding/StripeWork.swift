@@ -1,4 +1,5 @@
 internal import AsyncHTTPClient
+internal import Crypto
 internal import Funding
 internal import GotchuAPI
 internal import GotchuCore
@@ -9,15 +10,20 @@ internal import Stripe
 
 /// Stripe as this server uses it: the work that callers wait for, and that which goes on by itself.
 struct StripeWork: ProviderWork, Sendable {
+    /// The time that a page waits for news.
+    private static let patience: Duration = .seconds(2)
+
     let options: StripeOptions
     private let looks: FundingLooks
     private let http: HTTPClient
     private let logger: Logger
     let metrics: FundingMetrics
     let bells: FundingBells
+    private let ticketKey: SymmetricKey
 
-    init(_ options: StripeOptions, ledger: Ledger, logger: Logger) {
+    init(_ options: StripeOptions, ledger: Ledger, own: OwnTokens, logger: Logger) {
         self.options = options
+        ticketKey = PayeeTicket.key(of: own)
         self.logger = logger
         let (metrics, gate) = (FundingMetrics(), ProviderGate())
         self.metrics = metrics
@@ -64,12 +70,21 @@ struct StripeWork: ProviderWork, Sendable {
             ? ["https://checkout.stripe.com", "https://connect.stripe.com"] : [address]
     }
 
-    func drive(_ record: RecordID) async -> String? {
+    func open(_ deposit: RecordID) async -> String? {
         let start = MonotonicTime.now
+        let secret = await drive(deposit)
+        metrics.opened(in: .now - start)
+        return secret
+    }
+
+    func refresh(_ records: [RecordID]) async {
+        guard looks.gate.isOpen else { return }
+        await bells.look(at: records, within: Self.patience)
+    }
+
+    func drive(_ record: RecordID) async -> String? {
         do {
-            let shown = try await looks.look(at: record)
-            metrics.opened(in: .now - start)
-            return shown?.secret
+            return try await looks.look(at: record)?.secret
         } catch {
             // The worker makes it good; the caller sees the record as it is.
             logger.info(
@@ -81,7 +96,8 @@ struct StripeWork: ProviderWork, Sendable {
     }
 
     func link(of account: String, user: UserID) async throws(Problem) -> ConnectLinkReply {
-        let outcome = await looks.link(to: account)
+        let ticket = PayeeTicket(for: user, .renewal, at: looks.ledger.now)
+        let outcome = await looks.link(to: account, back: ticket.path(by: ticketKey))
         switch outcome {
         case .done(let link): return ConnectLinkReply(url: link.url, expiresAt: link.expiresAt)
         case .refused(let problem), .insufficient(let problem), .keyReused(let problem):

@@ -36,7 +36,7 @@ struct WithdrawalRoutes: Sendable {
             )
         )
         return try await Reply.record(reply, status: .accepted) { id in
-            WithdrawalReply(try await desk.withdrawal(id, of: user))
+            WithdrawalReply(try await desk.subject(id, of: user))
         }
     }
 
@@ -56,25 +56,19 @@ struct WithdrawalRoutes: Sendable {
         let user = try await authentication.user(of: request, needing: .payouts)
         _ = try desk.source(for: user)
         let page = try FundingPage(request)
-        let records = try await desk.ledger.records(
-            of: user,
-            kind: WithdrawalBody.kind,
-            before: page.before,
-            limit: page.limit
-        )
+        let withdrawals: [Withdrawal] = try await desk.newest(of: user, page)
         return try Reply.json(
             WithdrawalsReply(
-                withdrawals: try records.map { WithdrawalReply(try Withdrawal($0)) },
-                nextCursor: page.cursor(after: records)
+                withdrawals: withdrawals.map { WithdrawalReply($0) },
+                nextCursor: page.cursor(after: withdrawals)
             )
         )
     }
 
     @Sendable func show(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payouts)
-        _ = try desk.source(for: user)
         let id = try FundingPage.id(in: context)
-        return try Reply.json(WithdrawalReply(try await desk.withdrawal(id, of: user)))
+        return try Reply.json(WithdrawalReply(try await desk.subject(id, of: user)))
     }
 
     @Sendable func cancel(_ request: Request, _ context: ServerContext) async throws -> Response {

@@ -109,6 +109,13 @@ struct WithdrawalTerms: Sendable {
         try await reads.record(Payee.id(of: user)).map { try Payee($0) }
     }
 
+    /// The payee to whose account a user's withdrawals are paid; `nil` without one.
+    func paidPayee(of user: UserID) async throws -> Payee? {
+        guard let payee = try await payee(of: user) else { return nil }
+        guard let other = payee.body.payeeOf else { return payee }
+        return try await self.payee(of: other)
+    }
+
     private func edge(_ hours: Int) -> Timestamp {
         reads.now.advanced(by: .seconds(-3_600 * Int64(hours)))
     }

@@ -28,9 +28,27 @@ struct OpenedDatabase: Sendable {
         case .postgres(let url):
             let store = try PostgreSQLStore(url: url, logger: logger)
             try await requireUse(of: store, isDevelopment: isDevelopment)
-            let name = isDevelopment ? "development" : "tokens"
-            let kept = try await store.secret(name, proposal: Secret.random().bytes)
-            return OpenedDatabase(store: store, secret: Secret(bytes: kept))
+            let secret = try await store.secret(isDevelopment: isDevelopment)
+            return OpenedDatabase(store: store, secret: secret)
+        }
+    }
+
+    /// Opens an existing database for a command that signs as its servers do.
+    static func existing(
+        signing location: DatabaseLocation,
+        logger: Logger
+    ) async throws -> OpenedDatabase {
+        switch location {
+        case .sqlite(let path):
+            let store = try SQLiteStore(path: path, .asItIs)
+            let isDevelopment = try await store.use() == .development
+            let secret = try Secret.keptBeside(database: path, isDevelopment: isDevelopment)
+            return OpenedDatabase(store: store, secret: secret)
+        case .postgres(let url):
+            let store = try PostgreSQLStore(url: url, .asItIs, logger: logger)
+            let isDevelopment = try await store.use() == .development
+            let secret = try await store.secret(isDevelopment: isDevelopment)
+            return OpenedDatabase(store: store, secret: secret)
         }
     }
 
@@ -60,5 +78,12 @@ struct OpenedDatabase: Sendable {
         case .sqlite(let path): try SQLiteStore(path: path, .asItIs)
         case .postgres(let url): try PostgreSQLStore(url: url, .asItIs, logger: logger)
         }
+    }
+}
+
+extension PostgreSQLStore {
+    fileprivate func secret(isDevelopment: Bool) async throws -> Secret {
+        let name = isDevelopment ? "development" : "tokens"
+        return Secret(bytes: try await secret(name, proposal: Secret.random().bytes))
     }
 }

@@ -56,7 +56,9 @@ struct Server: Sendable {
             clock: { ledger.now }
         )
         let (provider, readiness) = (provider(of: issuer), Readiness(ledger: ledger))
-        let stripe = options.stripe.map { StripeWork($0, ledger: ledger, logger: logger) }
+        let stripe = options.stripe.map { stripe in
+            StripeWork(stripe, ledger: ledger, own: tokens.own, logger: logger)
+        }
         let routes = Routes(
             ledger: ledger,
             devices: DeviceRegistry(books.store),

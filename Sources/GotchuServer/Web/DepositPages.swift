@@ -9,7 +9,7 @@ internal import Pages
 /// The part of a person's wallet by which money comes in: a form that leads to the provider's page,
 /// and what became of each press.
 struct DepositPages: Sendable {
-    /// The number of deposits that are listed, the newest first.
+    /// The number of deposits on a page, the newest first.
     private static let rowLimit = 15
     /// The seconds after which a wallet is brought up to date while money is on its way to it.
     static let renewal = 5
@@ -61,11 +61,12 @@ struct DepositPages: Sendable {
     /// Leads to the page on which a deposit is paid; to the wallet if there is none to pay on.
     private func lead(_ visit: WebVisit, to intent: IntentReply) -> Response {
         if let page = intent.checkoutURL {
-            return gate.leave(
-                visit,
+            let sites = desk.sites + [gate.site.origin]
+            return WebPage.leaving(
                 to: page,
-                of: desk.sites,
+                of: sites,
                 section: .wallet,
+                for: visit,
                 in: visit.language
             )
         }
@@ -91,7 +92,7 @@ struct DepositPages: Sendable {
         let visit = form.visit
         try form.fields.end()
         let id = try FundingPage.id(in: visit.context)
-        let deposit = try await desk.deposit(id, of: visit.user)
+        let deposit: Deposit = try await desk.subject(id, of: visit.user)
         let page = await desk.work?.drive(id)
         guard deposit.body.presentation == .hosted else { throw Refusal(.unknownRecord).problem }
         return lead(visit, to: try await desk.made(id, of: visit.user, page))
@@ -112,9 +113,15 @@ struct DepositPages: Sendable {
 
     /// Returns the panels of a person's wallet, and if money is on its way to it; nothing where no
     /// wallets are filled.
-    func panels(for visit: WebVisit) async throws -> (content: HTML?, isWaiting: Bool) {
+    ///
+    /// - Parameter cursor: The last deposit of the page before, as its link says.
+    func panels(
+        for visit: WebVisit,
+        after cursor: String?
+    ) async throws -> (content: HTML?, isWaiting: Bool) {
         guard visit.allows(.payer), desk.isOpen(to: visit.user) else { return (nil, false) }
-        let deposits = try await desk.newestDeposits(of: visit.user, limit: Self.rowLimit)
+        let page = try FundingPage(cursor: cursor, limit: Self.rowLimit)
+        let deposits = try await desk.lookedAtDeposits(of: visit.user, page)
         let words = visit.language.wallet
         let rows = deposits.map { row($0, visit) }
         let columns = [
@@ -125,7 +132,8 @@ struct DepositPages: Sendable {
             ? nil
             : """
             <section class="panel" id="deposits"><h2>\(words.deposits)</h2>
-            \(HTML.list(columns, rows))</section>
+            \(HTML.list(columns, rows))\
+            \(page.older(than: deposits, on: WebPath.wallet, words.older))</section>
             """
         let terms = try await store.user(id: visit.user, orLogin: "")?.terms
         return ("\(addPanel(visit, terms))\(list)", deposits.contains { $0.state.isOpen })
@@ -182,7 +190,8 @@ struct DepositPages: Sendable {
         switch deposit.state {
         case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction:
             .chip("◌", words.waiting)
-        case .processing, .held: .chip("◌", words.confirming)
+        case .processing: .chip("◌", words.confirming)
+        case .held: .chip("◌", words.held)
         case .succeeded: .chip("✓", words.added, "good")
         case .failed: .chip("!", words.failed, "bad")
         case .canceled: .chip("✕", words.cancelled)
@@ -214,6 +223,27 @@ struct DepositPages: Sendable {
             "<button class=\"danger\">\(language.wallet.cancel)\(what)</button>"
         )
         return "\(pay) \(cancel)"
+    }
+}
+
+extension FundingPage {
+    /// The parameter of a page's address that says after which record it begins.
+    static let field = "before"
+
+    /// The link to the page after this one; `nil` if there is none.
+    ///
+    /// - Parameter path: The address of the first page, without parameters.
+    func older<Body: Particulars>(
+        than subjects: [Subject<Body>],
+        on path: String,
+        _ word: String = "Older"
+    ) -> HTML? {
+        cursor(after: subjects).map { cursor in
+            """
+            <p class="more"><a class="plain" \
+            href="\(path)?\(Self.field)=\(cursor)#\(Body.kind)s">\(word)</a></p>
+            """
+        }
     }
 }
 

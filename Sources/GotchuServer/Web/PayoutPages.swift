@@ -8,7 +8,7 @@ internal import Pages
 /// The merchant's money on its way to a bank: the state at the payment provider, withdrawals, and
 /// the form for a new one.
 struct PayoutPages: Sendable {
-    /// The number of withdrawals that are listed, the newest first.
+    /// The number of withdrawals on a page, the newest first.
     private static let rowLimit = 50
 
     let gate: WebGate
@@ -22,7 +22,8 @@ struct PayoutPages: Sendable {
         try form.fields.end()
         try visit.requireFresh(for: "A bank account")
         let link = try await desk.setUpLink(for: visit.user, at: gate.site.origin)
-        return gate.leave(visit, to: link.url, of: desk.sites, section: .payouts)
+        let sites = desk.sites + [gate.site.origin]
+        return WebPage.leaving(to: link.url, of: sites, section: .payouts, for: visit)
     }
 
     // MARK: Withdrawals
@@ -100,7 +101,9 @@ struct PayoutPages: Sendable {
         if refusal.reason == .payeeNotOnboarded { return "Payouts are not set up yet. \(end)" }
         guard let available = refusal.available else { return "\(refusal.problem.detail) \(end)" }
         let money = Money(minorUnits: available, currency: FundingDesk.currency)
-        return "\(money) can be withdrawn now: what came in lately cannot yet. \(end)"
+        return refusal.reason == .heldBalance
+            ? "\(money) can be withdrawn now: what came in lately cannot yet. \(end)"
+            : "The wallet has \(money). \(end)"
     }
 
     private func unknown(_ amount: Money, _ key: IdempotencyKey, _ visit: WebVisit) -> Response {
@@ -132,20 +135,21 @@ struct PayoutPages: Sendable {
     // MARK: The page
 
     @Sendable func show(_ visit: WebVisit) async throws -> Response {
-        try QueryParameters(visit.request).end()
-        return try await page(visit).response(for: visit)
+        var query = try QueryParameters(visit.request)
+        let cursor = query.text(FundingPage.field)
+        try query.end()
+        return try await page(visit, after: cursor).response(for: visit)
     }
 
-    private func page(_ visit: WebVisit, problem: String? = nil) async throws -> WebPage {
+    private func page(
+        _ visit: WebVisit,
+        after cursor: String? = nil,
+        problem: String? = nil
+    ) async throws -> WebPage {
         _ = try desk.source(for: visit.user)
         let status = try await desk.newestStatus(of: visit.user)
-        let records = try await desk.ledger.records(
-            of: visit.user,
-            kind: WithdrawalBody.kind,
-            before: nil,
-            limit: Self.rowLimit
-        )
-        let withdrawals = try records.map { WithdrawalReply(try Withdrawal($0)) }
+        let list = try FundingPage(cursor: cursor, limit: Self.rowLimit)
+        let withdrawals: [Withdrawal] = try await desk.newest(of: visit.user, list)
         let newest = HistoryRange(.newest(skipping: 0), limit: 1)
         let account = Account.Key(.user(visit.user), FundingDesk.currency)
         let history = try await desk.ledger.history(of: account, newest)
@@ -159,7 +163,7 @@ struct PayoutPages: Sendable {
             content: """
                 \(statusPanel(status, visit))
                 \(status.status == .active ? formPanel(balance) : nil)
-                \(listPanel(withdrawals, visit))
+                \(listPanel(withdrawals, list, visit))
                 """
         )
     }
@@ -220,7 +224,11 @@ struct PayoutPages: Sendable {
             """
     }
 
-    private func listPanel(_ withdrawals: [WithdrawalReply], _ visit: WebVisit) -> HTML {
+    private func listPanel(
+        _ withdrawals: [Withdrawal],
+        _ page: FundingPage,
+        _ visit: WebVisit
+    ) -> HTML {
         guard !withdrawals.isEmpty else {
             return """
                 <section class="panel"><h2>Withdrawals</h2><div class="empty"><b>None yet</b>\
@@ -231,15 +239,16 @@ struct PayoutPages: Sendable {
             ("When", ""), ("Amount", "n"), ("State", ""), ("At the bank", ""), ("Do", "do"),
         ]
         return """
-            <section class="panel" id="list"><h2>Withdrawals</h2>
-            \(HTML.list(columns, withdrawals.map { row($0, visit) }))</section>
+            <section class="panel" id="withdrawals"><h2>Withdrawals</h2>
+            \(HTML.list(columns, withdrawals.map { row(WithdrawalReply($0), visit) }))\
+            \(page.older(than: withdrawals, on: WebPath.payouts))</section>
             """
     }
 
     private func row(_ withdrawal: WithdrawalReply, _ visit: WebVisit) -> HTML {
         let amount = Money(minorUnits: withdrawal.amountCents.value, currency: withdrawal.currency)
-        let reason = withdrawal.reason.map { code -> HTML in
-            "<br><span class=\"quiet\">\(Self.words(for: code))</span>"
+        let reason = withdrawal.reasonText.map { text -> HTML in
+            "<br><span class=\"quiet\">\(text)</span>"
         }
         let arrival = withdrawal.arrivalDate.map { time -> HTML in
             "\(HTML.label("at the bank"))\(visit.zone.time(time, isKept: true))"
@@ -268,16 +277,6 @@ struct PayoutPages: Sendable {
         case .paid: .chip("✓", "Paid", "good")
         case .failed: .chip("!", "Failed: the money came back", "bad")
         case .cancelled: .chip("✕", "Cancelled")
-        }
-    }
-
-    /// A sentence for the code of a reason; the provider's own codes stay.
-    private static func words(for code: String) -> String {
-        switch code {
-        case "waiting_for_release": "The operator releases a new payee's first withdrawals."
-        case "waiting_for_payout": "The bank's part waits until the provider allows it."
-        case "waiting_for_funds": "It waits until the payment provider has the money."
-        default: code
         }
     }
 }

@@ -8,44 +8,58 @@ internal import Pages
 struct ProviderReturns: Sendable {
     /// The pages' gate; `nil` where browsers are sent no others.
     let gate: WebGate?
+    let setUp: SetUpPages
 
     func register(on router: Router<ServerContext>) {
-        add(WebPath.deposited, to: router, WebPath.wallet, .depositReturned) { language in
-            (language.wallet.back, language.wallet.backText)
+        func add(_ path: String, _ handler: @escaping WebGate.Handler) {
+            router.get(RouterPath(path), use: gate?.open(handler) ?? handler)
         }
-        add(WebPath.depositLeft, to: router, WebPath.wallet, .depositLeft) { language in
-            (language.wallet.left, language.wallet.leftText)
-        }
-        add(WebPath.connected, to: router, WebPath.payouts, .setUpReturned) { _ in
+        add(
+            WebPath.deposited,
+            coming(to: WebPath.wallet, .depositReturned) { ($0.wallet.back, $0.wallet.backText) }
+        )
+        add(
+            WebPath.depositLeft,
+            coming(to: WebPath.wallet, .depositLeft) { ($0.wallet.left, $0.wallet.leftText) }
+        )
+        let connected = coming(to: WebPath.payouts, .setUpReturned) { _ in
             (
                 "Back from the payment provider's pages",
                 "The provider now looks at what you entered. gotchu-ctl payouts says your status."
             )
         }
-        for (path, notice) in [
-            (WebPath.connectAgain, .setUpAgain), (WebPath.connect, nil),
-        ] as [(String, WebNotice?)] {
-            add(path, to: router, WebPath.payouts, notice) { _ in
+        add(WebPath.connected, connected)
+        for purpose in PayeeTicket.Purpose.allCases {
+            let notice: WebNotice? = purpose == .renewal ? .setUpAgain : nil
+            let plain = coming(to: WebPath.payouts, notice) { _ in
                 (
                     "That link was used, or is too old",
-                    "Ask for a fresh one: gotchu-ctl payouts setup."
+                    "Ask for a fresh one: gotchu-ctl payouts setup, or whoever has sent it to you."
                 )
             }
+            add(purpose.path) { [setUp] request, context in
+                if let page = setUp.page(for: request, purpose) { return page.response() }
+                return try await plain(request, context)
+            }
+            let form: WebGate.Handler = { [setUp] request, _ in
+                try await setUp.open(request, purpose)
+            }
+            router.post(RouterPath(purpose.path), use: gate?.open(form) ?? form)
         }
     }
 
+    /// Makes the handler of an address: people who are logged in are led on to a page of ours.
+    ///
     /// - Parameters:
-    ///   - next: The page of ours for people who are logged in, which says `notice`.
+    ///   - next: That page, which says `notice`.
     ///   - words: Returns the title and the sentence for others, in a language.
-    private func add(
-        _ path: String,
-        to router: Router<ServerContext>,
-        _ next: String,
+    private func coming(
+        to next: String,
         _ notice: WebNotice?,
         _ words: @escaping @Sendable (Language) -> (title: String, text: String)
-    ) {
+    ) -> WebGate.Handler {
         @Sendable func page(_ request: Request, isLeading: Bool) -> Response {
-            let language = WebPath.isPayers(path) ? request.language : .english
+            let language = WebPath.isPayers(request.uri.path) ? request.language : .english
             let (title, text) = words(language)
             let link: HTML? =
                 isLeading
@@ -57,51 +71,13 @@ struct ProviderReturns: Sendable {
             )
             .response()
         }
-        guard let gate else {
-            router.get(RouterPath(path)) { request, _ in page(request, isLeading: false) }
-            return
-        }
-        router.get(
-            RouterPath(path),
-            use: gate.open { request, context in
-                // Somebody who came from elsewhere, such as a phone, has no login here.
-                guard try await gate.visit(request, context) != nil else {
-                    return page(request, isLeading: true)
-                }
-                return gate.redirect(to: next, saying: notice)
+        return { [gate] request, context in
+            guard let gate else { return page(request, isLeading: false) }
+            // Somebody who came from elsewhere, such as a phone, has no login here.
+            guard try await gate.visit(request, context) != nil else {
+                return page(request, isLeading: true)
             }
-        )
-    }
-}
-
-extension WebGate {
-    /// Returns the reply to a form that leads to a page of the provider's: 303 where a browser
-    /// follows a form's answer, else a page with the link.
-    ///
-    /// - Parameter sites: The origins that the form's page may lead to.
-    func leave(
-        _ visit: WebVisit,
-        to address: String,
-        of sites: [String],
-        section: WebPage.Section,
-        in language: Language = .english
-    ) -> Response {
-        if (sites + [site.origin]).contains(where: { address.hasPrefix("\($0)/") }) {
-            return redirect(to: address)
+            return gate.redirect(to: next, saying: notice)
         }
-        let isSafe = address.hasPrefix("https://")
-        let words = language.wallet
-        return WebPage(
-            title: words.atProvider,
-            section: section,
-            language: language,
-            content: """
-                <section class="panel narrow">
-                <p><a class="main" href="\(isSafe ? address : WebPath.start)">\(words.goOn)</a></p>
-                <p class="quiet">\(words.providersPage)</p>
-                </section>
-                """
-        )
-        .response(for: visit)
     }
 }

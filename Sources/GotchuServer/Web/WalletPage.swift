@@ -17,6 +17,7 @@ struct WalletPage: Sendable {
     @Sendable func show(_ visit: WebVisit) async throws -> Response {
         var query = try QueryParameters(visit.request)
         let (name, cursor) = (query.text("currency"), query.text("cursor"))
+        let before = query.text(FundingPage.field)
         try query.end()
         // Dollars first, as everywhere.
         let known = try await store.currencies(of: visit.user)
@@ -32,7 +33,7 @@ struct WalletPage: Sendable {
         }
         let isFirst = cursor == nil && currency == FundingDesk.currency
         let money: (content: HTML?, isWaiting: Bool) =
-            isFirst ? try await deposits.panels(for: visit) : (nil, false)
+            isFirst ? try await deposits.panels(for: visit, after: before) : (nil, false)
         let history = try await history(of: Account.Key(.user(visit.user), currency), cursor)
         let choice = currencies.map { each in
             (each.rawValue.uppercased(), WebPath.wallet(in: each), each == currency)

@@ -49,17 +49,8 @@ struct WebGate: Sendable {
         self.limits = limits
         self.clock = clock
         self.hidden = hidden
-        key = Self.key(of: own, for: "gotchu-web-session")
-        attemptKey = Self.key(of: own, for: "gotchu-web-login")
-    }
-
-    /// A key of its own for each purpose: nothing that was signed for another passes for a cookie.
-    private static func key(of own: OwnTokens, for purpose: String) -> SymmetricKey {
-        HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: own.key,
-            info: Array(purpose.utf8),
-            outputByteCount: 32
-        )
+        key = own.key(for: "gotchu-web-session")
+        attemptKey = own.key(for: "gotchu-web-login")
     }
 
     typealias Handler = @Sendable (Request, ServerContext) async throws -> Response

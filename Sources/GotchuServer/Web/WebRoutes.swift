@@ -22,6 +22,7 @@ struct WebRoutes: Sendable {
     let wallet: WalletPage
     let deposits: DepositPages
     let payouts: PayoutPages
+    let setUp: SetUpPages
     let contests: ContestPages?
     let organizers: OrganizerPages?
 
@@ -66,6 +67,12 @@ struct WebRoutes: Sendable {
         deposits = DepositPages(gate: gate, desk: desk, store: store)
         wallet = WalletPage(ledger: ledger, store: store, deposits: deposits)
         payouts = PayoutPages(gate: gate, desk: desk)
+        setUp = SetUpPages(
+            desk: desk,
+            limits: authentication.limits,
+            key: PayeeTicket.key(of: authentication.tokens.own),
+            origin: options.site.origin
+        )
         self.contests = contests.map { [gate] in ContestPages(gate: gate, contests: $0) }
         organizers = contests.map { [gate] in OrganizerPages(gate: gate, contests: $0) }
     }
@@ -162,7 +169,7 @@ struct WebRoutes: Sendable {
             RouterPath("\(WebPath.payouts)/:id/cancel"),
             use: gate.form(needing: .payouts, payouts.cancel)
         )
-        ProviderReturns(gate: gate).register(on: router)
+        ProviderReturns(gate: gate, setUp: setUp).register(on: router)
     }
 
     /// Style sheets, scripts and pictures: for everybody, and never changed under their addresses.

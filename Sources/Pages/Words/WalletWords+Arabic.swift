@@ -30,6 +30,7 @@ extension WalletWords {
         until: "حتى {}",
         waiting: "بانتظار الدفع",
         confirming: "قيد التأكيد",
+        held: "قيد المراجعة لدى المشغّل",
         added: "أُضيف",
         failed: "فشل",
         cancelled: "أُلغي",

@@ -30,6 +30,7 @@ extension WalletWords {
         until: "until {}",
         waiting: "Waiting for payment",
         confirming: "Being confirmed",
+        held: "Looked at by the operator",
         added: "Added",
         failed: "Failed",
         cancelled: "Cancelled",

@@ -32,6 +32,7 @@ extension WalletWords {
         until: "bis {}",
         waiting: "Wartet auf Zahlung",
         confirming: "Wird bestätigt",
+        held: "Wird vom Betreiber geprüft",
         added: "Eingezahlt",
         failed: "Fehlgeschlagen",
         cancelled: "Abgebrochen",

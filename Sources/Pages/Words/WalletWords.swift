@@ -35,6 +35,7 @@ package struct WalletWords: Sendable {
     package let until: String
     package let waiting: String
     package let confirming: String
+    package let held: String
     package let added: String
     package let failed: String
     package let cancelled: String

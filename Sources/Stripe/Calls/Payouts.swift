@@ -18,7 +18,6 @@ extension StripeCall<ConnectedAccount> {
     /// Makes a payee's account: Stripe asks for what it must know and shows a dashboard, the
     /// platform bears fees and losses, and money leaves it only when we say so.
     package static func createAccount(
-        country: String?,
         metadata: [String: String],
         key: CallKey
     ) -> Self {
@@ -34,7 +33,7 @@ extension StripeCall<ConnectedAccount> {
         return post(
             "accounts.create",
             "/v1/accounts",
-            form.adding("country", country),
+            form,
             key: key
         )
     }

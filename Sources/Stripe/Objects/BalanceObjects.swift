@@ -59,12 +59,10 @@ package struct StripeBalance: StripeObject {
     package let available: [Amount]
     package let pending: [Amount]
     package let reserved: [Amount]?
-    package let isLive: Bool
 
     enum CodingKeys: String, CodingKey {
         case available, pending
         case reserved = "connect_reserved"
-        case isLive = "livemode"
     }
 }
 

@@ -86,16 +86,13 @@ package struct CheckoutSession: StripeObject, Identified {
     package let currency: String?
     package let isLive: Bool
     package let metadata: [String: String]
-    package let created: Timestamp
-    package let expiresAt: Timestamp
     /// The payment, which there is once somebody has tried to pay.
     package let paymentIntent: Expandable<PaymentIntent>?
 
     enum CodingKeys: String, CodingKey {
-        case id, status, url, currency, metadata, created
+        case id, status, url, currency, metadata
         case amount = "amount_total"
         case isLive = "livemode"
-        case expiresAt = "expires_at"
         case paymentIntent = "payment_intent"
     }
 
@@ -108,8 +105,6 @@ package struct CheckoutSession: StripeObject, Identified {
         currency = try values.decodeIfPresent(String.self, forKey: .currency)
         isLive = try values.decode(Bool.self, forKey: .isLive)
         metadata = try values.metadata(.metadata)
-        created = try values.time(.created)
-        expiresAt = try values.time(.expiresAt)
         paymentIntent = try values.decodeIfPresent(Expandable.self, forKey: .paymentIntent)
     }
 }
@@ -134,75 +129,29 @@ package struct StripeCharge: StripeObject, Identified {
 package struct StripeRefund: StripeObject, Identified {
     package static let kind = "refund"
 
-    /// The state of a refund.
-    package enum Status: String, StripeWord {
-        case pending, succeeded, failed, canceled
-        case requiresAction = "requires_action"
-        case unknown = ""
-    }
-
     package let id: String
     package let amount: Int64
-    package let currency: String
-    package let status: Status
     package let balanceTransaction: Expandable<BalanceTransaction>?
     /// Set once the money has come back after a failure.
     package let failureBalanceTransaction: Expandable<BalanceTransaction>?
-    package let paymentIntent: Expandable<AnyStripeObject>?
 
     enum CodingKeys: String, CodingKey {
-        case id, amount, currency, status
+        case id, amount
         case balanceTransaction = "balance_transaction"
         case failureBalanceTransaction = "failure_balance_transaction"
-        case paymentIntent = "payment_intent"
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        id = try values.decode(String.self, forKey: .id)
-        amount = try values.decode(Int64.self, forKey: .amount)
-        currency = try values.decode(String.self, forKey: .currency)
-        status = try values.decodeIfPresent(Status.self, forKey: .status) ?? .unknown
-        balanceTransaction = try values.decodeIfPresent(
-            Expandable.self,
-            forKey: .balanceTransaction
-        )
-        failureBalanceTransaction = try values.decodeIfPresent(
-            Expandable.self,
-            forKey: .failureBalanceTransaction
-        )
-        paymentIntent = try values.decodeIfPresent(Expandable.self, forKey: .paymentIntent)
     }
 }
 
-/// A cardholder's objection to a charge.
+/// A cardholder's objection to a charge. Inquiries move nothing.
 package struct Dispute: StripeObject, Identified {
     package static let kind = "dispute"
 
-    /// The state of a dispute. Inquiries (`warning_…`) move nothing.
-    package enum Status: String, StripeWord {
-        case lost, prevented, won
-        case needsResponse = "needs_response"
-        case underReview = "under_review"
-        case warningClosed = "warning_closed"
-        case warningNeedsResponse = "warning_needs_response"
-        case warningUnderReview = "warning_under_review"
-        case unknown = ""
-    }
-
     package let id: String
-    package let amount: Int64
-    package let currency: String
-    package let status: Status
-    package let isLive: Bool
-    package let paymentIntent: Expandable<AnyStripeObject>?
     /// Money taken (negative) and returned, with the dispute's fee.
     package let balanceTransactions: [BalanceTransaction]
 
     enum CodingKeys: String, CodingKey {
-        case id, amount, currency, status
-        case isLive = "livemode"
-        case paymentIntent = "payment_intent"
+        case id
         case balanceTransactions = "balance_transactions"
     }
 }

@@ -11,7 +11,6 @@ package struct ConnectedAccount: StripeObject, Identified {
     }
 
     package let id: String
-    package let country: String?
     package let isChargesEnabled: Bool
     package let isPayoutsEnabled: Bool
     package let isDetailsSubmitted: Bool
@@ -24,7 +23,7 @@ package struct ConnectedAccount: StripeObject, Identified {
     package let metadata: [String: String]
 
     private enum CodingKeys: String, CodingKey {
-        case id, country, capabilities, requirements, metadata
+        case id, capabilities, requirements, metadata
         case chargesEnabled = "charges_enabled"
         case payoutsEnabled = "payouts_enabled"
         case detailsSubmitted = "details_submitted"
@@ -44,7 +43,6 @@ package struct ConnectedAccount: StripeObject, Identified {
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         id = try values.decode(String.self, forKey: .id)
-        country = try values.decodeIfPresent(String.self, forKey: .country)
         isChargesEnabled = try values.decodeIfPresent(Bool.self, forKey: .chargesEnabled) ?? false
         isPayoutsEnabled = try values.decodeIfPresent(Bool.self, forKey: .payoutsEnabled) ?? false
         isDetailsSubmitted =
@@ -87,17 +85,13 @@ package struct StripeTransfer: StripeObject, Identified {
     package let amount: Int64
     package let currency: String
     package let destination: Expandable<AnyStripeObject>?
-    package let isLive: Bool
     package let metadata: [String: String]
-    package let group: String?
     package let amountReversed: Int64
     /// The parts that were taken back, newest first.
     package let reversals: StripeList<TransferReversal>
 
     enum CodingKeys: String, CodingKey {
         case id, amount, currency, destination, metadata, reversals
-        case isLive = "livemode"
-        case group = "transfer_group"
         case amountReversed = "amount_reversed"
     }
 }
@@ -108,8 +102,6 @@ package struct TransferReversal: StripeObject, Identified {
 
     package let id: String
     package let amount: Int64
-    package let currency: String
-    package let transfer: Expandable<AnyStripeObject>
 }
 
 /// Money on its way from a payee's account to their bank.
@@ -127,9 +119,7 @@ package struct StripePayout: StripeObject, Identified {
     package let amount: Int64
     package let currency: String
     package let status: Status
-    package let isLive: Bool
     package let arrivalDate: Timestamp
-    package let created: Timestamp
     package let failureCode: String?
     package let failureMessage: String?
     /// The payout that took this one back.
@@ -137,8 +127,7 @@ package struct StripePayout: StripeObject, Identified {
     package let metadata: [String: String]
 
     enum CodingKeys: String, CodingKey {
-        case id, amount, currency, status, created, metadata
-        case isLive = "livemode"
+        case id, amount, currency, status, metadata
         case arrivalDate = "arrival_date"
         case failureCode = "failure_code"
         case failureMessage = "failure_message"
@@ -151,9 +140,7 @@ package struct StripePayout: StripeObject, Identified {
         amount = try values.decode(Int64.self, forKey: .amount)
         currency = try values.decode(String.self, forKey: .currency)
         status = try values.decode(Status.self, forKey: .status)
-        isLive = try values.decode(Bool.self, forKey: .isLive)
         arrivalDate = try values.time(.arrivalDate)
-        created = try values.time(.created)
         failureMessage = try values.decodeIfPresent(String.self, forKey: .failureMessage)
         reversedBy = try values.decodeIfPresent(Expandable.self, forKey: .reversedBy)
         failureCode = try values.decodeIfPresent(String.self, forKey: .failureCode)

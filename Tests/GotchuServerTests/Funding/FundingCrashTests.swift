@@ -48,15 +48,9 @@ struct FundingCrashTests {
             try await rig.wait(payer, for: intent, "status", toBe: "SUCCEEDED")
             #expect(try await rig.wire().balance(payer) == 12_000)
             _ = try await rig.onboard(payee)
-            let withdrawal = try await Self.withdraw(payee, rig)
-            try await eventually("there is a payout") {
-                if await !rig.program.isRunning { try await rig.restart() }
-                return try await rig.count("payouts") == 1 ? true : nil
-            }
-            let failed: [String: ControlValue] = [
-                "name": .text(try await rig.last("payouts")), "status": .text("failed"),
-            ]
-            try await rig.standIn.order("move_payout", failed)
+            let withdrawal = try await rig.withdraw(payee, cents: 4_000, key: "w")
+            try await rig.waitForPayouts(1)
+            try await rig.movePayout(to: "failed")
             try await rig.wait(payee, for: withdrawal, "status", toBe: "failed")
             #expect(try await rig.wire().balance(payee) == 10_000)
             for kind in ["sessions", "intents", "accounts", "transfers", "payouts"] {
@@ -64,22 +58,7 @@ struct FundingCrashTests {
             }
             let transfers = try await rig.standIn.state()["transfers"]?.list
             #expect(transfers?.first?["amount_reversed"]?.integer == 4_000)
+            #expect(await rig.restarts == 1, "it was not killed")
         }
-    }
-
-    private static func withdraw(_ payee: String, _ rig: FundingRig) async throws -> String {
-        let path = "/api/wallet/withdrawals"
-        let made = try await eventually("it is ordered") {
-            let reply = try? await rig.wire().post(
-                path,
-                #"{"amount_cents":4000}"#,
-                token: payee,
-                key: FundingRig.named("w")
-            )
-            if reply == nil, await !rig.program.isRunning { try await rig.restart() }
-            return reply
-        }
-        #expect(made.status == 202, "\(made.text)")
-        return "\(path)/\(made.string("withdrawal_id"))"
     }
 }

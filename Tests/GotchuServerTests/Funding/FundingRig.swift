@@ -13,6 +13,10 @@ actor FundingRig {
     let books: CheckedBooks
     private let folder: TemporaryFolder
     private let environment: [String: String]
+    /// Further variables of the servers, as they are named.
+    private let variables: [String: String]
+    /// The number of servers that have ended and were started again.
+    private(set) var restarts = 0
     private var servers: [ServerProcess] = []
     /// All that its servers have logged.
     private var logs = ""
@@ -25,19 +29,29 @@ actor FundingRig {
         _ kind: BooksKind = .sqlite,
         servers count: Int = 1,
         more: [String: String] = [:],
+        variables: (TemporaryFolder) async throws -> [String: String] = { _ in [:] },
         _ story: (FundingRig) async throws -> Void
     ) async throws {
         try await StripeStandIn.with { standIn in
-            let rig = try FundingRig(standIn, kind, more)
+            let folder = try TemporaryFolder()
+            let variables = try await variables(folder)
+            let rig = try FundingRig(standIn, kind, more, folder, variables)
             for _ in 0..<count { try await rig.start() }
             try await story(rig)
             try await rig.end()
         }
     }
 
-    private init(_ standIn: StripeStandIn, _ kind: BooksKind, _ more: [String: String]) throws {
+    private init(
+        _ standIn: StripeStandIn,
+        _ kind: BooksKind,
+        _ more: [String: String],
+        _ folder: TemporaryFolder,
+        _ variables: [String: String]
+    ) throws {
         self.standIn = standIn
-        folder = try TemporaryFolder()
+        self.folder = folder
+        self.variables = variables
         books = try kind.makeBooks(in: folder)
         let secrets = "whsec" + "_rolled\n\(Self.secret)\n"
         environment = try [
@@ -60,15 +74,14 @@ actor FundingRig {
     }
 
     /// Starts a server, and has the stand-in's webhooks sent to all that run.
-    func start(more: [String: String] = [:]) async throws {
-        let variables = environment.merging(more) { $1 }
+    func start() async throws {
         let server = try await ServerProcess(
             folder: folder,
             database: books.database,
             more: [],
             environment: Dictionary(
-                uniqueKeysWithValues: variables.map { ("GOTCHU_SERVER_\($0)", $1) }
-            )
+                uniqueKeysWithValues: environment.map { ("GOTCHU_SERVER_\($0)", $1) }
+            ).merging(variables) { $1 }
         )
         servers.append(server)
         try await tellEndpoints()
@@ -94,17 +107,21 @@ actor FundingRig {
     var program: Program { servers[0].program }
 
     /// Waits until the first server was killed, and starts it again on the same books.
-    func restart() async throws {
+    ///
+    /// - Parameter change: What happens to the books in between.
+    func restart(after change: @Sendable () throws -> Void = {}) async throws {
+        restarts += 1
         let server = servers.removeFirst()
         _ = try await server.program.exitCode()
         logs += server.program.text
+        try change()
         try await start()
     }
 
     /// Kills the first server, and starts it again.
-    func kill() async throws {
+    func kill(andThen change: @Sendable () throws -> Void = {}) async throws {
         servers[0].program.signal(SIGKILL)
-        try await restart()
+        try await restart(after: change)
     }
 
     private func end() async throws {
@@ -120,7 +137,7 @@ actor FundingRig {
         let pages = (state["sessions"]?.list ?? []).compactMap {
             $0["id"]?.text.map { "/c/pay/\($0)" }
         }
-        for secret in [Self.key, Self.secret, "/setup/e/"] + secrets + pages {
+        for secret in [Self.key, Self.secret, "/setup/e/", "ticket="] + secrets + pages {
             #expect(!logs.contains(secret), "the log holds \(secret)")
         }
     }
@@ -129,12 +146,21 @@ actor FundingRig {
 
     /// Runs a command of the operator's on these books.
     func run(_ command: String...) async throws -> (code: Int32, text: String) {
+        let ended = try await run(command)
+        logs += ended.text
+        return ended
+    }
+
+    /// Runs a command that prints a secret.
+    func runSecretly(_ command: [String]) async throws -> (code: Int32, text: String) {
         try await run(command)
     }
 
     /// Compares these books with the stand-in.
     func reconcile(_ more: String...) async throws -> (code: Int32, text: String) {
-        try await run(["reconcile"] + more)
+        let ended = try await run(["reconcile"] + more)
+        logs += ended.text
+        return ended
     }
 
     private func run(_ command: [String]) async throws -> (code: Int32, text: String) {
@@ -145,9 +171,7 @@ actor FundingRig {
                 uniqueKeysWithValues: environment.map { ("GOTCHU_SERVER_\($0)", $1) }
             )
         )
-        let code = try await program.exitCode()
-        logs += program.text
-        return (code, program.text)
+        return (try await program.exitCode(), program.text)
     }
 
     // MARK: Steps
@@ -219,6 +243,39 @@ actor FundingRig {
         try await standIn.order("onboard", ["name": .text(account)])
         try await wait(token, for: "/api/connect/status", "status", toBe: "ACTIVE")
         return account
+    }
+
+    /// Orders a withdrawal, again until there is an answer, and returns its address.
+    func withdraw(_ token: String, cents: Int, key: String) async throws -> String {
+        let path = "/api/wallet/withdrawals"
+        let made = try await eventually("it is ordered") {
+            let reply = try? await wire().post(
+                path,
+                #"{"amount_cents":\#(cents)}"#,
+                token: token,
+                key: Self.named(key)
+            )
+            if reply == nil, !servers[0].program.isRunning { try await restart() }
+            return reply
+        }
+        #expect(made.status == 202, "\(made.text)")
+        return "\(path)/\(made.string("withdrawal_id"))"
+    }
+
+    /// Has the newest payout move on at the bank.
+    func movePayout(to status: String) async throws {
+        let values: [String: ControlValue] = [
+            "name": .text(try await last("payouts")), "status": .text(status),
+        ]
+        try await standIn.order("move_payout", values)
+    }
+
+    /// Waits until there are so many payouts.
+    func waitForPayouts(_ count: Int) async throws {
+        try await eventually("there are \(count) payouts") {
+            if !servers[0].program.isRunning { try await restart() }
+            return try await self.count("payouts") == count ? true : nil
+        }
     }
 
     /// The number of the stand-in's objects of a kind.

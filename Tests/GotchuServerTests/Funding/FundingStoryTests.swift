@@ -176,110 +176,54 @@ struct FundingStoryTests {
         }
     }
 
-    @Test("A withdrawal waits for funds, is paid out, and comes back when the bank refuses it")
-    func withdrawal() async throws {
-        try await FundingRig.with { rig in
-            let payee = try await rig.wire().login("payee")
-            _ = try await rig.onboard(payee)
-            let body = #"{"amount_cents":4000}"#
-            let path = "/api/wallet/withdrawals"
-            let poor = try await rig.wire().post(
-                path,
-                body,
-                token: payee,
-                key: FundingRig.named("a")
-            )
-            #expect(poor.status == 202, "\(poor.text)")
-            let first = "\(path)/\(poor.string("withdrawal_id"))"
-            try await rig.wait(payee, for: first, "reason", toBe: "waiting_for_funds")
-            let end = try await rig.wire().post("\(first)/cancel", token: payee)
-            #expect(end.string("status") == "cancelled", "\(end.text)")
-            try await rig.standIn.order("fund", ["amount": .integer(50_000)])
-            let rich = try await rig.wire().post(
-                path,
-                body,
-                token: payee,
-                key: FundingRig.named("b")
-            )
-            let second = "\(path)/\(rich.string("withdrawal_id"))"
-            try await eventually("there is a payout") {
-                try await rig.count("payouts") == 1 ? true : nil
+    /// The time in which eight payers make so many payments each.
+    private static func pay(_ rig: FundingRig, round: String) async throws -> Duration {
+        let wire = await rig.wire()
+        let payee = try await wire.login("payee")
+        var payers: [String] = []
+        for number in 0..<8 { payers.append(try await wire.login("payer\(number)")) }
+        return try await ContinuousClock().measure {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for payer in payers {
+                    group.addTask {
+                        for number in 0..<40 {
+                            let sid = try await wire.lockedSession(payee, payer, cents: 1)
+                            let key = FundingRig.named("\(round)-\(number)")
+                            #expect(try await wire.send(sid, by: payer, key: key).status == 200)
+                        }
+                    }
+                }
+                try await group.waitForAll()
             }
-            let name = ControlValue.text(try await rig.last("payouts"))
-            try await rig.standIn.order(
-                "move_payout",
-                ["name": name, "status": .text("paid")]
-            )
-            try await rig.wait(payee, for: second, "status", toBe: "paid")
-            #expect(try await rig.wire().balance(payee) == Self.opening - 4_000)
-            try await rig.standIn.order(
-                "move_payout",
-                ["name": name, "status": .text("failed")]
-            )
-            try await rig.wait(payee, for: second, "status", toBe: "failed")
-            #expect(try await rig.wire().balance(payee) == Self.opening)
         }
     }
 
-    @Test("The operator pays every payee out, and a second run at once finds nothing more")
-    func operatorsRun() async throws {
-        try await FundingRig.with { rig in
-            let none = try await rig.run("payouts", "run")
-            #expect(none.code == 0 && none.text.isEmpty, "\(none.text)")
-            let payee = try await rig.wire().login("payee")
-            _ = try await rig.onboard(payee)
-            try await rig.standIn.order("fund", ["amount": .integer(50_000)])
-            let poor = try await rig.run("payouts", "pay", "payee@shop.example", "100.01")
-            #expect(poor.code == 1 && poor.text.contains("does not hold enough"), "\(poor.text)")
-            let one = try await rig.run("payouts", "pay", "payee@shop.example", "30.00")
-            #expect(one.code == 0 && one.text.contains("30.00"), "\(one.text)")
-            let most = try await rig.run("payouts", "run", "--minimum", "70.01")
-            #expect(most.code == 0 && most.text.isEmpty, "\(most.text)")
-            let all = try await rig.run("payouts", "run", "--minimum", "70.00")
-            #expect(all.code == 0 && all.text.contains("\t70.00"), "\(all.text)")
-            let again = try await rig.run("payouts", "run")
-            #expect(again.code == 0 && again.text.isEmpty, "\(again.text)")
-            try await eventually("both are on their way") {
-                try await rig.count("payouts") == 2 ? true : nil
-            }
-            #expect(try await rig.wire().balance(payee) == 0)
-        }
-    }
-
-    @Test("A withdrawal whose money cannot be taken back is held for the operator")
-    func reversalRefused() async throws {
-        try await FundingRig.with { rig in
-            let payee = try await rig.wire().login("payee")
-            let account = try await rig.onboard(payee)
-            try await rig.standIn.order("fund", ["amount": .integer(50_000)])
-            let made = try await rig.wire().post(
-                "/api/wallet/withdrawals",
-                #"{"amount_cents":4000}"#,
-                token: payee,
-                key: FundingRig.named("a")
-            )
-            try await eventually("there is a payout") {
-                try await rig.count("payouts") == 1 ? true : nil
-            }
-            try await rig.standIn.order("webhooks", ["mode": .text("late")])
-            let failed: [String: ControlValue] = [
-                "name": .text(try await rig.last("payouts")), "status": .text("failed"),
-            ]
-            try await rig.standIn.order("move_payout", failed)
-            try await rig.standIn.order("take_all", ["name": .text(account)])
-            try await rig.standIn.order("flush")
-            let path = "/api/wallet/withdrawals/" + made.string("withdrawal_id")
-            try await rig.wait(payee, for: path, "reason", toBe: "insufficient_funds")
-            #expect(try await rig.wire().balance(payee) == Self.opening - 4_000)
-        }
-    }
-
-    @Test("Payments go on while Stripe is away, and deposits wait; later both are right")
-    func away() async throws {
+    @Test(
+        "Payments go on at full speed while Stripe is away or hangs, and deposits wait",
+        arguments: ["away", "slow"]
+    )
+    func away(fault: String) async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
             let payee = try await rig.wire().login("payee")
-            try await rig.standIn.order("away")
+            _ = try await rig.onboard(payee)
+            let before = try await Self.pay(rig, round: "before")
+            if fault == "slow" {
+                let hanging: [String: ControlValue] = ["seconds": .integer(40)]
+                try await rig.standIn.fault("slow", times: 1_000, hanging)
+            } else {
+                try await rig.standIn.order("away")
+            }
+            // What is due is tried all the time.
+            for number in 0..<5 {
+                _ = try await rig.withdraw(payee, cents: 100, key: "w\(number)")
+            }
+            let meanwhile = try await Self.pay(rig, round: "meanwhile")
+            #expect(meanwhile < before * 2 + .milliseconds(500), "\(before) before, \(meanwhile)")
+            guard fault == "away" else {
+                try await rig.standIn.order("clear")
+                return
+            }
             let body = #"{"amount_cents":2000,"presentation":"hosted"}"#
             let refused = try await rig.wire().post(
                 "/api/payments/intents",
@@ -288,20 +232,27 @@ struct FundingStoryTests {
                 key: FundingRig.named("a")
             )
             #expect(refused.status == 503 && refused.code == "PROVIDER_UNAVAILABLE")
-            for number in 0..<20 {
-                let sid = try await rig.wire().lockedSession(payee, payer, cents: 100)
-                let sent = try await rig.wire().send(
-                    sid,
-                    by: payer,
-                    key: FundingRig.named("k\(number)")
-                )
-                #expect(sent.status == 200)
-            }
             #expect(try await rig.wire().metric("gotchu_server_stripe_up") == 0)
             try await rig.standIn.order("clear")
             let made = try await rig.deposit(payer, cents: 2_000, key: "a")
             #expect(made.status == 200 && made.headers["idempotent-replayed"] == "true")
             #expect(try await rig.count("sessions") == 1)
+        }
+    }
+
+    @Test("A wallet is shown at once while Stripe hangs")
+    func hangingPages() async throws {
+        try await FundingRig.with { rig in
+            let payer = try await rig.wire().login("payer")
+            let made = try await rig.deposit(payer, cents: 2_000, key: "a")
+            let path = "/api/payments/intents/" + made.string("payment_intent_id")
+            try await rig.standIn.fault("slow", times: 1_000, ["seconds": .integer(40)])
+            let time = try await ContinuousClock().measure {
+                let reply = try await rig.wire().get(path, token: payer)
+                #expect(reply.string("status") == "REQUIRES_PAYMENT_METHOD", "\(reply.text)")
+            }
+            #expect(time < .seconds(10), "\(time)")
+            try await rig.standIn.order("clear")
         }
     }
 
@@ -346,6 +297,13 @@ struct FundingStoryTests {
             let payee = try await rig.wire(1).login("payee")
             _ = try await rig.onboard(payee)
             try await rig.standIn.order("fund", ["amount": .integer(50_000)])
+            // So slow that the other server takes up what this one is at.
+            try await rig.standIn.fault(
+                "slow",
+                of: "POST /v1/transfers",
+                times: 2,
+                ["seconds": .integer(12)]
+            )
             for number in 0..<3 {
                 _ = try await rig.wire(number).post(
                     "/api/wallet/withdrawals",

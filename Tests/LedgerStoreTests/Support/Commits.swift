@@ -2,6 +2,7 @@ import GotchuCore
 import LedgerStore
 import LedgerTestSupport
 import Payments
+import Testing
 
 @testable import Ledger
 
@@ -65,5 +66,21 @@ extension LedgerStorage {
             of: Account.Key(.user(user), .usd),
             HistoryRange(.newest(skipping: 0), limit: entries)
         )
+    }
+
+    /// Expects the rows of books in memory.
+    func expectSame(as rows: Snapshot) async throws {
+        for (id, record) in rows.records { #expect(try await self.record(id) == record) }
+        for (key, answer) in rows.answers { #expect(try await self.answer(key) == answer) }
+        for (key, account) in rows.accounts {
+            let range = HistoryRange(.newest(skipping: 0), limit: 1)
+            #expect(try await history(of: key, range)?.account == account)
+        }
+        for (text, name) in rows.names {
+            guard let record = rows.records[RecordID(trusted: name.target)] else { continue }
+            let found = try await self.record(named: text)
+            #expect(found?.record == record && found?.until == name.until)
+            #expect(found?.ownerName == rows.users[record.owner]?.displayName)
+        }
     }
 }

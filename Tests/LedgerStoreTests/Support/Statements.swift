@@ -23,7 +23,7 @@ struct Statements {
         let batches: [[any Submission]] =
             Self.batches.map { actions in
                 actions.map { Step(time: 1_000, action: $0).submission(number: 1).submission }
-            } + Self.boxBatches
+            } + Self.boxBatches + (try Self.fundingBatches)
         for submissions in batches {
             let batch = Batch(submissions)
             let loaded = memory.load(batch)
@@ -67,6 +67,15 @@ struct Statements {
             ClaimName("place", for: "user-1", until: nil, at: 3_000),
         ]
         return commands.map { [pending($0)] }
+    }
+
+    /// All that money in and out writes.
+    private static var fundingBatches: [[any Submission]] {
+        get throws {
+            try FundingStory.commands.enumerated().map { index, command in
+                [try command(Timestamp(milliseconds: 1_000 * Int64(index + 1)))]
+            }
+        }
     }
 
     private static func pending(_ command: some LedgerCommand) -> any Submission {

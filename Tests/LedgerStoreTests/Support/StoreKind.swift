@@ -72,12 +72,20 @@ struct TestBooks: Sendable {
         }
     }
 
-    func audit(pins: [SealPin] = []) throws -> Audit {
+    /// - Parameters:
+    ///   - kinds: Further kinds of transfers.
+    ///   - records: The rules of further kinds of records.
+    func audit(
+        pins: [SealPin] = [],
+        kinds: [TransferKind] = [],
+        records: [RecordRule] = []
+    ) throws -> Audit {
+        let (kinds, records) = (Self.kinds + kinds, Self.records + records)
         switch kind {
         case .sqlite:
-            try Audit.run(path: place, kinds: Self.kinds, records: Self.records, pins: pins)
+            return try Audit.run(path: place, kinds: kinds, records: records, pins: pins)
         case .postgresql, .distributed:
-            try Audit.run(url: place, kinds: Self.kinds, records: Self.records, pins: pins)
+            return try Audit.run(url: place, kinds: kinds, records: records, pins: pins)
         }
     }
 

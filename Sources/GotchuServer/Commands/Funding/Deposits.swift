@@ -9,13 +9,16 @@ internal import ServiceProcess
 /// `gotchu-server deposits`.
 struct Deposits: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows deposits, and books what was paid in another amount than ordered.",
+        abstract: "Shows deposits, decides on those that are held, and sets users' limits.",
         discussion: """
             Examples:
               gotchu-server deposits list --held --database sqlite:shop.db
               gotchu-server deposits accept 0199... --database sqlite:shop.db
+              gotchu-server deposits limit ann@home.example --most 1000.00 --database sqlite:shop.db
             """,
-        subcommands: [ListDeposits.self, AcceptHeldDeposit.self]
+        subcommands: [
+            ListDeposits.self, AcceptHeldDeposit.self, DropHeldDeposit.self, LimitDeposits.self,
+        ]
     )
 }
 
@@ -41,9 +44,9 @@ struct ListDeposits: AsyncParsableCommand {
     func run() async throws {
         try await ErrorReporter.reported {
             let store = try database.store
-            for record in try await store.all(DepositBody.kind) {
+            try await store.forEach(DepositBody.kind) { record in
                 let deposit = try Deposit(record)
-                guard !held || deposit.state == .held else { continue }
+                guard !held || deposit.state == .held else { return }
                 let received = deposit.body.received.map {
                     Money(minorUnits: $0, currency: deposit.amount.currency).plain
                 }
@@ -86,22 +89,105 @@ struct AcceptHeldDeposit: AsyncParsableCommand {
     }
 }
 
-extension Store {
-    /// The largest number of records that a command lists.
-    private static var listLimit: Int { 10_000 }
+/// `gotchu-server deposits drop`.
+struct DropHeldDeposit: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drop",
+        abstract: "Ends a deposit that is held, and of which nothing was received to be booked.",
+        discussion: """
+            Example:
+              gotchu-server deposits drop 0199... --database sqlite:shop.db
 
-    /// Returns the newest records of a kind, newest first.
-    func all(_ kind: String) async throws -> [Record] {
-        var records: [Record] = []
-        var before: RecordID?
-        while records.count < Self.listLimit {
-            let page = RecordPage(of: nil, kind: kind, before: before, limit: 500)
-            let next = try await self.records(page)
-            records += next
-            guard next.count == page.limit, let last = next.last else { break }
-            before = last.id
+            One that was paid in the books' currency is not dropped: accept it, and refund it at \
+            Stripe if it is not wanted.
+            """
+    )
+
+    @Argument(help: "The deposit's id.")
+    var deposit: String
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await ErrorReporter.reported {
+            let dropped = try await database.store.carryOut(
+                DropDeposit(RecordID(trusted: deposit))
+            )
+            Console.output("Deposit \(dropped.id) is cancelled: nothing was credited.")
         }
-        return records
+    }
+}
+
+/// `gotchu-server deposits limit`.
+struct LimitDeposits: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "limit",
+        abstract: "Gives a user other limits than the usual ones.",
+        discussion: """
+            Examples:
+              gotchu-server deposits limit ann@home.example --most 1000.00 --balance 5000.00 \
+            --database sqlite:shop.db
+              gotchu-server deposits limit ann@home.example --database sqlite:shop.db
+
+            A limit that is not named is the usual one from now on: GOTCHU_SERVER_DEPOSIT_MAXIMUM, \
+            GOTCHU_SERVER_BALANCE_MAXIMUM.
+            """
+    )
+
+    @Argument(help: "The user: an id, an e-mail address, or <issuer>subject.")
+    var user: String
+
+    @Option(help: "The largest deposit: 1000.00.")
+    var most: String?
+
+    @Option(help: "The largest balance that a deposit may lead to: 5000.00.")
+    var balance: String?
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await ErrorReporter.reported {
+            let (most, balance) = (try Self.cents(most), try Self.cents(balance))
+            let store = try database.store
+            let user = try await store.user(user)
+            _ = try await store.carryOut(
+                SetTerms(user.id) {
+                    $0.depositMaximum = most
+                    $0.balanceMaximum = balance
+                }
+            )
+            func text(_ cents: Int64?) -> String {
+                cents.map { Money(minorUnits: $0).plain } ?? "the usual"
+            }
+            Console.output(
+                "User \(user.id): largest deposit \(text(most)), largest balance \(text(balance))."
+            )
+        }
+    }
+
+    private static func cents(_ text: String?) throws -> Int64? {
+        guard let text else { return nil }
+        guard let amount = Money(text), amount.minorUnits > 0 else {
+            throw ServerFailure(.usage, "An amount is written as 12.50.")
+        }
+        return amount.minorUnits
+    }
+}
+
+extension Store {
+    /// Hands every record of a kind, or those of one user, to a body, newest first.
+    func forEach(
+        _ kind: String,
+        of user: UserID? = nil,
+        _ body: (Record) async throws -> Void
+    ) async throws {
+        var before: RecordID?
+        repeat {
+            let page = RecordPage(of: user, kind: kind, before: before, limit: 500)
+            let records = try await self.records(page)
+            for record in records { try await body(record) }
+            before = records.count == page.limit ? records.last?.id : nil
+        } while before != nil
     }
 
     /// Carries out an operator's command beside a running server.

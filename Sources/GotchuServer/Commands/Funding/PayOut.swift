@@ -74,16 +74,18 @@ struct RunPayouts: AsyncParsableCommand {
             }
             let store = try database.store
             let office = try await PayoutOffice(store)
-            for record in try await store.all(PayeeBody.kind) {
+            try await store.forEach(PayeeBody.kind) { record in
                 let payee = try Payee(record)
-                guard payee.state == .active else { continue }
+                guard try await office.terms.paidPayee(of: payee.owner)?.state == .active else {
+                    return
+                }
                 let end: String
                 if try await office.terms.needsRelease(payee.owner, office.source) {
                     end = "-\tnot released yet"
                 } else {
                     switch try await office.pay(payee.owner, { office.all(of: $0, from: least) }) {
                     case .success(let made?): end = "\(made.id)\t\(made.amount.plain)"
-                    case .success(nil): continue
+                    case .success(nil): return
                     case .failure(let refusal): end = "-\t\(refusal.problem.detail)"
                     }
                 }

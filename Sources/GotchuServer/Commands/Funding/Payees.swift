@@ -8,14 +8,17 @@ internal import ServiceProcess
 /// `gotchu-server payees`.
 struct Payees: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows payees and their standing at Stripe, and forgives what users owe.",
+        abstract: "Shows and invites payees, sets their terms, and forgives what users owe.",
         discussion: """
             Examples:
               gotchu-server payees list --database sqlite:shop.db
+              gotchu-server payees invite corner@cafe.example --database sqlite:shop.db
               gotchu-server payees take corner@cafe.example 2000 --database sqlite:shop.db
               gotchu-server payees forgive corner@cafe.example 12.50 --database sqlite:shop.db
             """,
-        subcommands: [ListPayees.self, SetTake.self, ForgivePayee.self]
+        subcommands: [
+            ListPayees.self, InvitePayee.self, LinkUser.self, SetTake.self, ForgivePayee.self,
+        ]
     )
 }
 
@@ -29,7 +32,8 @@ struct ListPayees: AsyncParsableCommand {
               gotchu-server payees list --database sqlite:shop.db
 
             One line for each, separated by tabs: user, state, whether withdrawals were released, \
-            the account's id at Stripe, what Stripe still wants to know.
+            the account's id at Stripe, or the user whose account it is, what Stripe still wants \
+            to know.
             """
     )
 
@@ -37,16 +41,98 @@ struct ListPayees: AsyncParsableCommand {
 
     func run() async throws {
         try await ErrorReporter.reported {
-            for record in try await database.store.all(PayeeBody.kind) {
+            try await database.store.forEach(PayeeBody.kind) { record in
                 let payee = try Payee(record)
                 Console.output(
                     [
                         payee.owner.rawValue, payee.state.rawValue,
-                        payee.body.isReleased ? "released" : "new", payee.body.account ?? "-",
+                        payee.body.isReleased ? "released" : "new",
+                        payee.body.payeeOf?.rawValue ?? payee.body.account ?? "-",
                         payee.body.currentlyDue.joined(separator: ","),
                     ].joined(separator: "\t")
                 )
             }
+        }
+    }
+}
+
+/// `gotchu-server payees invite`.
+struct InvitePayee: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "invite",
+        abstract: "Prints an address at which a payee sets up payouts without a login.",
+        discussion: """
+            Example:
+              gotchu-server payees invite corner@cafe.example --public-url https://pay.example \
+            --database sqlite:shop.db
+
+            The address is good for a week, and ends when the payee is active. Whoever has it can \
+            name the bank account that is paid: send it to the payee alone. A preview of the \
+            message spends nothing.
+            """
+    )
+
+    @Argument(help: "The user: an id, an e-mail address, or <issuer>subject.")
+    var user: String
+
+    @Option(
+        help: ArgumentHelp("The server's address for browsers: https://HOST.", valueName: "url")
+    )
+    var publicURL: String?
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await ErrorReporter.reported {
+            let flags = ["database": database.text, "public_url": publicURL]
+            guard let site = try ServerSettings(flags: flags).publicURL else {
+                throw ServerFailure(
+                    .usage,
+                    "The address that browsers open is not known.",
+                    fix: "Name it with --public-url https://HOST or GOTCHU_SERVER_PUBLIC_URL."
+                )
+            }
+            let books = try await database.signing
+            let user = try await books.store.user(user)
+            let ticket = PayeeTicket(for: user.id, .invitation, at: books.store.now)
+            Console.error("For user \(user.id) alone, until \(ticket.expiresAt.iso8601):")
+            Console.output(
+                site.origin + ticket.path(by: PayeeTicket.key(of: OwnTokens(books.secret)))
+            )
+        }
+    }
+}
+
+/// `gotchu-server payees link`.
+struct LinkUser: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "link",
+        abstract: "Has a user's withdrawals paid to another user's account at Stripe.",
+        discussion: """
+            Examples, a second shop of the same owner, and back:
+              gotchu-server payees link second@cafe.example --to corner@cafe.example \
+            --database sqlite:shop.db
+              gotchu-server payees link second@cafe.example --to second@cafe.example \
+            --database sqlite:shop.db
+
+            The wallets stay apart. Withdrawals that were made before go where they went.
+            """
+    )
+
+    @Argument(help: "The user: an id, an e-mail address, or <issuer>subject.")
+    var user: String
+
+    @Option(help: ArgumentHelp("The user whose account it is.", valueName: "user"))
+    var to: String
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await ErrorReporter.reported {
+            let store = try database.store
+            let (user, other) = (try await store.user(user).id, try await store.user(to).id)
+            _ = try await store.carryOut(LinkPayee(user, to: other))
+            Console.output("User \(user) is paid out to the account of \(other) from now on.")
         }
     }
 }
@@ -63,21 +149,25 @@ struct SetTake: AsyncParsableCommand {
             Example, twenty percent:
               gotchu-server payees take corner@cafe.example 2000 --database sqlite:shop.db
 
-            A session keeps the part with which it was requested.
+            "usual" is GOTCHU_SERVER_TAKE_BASIS_POINTS again. A session keeps the part with which \
+            it was requested.
             """
     )
 
     @Argument(help: "The user: an id, an e-mail address, or <issuer>subject.")
     var user: String
 
-    @Argument(help: "Hundredths of a percent: 0 to 5000.")
-    var basisPoints: Int64
+    @Argument(help: "Hundredths of a percent: 0 to 5000, or usual.")
+    var basisPoints: String
 
     @OptionGroup var database: DatabaseOption
 
+    /// The part; `nil` for the usual one.
+    private var part: Int64? { basisPoints == "usual" ? nil : Int64(basisPoints) }
+
     func validate() throws {
-        guard (0...Self.most).contains(basisPoints) else {
-            throw ValidationError("a part is 0 to \(Self.most) hundredths of a percent")
+        guard basisPoints == "usual" || part.map((0...Self.most).contains) == true else {
+            throw ValidationError("a part is 0 to \(Self.most) hundredths of a percent, or usual")
         }
     }
 
@@ -85,9 +175,10 @@ struct SetTake: AsyncParsableCommand {
         try await ErrorReporter.reported {
             let store = try database.store
             let user = try await store.user(user)
-            let part = basisPoints
+            let part = part
             _ = try await store.carryOut(SetTerms(user.id) { $0.takeBasisPoints = part })
-            Console.output("User \(user.id): \(part) hundredths of a percent from now on.")
+            let text = part.map { "\($0) hundredths of a percent" } ?? "the usual part"
+            Console.output("User \(user.id): \(text) from now on.")
         }
     }
 }

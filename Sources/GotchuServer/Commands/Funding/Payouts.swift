@@ -45,10 +45,10 @@ struct ListPayouts: AsyncParsableCommand {
     func run() async throws {
         try await ErrorReporter.reported {
             let store = try database.store
-            for record in try await store.all(WithdrawalBody.kind) {
+            try await store.forEach(WithdrawalBody.kind) { record in
                 let withdrawal = try Withdrawal(record)
                 let waits = withdrawal.state == .held || withdrawal.body.needsRelease
-                guard !held || waits else { continue }
+                guard !held || waits else { return }
                 let body = withdrawal.body
                 Console.output(
                     [
@@ -135,10 +135,11 @@ struct ReleasePayouts: AsyncParsableCommand {
         try await ErrorReporter.reported {
             let store = try database.store
             let user = try await store.user(user)
-            let page = RecordPage(of: user.id, kind: WithdrawalBody.kind, before: nil, limit: 500)
-            let waiting = try await store.records(page).map { try Withdrawal($0) }
-                .filter(\.body.needsRelease)
-            _ = try await store.carryOut(ReleasePayee(user.id, withdrawals: waiting.map(\.id)))
+            var waiting: [RecordID] = []
+            try await store.forEach(WithdrawalBody.kind, of: user.id) { record in
+                if try Withdrawal(record).body.needsRelease { waiting.append(record.id) }
+            }
+            _ = try await store.carryOut(ReleasePayee(user.id, withdrawals: waiting))
             Console.output("User \(user.id) may withdraw; \(waiting.count) waiting go on.")
         }
     }

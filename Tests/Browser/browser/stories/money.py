@@ -84,7 +84,7 @@ def withdrawal(world: World) -> None:
     address, form = filled(page, "main form")
     page.leave("main form button")
     page.wait_for_text("Taken from the wallet")
-    page.wait_for_text("Paid", "#list")
+    page.wait_for_text("Paid", "#withdrawals")
     judge(page, "a withdrawal")
     expect("the answer to the same press again", page.promise(POST, address, form), 200)
     expect("what the wallet has", balance(shop, MERCHANT), OPENING_BALANCE + 80)

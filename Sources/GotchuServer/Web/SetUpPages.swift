@@ -1,0 +1,97 @@
+internal import Crypto
+internal import GotchuAPI
+internal import GotchuCore
+internal import Hummingbird
+internal import Ledger
+internal import Pages
+
+/// The pages on which payees who have a ticket open a fresh link to the payment provider's pages,
+/// without a login. A look opens none, so that no preview of a message spends it: a button does.
+struct SetUpPages: Sendable {
+    let desk: FundingDesk
+    let limits: Limits
+    /// The key of tickets.
+    let key: SymmetricKey
+    /// This server's origin for browsers.
+    let origin: String
+
+    /// Returns the page with the button; `nil` without a good ticket.
+    func page(for request: Request, _ purpose: PayeeTicket.Purpose) -> WebPage? {
+        let text = request.uri.queryParameters[PayeeTicket.field[...]].map { String($0) }
+        guard let text, ticket(text, purpose) != nil else { return nil }
+        return WebPage(
+            title: "Set up payouts",
+            policy: .leading(to: desk.sites),
+            content: """
+                <section class="panel narrow"><p>Say on the payment provider's own pages who you \
+                are and which bank account is paid. We never see the account's number.</p>
+                <form method="post" action="\(purpose.path)">\
+                \(HTML.hidden(PayeeTicket.field, text))<button class="main">Go on</button></form>
+                </section>
+                """
+        )
+    }
+
+    /// Opens a fresh link, and sends the payee there.
+    func open(_ request: Request, _ purpose: PayeeTicket.Purpose) async throws -> Response {
+        var fields = try await FormFields(request)
+        let text = fields.text(PayeeTicket.field)
+        try fields.end()
+        guard let ticket = text.flatMap({ self.ticket($0, purpose) }) else {
+            throw Problem(
+                .forbidden,
+                detail: "This invitation or link is too old, or is none. Nothing was done.",
+                fix: "Ask for a fresh one."
+            )
+        }
+        try limits.allowCall(by: Login(user: ticket.user))
+        // Whoever finds an old invitation must not name another bank account.
+        if purpose == .invitation, try await desk.newestStatus(of: ticket.user).status == .active {
+            throw Problem(
+                .forbidden,
+                detail: "Payouts are set up already. Nothing was done.",
+                fix: "Log in to change the bank account."
+            )
+        }
+        let link = try await desk.setUpLink(for: ticket.user, at: origin)
+        return WebPage.leaving(to: link.url, of: desk.sites + [origin])
+    }
+
+    private func ticket(_ text: String, _ purpose: PayeeTicket.Purpose) -> PayeeTicket? {
+        PayeeTicket(text, for: purpose, by: key, at: desk.ledger.now)
+    }
+}
+
+extension WebPage {
+    /// Returns the reply to a form that leads to a page of the provider's: 303 where a browser
+    /// follows a form's answer, else a page with the link.
+    ///
+    /// - Parameter sites: The origins that the form's page may lead to.
+    static func leaving(
+        to address: String,
+        of sites: [String],
+        section: Section? = nil,
+        for visit: WebVisit? = nil,
+        in language: Language = .english
+    ) -> Response {
+        if sites.contains(where: { address.hasPrefix("\($0)/") }) {
+            var headers = PagePolicy.web.fields
+            headers[.location] = address
+            return Response(status: .seeOther, headers: headers)
+        }
+        let isSafe = address.hasPrefix("https://")
+        let words = language.wallet
+        return WebPage(
+            title: words.atProvider,
+            section: section,
+            language: language,
+            content: """
+                <section class="panel narrow">
+                <p><a class="main" href="\(isSafe ? address : WebPath.start)">\(words.goOn)</a></p>
+                <p class="quiet">\(words.providersPage)</p>
+                </section>
+                """
+        )
+        .response(for: visit)
+    }
+}

@@ -1,0 +1,202 @@
+import GotchuCore
+import Ledger
+import LedgerTestSupport
+import TestSupport
+import Testing
+
+@testable import Funding
+
+/// What the operator does about withdrawals that are held, and what is done before money moves that
+/// may have moved already.
+@Suite("Withdrawals that may have been paid")
+struct HeldTests {
+    private static let reused = Observation.refused(
+        ProviderRefusal(.keyReused, code: "idempotency_error", message: "")
+    )
+
+    private var rig = FundingBooks()
+    private let payee: UserID
+    private let id: RecordID
+
+    init() throws {
+        payee = try rig.user("payee", cents: 5_000)
+        try rig.onboard(payee)
+        id = try rig.withdraw(1_000, by: payee).outcome.get()
+    }
+
+    private func transfer(_ reversal: String? = nil) -> Observation {
+        .transfer(
+            SeenTransfer(
+                id: "tr_1",
+                amount: 1_000,
+                currency: "usd",
+                destination: "acct_\(payee)",
+                reversal: reversal
+            )
+        )
+    }
+
+    private func payout(_ payout: String, _ status: SeenPayout.Status) -> Observation {
+        .payout(SeenPayout(id: payout, status: status, amount: 1_000, currency: "usd"))
+    }
+
+    private var state: WithdrawalBody.State {
+        get throws { try rig.withdrawal(id).state }
+    }
+
+    /// Wakes it, and answers the call if it is of the kind that a test expects.
+    @discardableResult
+    private mutating func answer(
+        _ observation: Observation,
+        if isExpected: (Call) -> Bool,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Call? {
+        let call = try rig.tell(Wake(id)).get()
+        let isRight = call.map(isExpected) == true
+        #expect(isRight, "\(String(describing: call))", sourceLocation: sourceLocation)
+        return try rig.tell(Observe(id, observation, of: call)).get()
+    }
+
+    private static func isPayoutSearch(_ call: Call) -> Bool {
+        if case .findPayout = call { true } else { false }
+    }
+
+    private static func isTransferSearch(_ call: Call) -> Bool {
+        if case .findTransfer = call { true } else { false }
+    }
+
+    private static func isReversal(_ call: Call) -> Bool {
+        if case .reverseTransfer = call { true } else { false }
+    }
+
+    @Test(
+        "A failed payout that cannot be taken back is made again, once it is certain that none is"
+    )
+    mutating func paidAgain() throws {
+        _ = try rig.tell(Observe(id, transfer())).get()
+        _ = try rig.tell(Observe(id, payout("po_1", .failed))).get()
+        try answer(
+            .refused(ProviderRefusal(.insufficientFunds, code: "insufficient", message: "")),
+            if: Self.isReversal
+        )
+        #expect(try state == .held)
+        _ = try rig.tell(ResumeWithdrawal(id, isReturned: false)).get()
+        try answer(.absent, if: Self.isPayoutSearch)
+        // The old one shows itself once more.
+        _ = try rig.tell(Observe(id, payout("po_1", .pending))).get()
+        #expect(try state == .sent)
+        // A bell that rings at once proves nothing, since lists lag.
+        try answer(.absent, if: Self.isPayoutSearch)
+        rig.pass(Pace.listing)
+        try answer(.absent, if: Self.isPayoutSearch)
+        try answer(payout("po_2", .paid)) { if case .sendPayout = $0 { true } else { false } }
+        #expect(try state == .paid)
+        #expect(rig.balance(.user(payee)) == 4_000 && rig.balance(.house(.withdrawals)) == 0)
+        #expect(rig.complaint == nil)
+    }
+
+    @Test("Money to be returned comes back once it is certain that the bank does not have it")
+    mutating func returned() throws {
+        _ = try rig.tell(Observe(id, transfer())).get()
+        _ = try rig.tell(Observe(id, Self.reused)).get()
+        #expect(try state == .held)
+        _ = try rig.tell(ResumeWithdrawal(id, isReturned: true)).get()
+        try answer(.absent, if: Self.isPayoutSearch)
+        rig.pass(Pace.listing)
+        let call = try answer(.absent, if: Self.isPayoutSearch)
+        #expect(call.map(Self.isReversal) == true)
+        _ = try rig.tell(Observe(id, transfer("trr_1"), of: call)).get()
+        #expect(try state == .failed)
+        #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
+    }
+
+    @Test("Money to be returned that is at the bank after all is paid")
+    mutating func found() throws {
+        _ = try rig.tell(Observe(id, transfer())).get()
+        _ = try rig.tell(Observe(id, Self.reused)).get()
+        _ = try rig.tell(ResumeWithdrawal(id, isReturned: true)).get()
+        try answer(payout("po_1", .paid), if: Self.isPayoutSearch)
+        #expect(try state == .paid)
+        #expect(rig.balance(.user(payee)) == 4_000 && rig.complaint == nil)
+    }
+
+    @Test("One that was held before its transfer comes back if there is no transfer")
+    mutating func neverSent() throws {
+        _ = try rig.tell(Wake(id)).get()
+        _ = try rig.tell(Observe(id, Self.reused)).get()
+        #expect(try state == .held)
+        _ = try rig.tell(ResumeWithdrawal(id, isReturned: true)).get()
+        try answer(.absent, if: Self.isTransferSearch)
+        #expect(try state == .pending)
+        rig.pass(Pace.listing)
+        try answer(.absent, if: Self.isTransferSearch)
+        #expect(try state == .failed)
+        #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
+    }
+
+    @Test("A transfer that comes to light after the money is back is held, and taken back on order")
+    mutating func unexpected() throws {
+        _ = try rig.tell(CancelWithdrawal(id, user: payee)).get()
+        try answer(transfer(), if: Self.isTransferSearch)
+        #expect(try state == .held)
+        #expect(rig.complaint == nil)
+        #expect(throws: Refusal(.withdrawalTooLate)) {
+            try rig.tell(ResumeWithdrawal(id, isReturned: false)).get()
+        }
+        _ = try rig.tell(ResumeWithdrawal(id, isReturned: true)).get()
+        try answer(transfer("trr_1"), if: Self.isReversal)
+        #expect(try state == .cancelled)
+        #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
+    }
+
+    @Test("A withdrawal that waited for longer than a key is known is looked for before it is paid")
+    mutating func old() throws {
+        let late = try rig.withdraw(500, by: payee, needsRelease: true).outcome.get()
+        rig.pass(Pace.keyLife)
+        _ = try rig.tell(ReleasePayee(payee, withdrawals: [late])).get()
+        let call = try rig.tell(Wake(late)).get()
+        #expect(call.map(Self.isTransferSearch) == true)
+        // Its payout may be there too, in books that were restored.
+        let seen = SeenTransfer(
+            id: "tr_2",
+            amount: 500,
+            currency: "usd",
+            destination: "acct_\(payee)"
+        )
+        let next = try rig.tell(Observe(late, .transfer(seen), of: call)).get()
+        #expect(next.map(Self.isPayoutSearch) == true)
+    }
+
+    @Test("A refusal of another server's earlier call says nothing about the present one")
+    mutating func stale() throws {
+        let poor = Observation.refused(
+            ProviderRefusal(.insufficientFunds, code: "balance_insufficient", message: "")
+        )
+        let call = try rig.tell(Wake(id)).get()
+        _ = try rig.tell(Observe(id, poor, of: call)).get()
+        rig.pass(Pace.slow)
+        _ = try rig.tell(Wake(id)).get()
+        let before = try rig.withdrawal(id)
+        _ = try rig.tell(Observe(id, poor, of: call)).get()
+        #expect(try rig.withdrawal(id) == before)
+        // The call under way may move money: it cannot be cancelled.
+        #expect(throws: Refusal(.withdrawalTooLate)) {
+            try rig.tell(CancelWithdrawal(id, user: payee)).get()
+        }
+    }
+
+    @Test("A payout of which nothing can be read for a month is the operator's")
+    mutating func silent() throws {
+        _ = try rig.tell(Observe(id, transfer())).get()
+        _ = try rig.tell(Observe(id, payout("po_1", .pending))).get()
+        rig.pass(WithdrawalBody.silencePatience)
+        _ = try rig.tell(Observe(id, .unknown(after: .seconds(900)))).get()
+        #expect(try state == .held)
+        _ = try rig.tell(ResumeWithdrawal(id, isReturned: false)).get()
+        _ = try rig.tell(Observe(id, payout("po_1", .paid))).get()
+        #expect(try state == .paid)
+        rig.pass(WithdrawalBody.returnPatience)
+        _ = try rig.tell(Observe(id, .unknown(after: .seconds(900)))).get()
+        #expect(try rig.withdrawal(id).lookAt == nil)
+    }
+}

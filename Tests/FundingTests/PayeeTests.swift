@@ -1,0 +1,82 @@
+import GotchuCore
+import Ledger
+import LedgerTestSupport
+import Testing
+
+@testable import Funding
+
+@Suite("Payees")
+struct PayeeTests {
+    private static func seen(
+        _ account: String,
+        user: UserID,
+        submitted: Bool = false
+    ) -> Observation {
+        .payee(
+            SeenPayee(
+                account: account,
+                user: user.rawValue,
+                canReceive: false,
+                chargesEnabled: false,
+                payoutsEnabled: false,
+                detailsSubmitted: submitted
+            )
+        )
+    }
+
+    @Test("A set-up that was abandoned is looked at no more, until somebody goes on with it")
+    func abandoned() throws {
+        var rig = FundingBooks()
+        let user = try rig.user("payee")
+        let id = try rig.tell(PutPayee(user)).get().id
+        func payee() throws -> Payee? { try rig.books.rows.records[id].map { try Payee($0) } }
+        var looks = 0
+        while let lookAt = try payee()?.lookAt {
+            rig.time = max(rig.time, lookAt)
+            _ = try rig.tell(Wake(id)).get()
+            _ = try rig.tell(Observe(id, Self.seen("acct_1", user: user))).get()
+            looks += 1
+            try #require(looks < 1_000)
+        }
+        #expect(looks > 50)
+        _ = try rig.tell(PutPayee(user)).get()
+        #expect(try payee()?.lookAt != nil)
+        let submitted = Self.seen("acct_1", user: user, submitted: true)
+        _ = try rig.tell(Observe(id, submitted)).get()
+        #expect(try payee()?.state == .pendingVerification && payee()?.lookAt != nil)
+    }
+
+    @Test("An account of another user's, or a second one, changes nothing")
+    func others() throws {
+        var rig = FundingBooks()
+        let (one, two) = (try rig.user("one"), try rig.user("two"))
+        let id = try rig.tell(PutPayee(one)).get().id
+        _ = try rig.tell(Observe(id, Self.seen("acct_1", user: two))).get()
+        #expect(try Payee(#require(rig.books.rows.records[id])).body.account == nil)
+        _ = try rig.tell(Observe(id, Self.seen("acct_1", user: one))).get()
+        _ = try rig.tell(Observe(id, Self.seen("acct_2", user: one))).get()
+        #expect(try Payee(#require(rig.books.rows.records[id])).body.account == "acct_1")
+    }
+
+    @Test("A user who is linked is paid to the other's account, and sets up none")
+    func linked() throws {
+        var rig = FundingBooks()
+        let (one, two) = (try rig.user("one", cents: 500), try rig.user("two", cents: 500))
+        #expect(throws: Refusal(.payeeNotOnboarded)) {
+            try rig.tell(LinkPayee(two, to: one)).get()
+        }
+        try rig.onboard(one)
+        _ = try rig.tell(LinkPayee(two, to: one)).get()
+        // Nobody is paid to somebody who is linked.
+        #expect(throws: Refusal(.payeeNotOnboarded)) {
+            try rig.tell(LinkPayee(one, to: two)).get()
+        }
+        let id = try rig.withdraw(200, by: two).outcome.get()
+        #expect(try rig.withdrawal(id).body.account == "acct_\(one)")
+        #expect(rig.balance(.user(two)) == 300 && rig.balance(.user(one)) == 500)
+        #expect(try rig.tell(Wake(Payee.id(of: two))).get() == nil)
+        #expect(rig.complaint == nil)
+        _ = try rig.tell(LinkPayee(two, to: two)).get()
+        #expect(try rig.withdraw(100, by: two).refusal == Refusal(.payeeNotOnboarded))
+    }
+}

@@ -1,0 +1,141 @@
+import GotchuCore
+import Ledger
+import LedgerTestSupport
+import TestSupport
+import Testing
+
+@testable import Funding
+
+/// The lies that `verify` must find in the records of money in and out.
+@Suite("The rules of deposits and withdrawals")
+struct RuleTests {
+    private var rig = FundingBooks()
+    private let payer: UserID
+    private let deposit: RecordID
+    private let withdrawal: RecordID
+
+    /// A deposit with a fee and a refund, a withdrawal on its way to a bank, and a transaction of
+    /// the platform's own.
+    init() throws {
+        payer = try rig.user("payer", cents: 5_000)
+        deposit = try rig.open(2_000, by: payer).outcome.get()
+        func line(_ id: String, _ type: String, _ amount: Int64, fee: Int64) -> SeenTransaction {
+            SeenTransaction(id: id, type: type, amount: amount, fee: fee, currency: "usd")
+        }
+        let refund = SeenRefund(id: "re_1", amount: 300, out: line("txn_2", "refund", -300, fee: 0))
+        let seen = SeenDeposit(
+            intent: "pi_1",
+            status: .succeeded,
+            amount: 2_000,
+            currency: "usd",
+            isLive: false,
+            deposit: deposit.rawValue,
+            charge: SeenCharge(
+                transaction: line("txn_1", "charge", 2_000, fee: 88),
+                refunds: [refund]
+            )
+        )
+        _ = try rig.tell(Observe(deposit, .deposit(seen))).get()
+        try rig.onboard(payer)
+        withdrawal = try rig.withdraw(1_000, by: payer).outcome.get()
+        let transfer = SeenTransfer(
+            id: "tr_1",
+            amount: 1_000,
+            currency: "usd",
+            destination: "acct_\(payer)"
+        )
+        _ = try rig.tell(Observe(withdrawal, .transfer(transfer))).get()
+        _ = try rig.tell(BindProvider(account: "acct_own", isLive: false)).get()
+        _ = try rig.tell(BookTransaction(line("txn_9", "topup", 700, fee: 0))).get()
+        #expect(rig.complaint == nil)
+    }
+
+    private mutating func change(
+        _ id: RecordID,
+        owner: UserID? = nil,
+        state: String? = nil,
+        _ body: (String) -> String = { $0 }
+    ) throws {
+        let record = try #require(rig.books.rows.records[id])
+        rig.books.rows.records[id] = Record(
+            id: record.id,
+            kind: record.kind,
+            owner: owner ?? record.owner,
+            state: state ?? record.state,
+            version: record.version,
+            createdAt: record.createdAt,
+            dueAt: record.dueAt,
+            body: body(record.body)
+        )
+    }
+
+    private mutating func forget(_ fact: String) {
+        rig.books.rows.names[Posting.name(ofFact: fact)] = nil
+    }
+
+    private func expect(
+        _ words: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(
+            rig.complaint?.contains(words) == true,
+            "\(rig.complaint ?? "nothing is found")",
+            sourceLocation: sourceLocation
+        )
+    }
+
+    @Test("A deposit that says another amount than was booked is found")
+    mutating func amount() throws {
+        try change(deposit) { $0.replacing(#""re_1":300"#, with: #""re_1":200"#) }
+        expect("re_1")
+    }
+
+    @Test("A deposit that is cancelled while its money moved is found")
+    mutating func cancelled() throws {
+        try change(deposit, state: "CANCELED") { body in
+            body.replacing(/"creditedAt":"[^"]*",/, with: "")
+                .replacing(/"booked":\{[^}]*\}/, with: #""booked":{}"#)
+        }
+        expect("is not what it says")
+    }
+
+    @Test("A deposit that was credited to another is found")
+    mutating func thief() throws {
+        let thief = try rig.user("thief")
+        try change(deposit, owner: thief)
+        expect("no transfer credits")
+    }
+
+    @Test("A withdrawal that is paid while its money is at the payee's account is found")
+    mutating func paid() throws {
+        try change(withdrawal, state: "PAID") {
+            $0.replacing("{\"account\"", with: #"{"paidAt":"2030-03-17T17:46:40.000Z","account""#)
+        }
+        #expect(rig.complaint != nil)
+        let body = try rig.withdrawal(withdrawal)
+        try change(withdrawal) { _ in body.record.body }
+        expect("its money is elsewhere")
+    }
+
+    @Test("A withdrawal that is back while its money is away is found")
+    mutating func back() throws {
+        try change(withdrawal, state: "FAILED")
+        expect("its money is elsewhere")
+    }
+
+    @Test(
+        "A fact without its name could be booked again, and is found",
+        arguments: ["pi_1", "txn_9"]
+    )
+    mutating func name(fact: String) throws {
+        forget(fact)
+        expect("\(fact) has no name")
+    }
+
+    @Test("A payee of another user is found")
+    mutating func payee() throws {
+        let other = try rig.user("other")
+        try change(Payee.id(of: payer), owner: other)
+        expect("cannot be read")
+    }
+}

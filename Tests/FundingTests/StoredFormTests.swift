@@ -1,0 +1,80 @@
+import GotchuCore
+import Ledger
+import Testing
+
+@testable import Funding
+
+/// Records as they stand in books. A later program must read them, and write them as they were.
+@Suite("Stored deposits, withdrawals and payees")
+struct StoredFormTests {
+    private static let bound = #"""
+        {"account":"acct_1","currency":"usd","isLive":false,\#
+        "watermark":"2030-03-17T17:46:40.000Z"}
+        """#
+
+    private static func record(_ kind: String, _ state: String, _ body: String) -> Record {
+        Record(
+            id: RecordID(trusted: "r"),
+            kind: kind,
+            owner: UserID(trusted: "u"),
+            state: state,
+            version: 7,
+            createdAt: Timestamp(milliseconds: 1_900_000_000_000),
+            dueAt: nil,
+            body: body
+        )
+    }
+
+    @Test("A deposit, a withdrawal, a payee and the provider are read and written as they stand")
+    func forms() throws {
+        let deposit = Self.record(
+            "deposit",
+            "SUCCEEDED",
+            #"""
+            {"booked":{"pi_1":2000,"txn_1":88},"creditedAt":"2030-03-17T17:46:41.000Z",\#
+            "currency":"usd",\#
+            "expiresAt":"2030-03-17T19:46:40.000Z","intent":"pi_1","isAccepted":false,\#
+            "isEndAsked":false,\#
+            "isFeeKnown":true,"isLive":false,"lookedAt":"2030-03-17T17:46:41.000Z","looks":1,\#
+            "minorUnits":2000,"presentation":"hosted","reference":"table 7",\#
+            "tries":{"attempt":1,"isSearching":false,"since":1900000000500}}
+            """#
+        )
+        #expect(try Deposit(deposit).record == deposit)
+        let withdrawal = Self.record(
+            "withdrawal",
+            "PAID",
+            #"""
+            {"account":"acct_1","booked":{"po_1:paid":400,"r:taken":400,"tr_1":400},\#
+            "currency":"usd","isCalled":true,"isReturnAsked":false,\#
+            "lookedAt":"2030-03-17T17:46:41.000Z",\#
+            "looks":2,"minorUnits":400,"needsRelease":false,"paidAt":"2030-03-17T17:46:42.000Z",\#
+            "pastPayouts":[],"payout":"po_1","transfer":"tr_1",\#
+            "tries":{"attempt":4,"isSearching":false,"nothingAt":1900000001500}}
+            """#
+        )
+        #expect(try Withdrawal(withdrawal).record == withdrawal)
+        let payee = Self.record(
+            "payee",
+            "ACTIVE",
+            #"""
+            {"account":"acct_1","chargesEnabled":false,"currentlyDue":[],"detailsSubmitted":true,\#
+            "isReleased":true,"looks":3,"payoutsEnabled":true,\#
+            "tries":{"attempt":1,"isSearching":false}}
+            """#
+        )
+        #expect(try Payee(payee).record == payee)
+        let provider = Self.record("provider", "BOUND", Self.bound)
+        #expect(try Provider(provider).record == provider)
+    }
+
+    @Test("A record of a state that its kind does not have is none")
+    func unreadable() {
+        #expect(throws: LedgerError.self) {
+            try Provider(Self.record("provider", "FREE", Self.bound))
+        }
+        #expect(throws: LedgerError.self) {
+            try Deposit(Self.record("deposit", "CREATED", Self.bound))
+        }
+    }
+}

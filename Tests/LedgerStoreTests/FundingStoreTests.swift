@@ -1,0 +1,38 @@
+import Funding
+import GotchuCore
+import LedgerStore
+import LedgerTestSupport
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+/// Deposits, withdrawals and payees in every store.
+@Suite("Money in and out in every store", .timeLimit(.minutes(hangLimit)))
+struct FundingStoreTests {
+    @Test("It comes to the same as in memory, and leaves a clean ledger", arguments: StoreKind.all)
+    func story(kind: StoreKind) async throws {
+        let books = try kind.makeBooks()
+        let store = try books.open()
+        var memory = MemoryBooks()
+        for (index, command) in FundingStory.commands.enumerated() {
+            let time = Timestamp(milliseconds: 1_000 * Int64(index + 1))
+            let chain = "chain-\(100 + index)"
+            let expected = try memory.commit(Batch([try command(time)], chain: chain))
+            let effects = try await store.commit(Batch([try command(time)], chain: chain))
+            #expect(effects == expected, "command \(index)")
+            #expect(!effects.isEmpty, "command \(index) does nothing")
+        }
+        try await store.expectSame(as: memory.rows)
+        // What came in, less what was refunded, paid and forgiven.
+        let owed = Account.Key(.houseOf(.owed, Cast.users[0]), .usd)
+        let range = HistoryRange(.newest(skipping: 0), limit: 1)
+        let account = try await store.history(of: owed, range)?.account
+        #expect(account?.balance == -(2_000 - Cast.opening - 500 - 100))
+        let audit = try books.audit(
+            kinds: TransferKind.funding,
+            records: [.deposits, .withdrawals, .payees, .provider]
+        )
+        #expect(audit.isClean, "\(audit.findings.compactMap(\.broken))")
+    }
+}
