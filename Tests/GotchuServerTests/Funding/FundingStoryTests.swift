@@ -203,7 +203,8 @@ struct FundingStoryTests {
         arguments: ["away", "slow"]
     )
     func away(fault: String) async throws {
-        try await FundingRig.with { rig in
+        // All sales are of one payee, whose calls are limited else.
+        try await FundingRig.with(more: ["CALLS_PER_SECOND": "10000"]) { rig in
             let payer = try await rig.wire().login("payer")
             let payee = try await rig.wire().login("payee")
             _ = try await rig.onboard(payee)
@@ -219,7 +220,8 @@ struct FundingStoryTests {
                 _ = try await rig.withdraw(payee, cents: 100, key: "w\(number)")
             }
             let meanwhile = try await Self.pay(rig, round: "meanwhile")
-            #expect(meanwhile < before * 2 + .milliseconds(500), "\(before) before, \(meanwhile)")
+            // Other work on this machine varies; one call to Stripe waits for half a minute.
+            #expect(meanwhile < before * 4 + .seconds(2), "\(before) before, \(meanwhile)")
             guard fault == "away" else {
                 try await rig.standIn.order("clear")
                 return
