@@ -174,11 +174,11 @@ extension ContestView {
     private var stateText: String {
         switch contest.state {
         case .draft: now < terms.lockTime ? words.unpublished : words.locked
-        case .open: ContestWords.filled(words.openUntil, terms.lockTime.minuteText)
-        case .locked: ContestWords.filled(words.startsAt, terms.startTime.minuteText)
+        case .open: words.openUntil.filled(terms.lockTime.minuteText)
+        case .locked: words.startsAt.filled(terms.startTime.minuteText)
         case .live: words.undeclared
         case .complete:
-            contest.settlesAt.map { ContestWords.filled(words.settlesAt, $0.minuteText) }
+            contest.settlesAt.map { words.settlesAt.filled($0.minuteText) }
                 ?? words.disputed
         case .settled: words.wasPaid
         case .cancelled: words.cancelled
