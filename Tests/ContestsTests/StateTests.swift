@@ -27,7 +27,7 @@ struct StateTests {
         score    State       State  ok     ok     State    ok       State  State     State
         complete State       State  State  ok     ok       ok       State  State     State
         object   notEntrant  State  State  State  ok       ok       State  State     State
-        settle   State       State  State  State  ok       Disputed ok     State     State
+        settle   State       State  State  State  UnderReview Disputed ok  State     State
         cancel   ok          ok     ok     ok     ok       ok       State  ok        State
         sweep    ok          ok     ok     ok     ok       ok       ok     ok        ok
         recheck  ok          ok     ok     ok     ok       ok       ok     ok        ok
@@ -79,7 +79,8 @@ struct StateTests {
             ]
             for command in ways[state] ?? [] {
                 let isSweep = command == "sweep"
-                let time = Sample.start.advanced(by: .seconds(isSweep ? 600 : 0))
+                let isLate = isSweep || command == "settle"
+                let time = Sample.start.advanced(by: .seconds(isLate ? 600 : 0))
                 if isSweep { move(1) }
                 #expect(try answer(command, at: time) == "ok", "\(state): \(command)")
                 if isSweep { move(-1) }
@@ -246,7 +247,7 @@ struct StateTests {
             (.complete, Sample.start.advanced(by: .seconds(599)), .complete, [:]),
             (
                 .complete, Sample.start.advanced(by: .seconds(600)), .complete,
-                ["object": "contestState"]
+                ["object": "contestState", "settle": "ok"]
             ),
         ]
     }()

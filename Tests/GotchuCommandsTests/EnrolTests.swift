@@ -42,7 +42,7 @@ struct EnrolTests {
     }
 
     @Test(
-        "It sets the server, waits for gotchud's restart and logs in; not while something is open"
+        "enrol sets the server, waits for gotchud's restart and logs in; not while something is open"
     )
     func story() async throws {
         let folder = try TemporaryFolder()
@@ -100,7 +100,7 @@ struct EnrolTests {
     func usage() async throws {
         let secret = try await GotchuCtl.run(["enrol", "https://pay.example", "gotchu-device.1.2"])
         #expect(secret.code == 64)
-        #expect(secret.err.contains("The code is no argument"), "\(secret.err)")
+        #expect(secret.err.contains("The code cannot be an argument"), "\(secret.err)")
         let none = ["enrol", "https://pay.example", "--config", "/nonexistent/gotchud.json"]
         #expect(try await GotchuCtl.run(none).code == 74)
         let folder = try TemporaryFolder()

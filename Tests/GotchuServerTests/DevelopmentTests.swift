@@ -47,7 +47,7 @@ struct DevelopmentTests {
     }
 
     @Test(
-        "It is not started on a shop's books, and a shop is not on its",
+        "a --dev server is not started on a shop's books, and a shop is not on its",
         arguments: BooksKind.single
     )
     func books(kind: BooksKind) async throws {

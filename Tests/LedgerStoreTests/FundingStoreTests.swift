@@ -10,7 +10,7 @@ import Testing
 /// Deposits, withdrawals and payees in every store.
 @Suite("Money in and out in every store", .timeLimit(.minutes(hangLimit)))
 struct FundingStoreTests {
-    @Test("It comes to the same as in memory, and leaves a clean ledger", arguments: StoreKind.all)
+    @Test("A story ends as it does in memory, and leaves a clean ledger", arguments: StoreKind.all)
     func story(kind: StoreKind) async throws {
         let books = try kind.makeBooks()
         let store = try books.open()

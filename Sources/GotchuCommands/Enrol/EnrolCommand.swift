@@ -54,8 +54,8 @@ struct EnrolCommand: SocketCommand {
     func validate() throws {
         guard others.isEmpty else {
             throw ValidationError(
-                "The code cannot be an argument: everybody on this machine can read those. Leave it "
-                    + "out and type it when you are asked, or use --token-file."
+                "The code cannot be an argument: everybody on this machine can read those. Leave "
+                    + "it out and type it when you are asked, or use --token-file."
             )
         }
     }

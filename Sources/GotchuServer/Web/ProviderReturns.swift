@@ -51,7 +51,7 @@ struct ProviderReturns: Sendable {
     /// Makes the handler of an address: people who are logged in are led on to a page of ours.
     ///
     /// - Parameters:
-    ///   - next: That page, which says `notice`.
+    ///   - next: The page's address; it says `notice`.
     ///   - words: Returns the title and the sentence for others, in a language.
     private func coming(
         to next: String,
