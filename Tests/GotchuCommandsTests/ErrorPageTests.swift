@@ -98,7 +98,7 @@ extension ErrorCode {
         case .ownSession: "Nobody can pay a session of their own."
         case .sessionBusy: "Another payer holds the session."
         case .sessionNotLocked: "The caller does not hold the session."
-        case .sessionPaid: "The session has been paid."
+        case .sessionPaid: "This has been paid already."
         case .sessionCancelled: "The payee has cancelled the session."
         case .sessionExpired: "The session has expired."
         case .amountChanged:
@@ -129,7 +129,7 @@ extension ErrorCode {
         case .providerUnavailable: "The payment provider did not answer. Nothing is lost."
         case .contestFull: "All places of the contest are taken. Nothing was charged."
         case .contestLocked: "The contest is locked: nobody can enter, leave or change a roster."
-        case .alreadyJoined: "The user has entered the contest already, and was charged once."
+        case .alreadyJoined: "The user has entered the contest already: nothing more was charged."
         case .ownContest: "The organiser of a contest cannot enter it."
         case .joinTokenRequired: "The contest is private: entering it needs its invitation."
         case .contestNotFound: "There is no such contest, or it is not shown to the caller."

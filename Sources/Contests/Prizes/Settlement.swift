@@ -25,6 +25,8 @@ package struct Settlement: Codable, Equatable, Sendable {
 /// somebody wants to see that it was right.
 package struct SettlementPlan: Equatable, Sendable {
     package let standings: [Standing]
+    /// The newest scores of the rosters' players.
+    package let players: [String: Score]
     package let division: PrizeRules.Division
     package let payouts: [PrizeRules.Payout]
     package let inputsHash: String
@@ -36,6 +38,7 @@ package struct SettlementPlan: Equatable, Sendable {
     package init(_ terms: ContestTerms, entries: [ContestEntry], revisions: [ScoreRevision]) {
         let sheet = ScoreSheet(revisions.map(\.body.scores))
         standings = Standing.ranked(entries, by: sheet, terms)
+        players = sheet.players
         division = PrizeRules.Division(terms, entries: Int64(entries.count))
         payouts = PrizeRules.payouts(of: division.pool, to: standings, terms.tiers)
         inputsHash = Self.hash(terms, entries, revisions)

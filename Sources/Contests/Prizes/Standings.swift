@@ -45,7 +45,8 @@ package struct Score: Codable, Equatable, Sendable {
 /// The newest points of everybody: all revisions folded into one.
 struct ScoreSheet: Equatable, Sendable {
     private var entries: [Int64: Score] = [:]
-    private var players: [String: Score] = [:]
+    /// The newest scores of players who have one.
+    private(set) var players: [String: Score] = [:]
 
     /// - Parameter revisions: In the order of their numbers.
     init(_ revisions: [[Score]]) {
@@ -97,6 +98,11 @@ package struct Standing: Equatable, Sendable {
     package struct Result: Equatable, Sendable {
         package let points: Int64
         package let values: [String: Score.Value]
+
+        package init(points: Int64, values: [String: Score.Value]) {
+            self.points = points
+            self.values = values
+        }
     }
 }
 

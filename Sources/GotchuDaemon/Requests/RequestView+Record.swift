@@ -47,6 +47,7 @@ extension RequestRecord {
             case Places.entry: "The desk is closed. \(rest)"
             default: "Not all have paid in time. \(rest)"
             }
+        case .cancelled where places?.kind == Places.entry: "Entries are closed. \(rest)"
         case .cancelled: "Cancelled by the payee." + (places == nil ? "" : " \(rest)")
         case .unknown: "The payment server cannot be asked; gotchud keeps trying."
         }
@@ -54,7 +55,10 @@ extension RequestRecord {
 
     /// The fate of the shares that were paid.
     private var rest: String {
-        if isAllOrNothing == true { return "What was paid has gone back." }
+        if contest?.state == .cancelled {
+            return "The contest was cancelled: all stakes have gone back."
+        }
+        if isAllOrNothing == true { return "Nobody is charged: what was paid has gone back." }
         if places?.paid == 0 { return "Nobody was charged." }
         return places?.kind == Places.entry
             ? "Those who paid are in the contest." : "What was paid is the payee's."

@@ -56,10 +56,13 @@ extension Ledger {
     func entryRefusal(of user: UserID, to contest: Contest) async throws(LedgerError) -> Refusal? {
         let time = now
         let contest = contest.asOf(time)
-        if let reason = contest.lockedReason { return Refusal(reason) }
-        if try await ContestReader(ledger: self).entry(of: user, in: contest.id) != nil {
+        // Who is in stays in when entries close; a cancelled contest has given all stakes back.
+        if contest.state != .cancelled,
+            try await ContestReader(ledger: self).entry(of: user, in: contest.id) != nil
+        {
             return Refusal(.alreadyJoined)
         }
+        if let reason = contest.lockedReason { return Refusal(reason) }
         return contest.hasPlace(for: user, at: time) ? nil : Refusal(.contestFull)
     }
 }

@@ -44,9 +44,10 @@ struct SessionEvents: Sendable {
     /// Returns the contest that is entered at a session, watched like the session.
     private func desk(of session: Session, _ login: Login) async throws -> SessionStream.Desk? {
         guard let id = session.figures?.sale else { return nil }
-        // Without a watch, where there are too many, it is shown as it is now.
-        let watch = try? ledger.feed.watch(id, by: login.description)
-        guard let contest = try await ledger.contest(enteredAt: session) else { return nil }
+        // Without a watch, where there are too many, its places would soon be wrong.
+        guard let watch = try? ledger.feed.watch(id, by: login.description),
+            let contest = try await ledger.contest(enteredAt: session)
+        else { return nil }
         return SessionStream.Desk(ledger: ledger, watch: watch, contest: contest)
     }
 }

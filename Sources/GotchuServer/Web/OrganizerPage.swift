@@ -31,7 +31,7 @@ struct OrganizerPage: Sendable {
         let form = ScoreForm(
             contest: contest,
             template: view.template,
-            standings: result.standings
+            plan: result.plan
         )
         return WebPage(
             title: contest.terms.title,

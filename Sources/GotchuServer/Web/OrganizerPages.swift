@@ -153,7 +153,7 @@ struct OrganizerPages: Sendable {
             let sheet = ScoreForm(
                 contest: contest,
                 template: template,
-                standings: try await contests.reader.result(of: contest).standings
+                plan: try await contests.reader.result(of: contest).plan
             )
             let scores = try sheet.scores(&form.fields)
             try form.fields.end()

@@ -207,6 +207,9 @@ struct PayPage: Sendable {
         let again: HTML = """
             <p><a class="main" href="\(WebPath.request(eid))">\(words.lookAgain)</a></p>
             """
+        if refusal.reason == .alreadyJoined {
+            return page(words.youAreIn, "<p>\(words.haveEntered)</p>\(again)", mood: .good)
+        }
         let (title, text) = sentences(for: refusal)
         return page(
             title,
@@ -230,7 +233,7 @@ struct PayPage: Sendable {
         case .noWalletInCurrency: said(words.notPaid, words.noSuchWallet)
         case .balanceTooLarge: said(words.notPaid, words.tooMuch)
         case .unknownSession: said(words.notPaid, words.gone)
-        case .contestFull, .contestLocked, .contestCancelled, .alreadyJoined:
+        case .contestFull, .contestLocked, .contestCancelled:
             (words.notEntered, "<span lang=\"en\" dir=\"ltr\">\(refusal.problem.detail)</span>")
         case .unknownUser, .forbidden, .keyReused, .tooManyLiveSessions, .noFreeEID,
             .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded,
@@ -239,9 +242,9 @@ struct PayPage: Sendable {
             .walletOwes, .heldBalance, .withdrawalTooLate, .accountChanged, .otherProvider,
             .unreadable,
             .unknownContest, .notOrganizer, .notEntrant,
-            .ownContest, .joinTokenRequired, .notJoined, .contestState, .contestDisputed,
-            .scoresChanged, .noScores, .tooManyContests, .contestDates, .leftTooOften,
-            .tooManyScores, .contestUnderReview, .potUnequal:
+            .ownContest, .joinTokenRequired, .alreadyJoined, .notJoined, .contestState,
+            .contestDisputed, .scoresChanged, .noScores, .tooManyContests, .contestDates,
+            .leftTooOften, .tooManyScores, .contestUnderReview, .potUnequal:
             said(words.notPaid, words.impossible.filled(refusal.problem.code))
         }
     }

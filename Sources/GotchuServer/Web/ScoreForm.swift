@@ -12,7 +12,7 @@ struct ScoreForm: Sendable {
 
     let contest: Contest
     let template: ContestTemplate
-    let standings: [Standing]
+    let plan: SettlementPlan
 
     private var isByEntry: Bool { contest.terms.scoredBy == .entry }
     private var unit: String {
@@ -35,10 +35,18 @@ struct ScoreForm: Sendable {
     private var rows: [Row] {
         guard isByEntry else {
             return (template.roster?.players ?? []).map { player in
-                Row(key: player.id, name: "\(player.name) · \(player.position)", result: nil)
+                let score = plan.players[player.id]
+                let result = score.map {
+                    Standing.Result(points: $0.points ?? 0, values: $0.values ?? [:])
+                }
+                return Row(
+                    key: player.id,
+                    name: "\(player.name) · \(player.position)",
+                    result: result
+                )
             }
         }
-        return standings.sorted { $0.entry.number < $1.entry.number }.map { standing in
+        return plan.standings.sorted { $0.entry.number < $1.entry.number }.map { standing in
             Row(
                 key: "\(standing.entry.number)",
                 name: "\(standing.entry.number) · \(standing.entry.body.name)",
@@ -71,14 +79,11 @@ struct ScoreForm: Sendable {
             <button class="plain">Enter these lines</button>
             """
         )
-        let hint =
-            isByEntry
-            ? "An empty field takes an earlier score back." : "An empty field changes nothing."
         return """
             <section class="panel" id="scores"><h2>Scores <small>revision \
             \(contest.body.revision)</small></h2>\(lines.isEmpty ? nil : table)
-            <p class="quiet">Whole numbers. \(hint) Nothing is paid before you declare the
-            result.</p></section>
+            <p class="quiet">Whole numbers. An empty field takes an earlier score back.
+            Nothing is paid before you declare the result.</p></section>
             <section class="panel"><h2>Scores from a file</h2>\(paste)</section>
             """
     }

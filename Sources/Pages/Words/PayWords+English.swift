@@ -68,8 +68,8 @@ extension PayWords {
         notCharged: "This press charged nothing.",
         unknown: "No such request",
         unknownText:
-            "There is no open request with these digits. A request lives for five minutes at "
-            + "most, and its digits may change while it is open.",
+            "There is no open request with these digits. They may change while a request is "
+            + "open: look at the till again.",
         typeDigits: "Type the digits",
         notDigits: "That is not ten digits of 0–9 and a–f.",
         digits: "The request's ten digits (0–9, a–f)",

@@ -68,8 +68,8 @@ extension PayWords {
         notCharged: "Dieses Mal wurde nichts abgebucht.",
         unknown: "Keine solche Zahlung",
         unknownText:
-            "Zu diesen Zeichen ist nichts offen. Eine Zahlungsanforderung lebt höchstens "
-            + "fünf Minuten, und ihre Zeichen können sich ändern, solange sie offen ist.",
+            "Zu diesen Zeichen ist nichts offen. Sie können sich ändern, solange eine "
+            + "Zahlungsanforderung offen ist: Sehen Sie noch einmal an der Kasse nach.",
         typeDigits: "Zeichen eintippen",
         notDigits: "Das sind nicht zehn Zeichen aus 0–9 und a–f.",
         digits: "Die zehn Zeichen der Zahlung (0–9, a–f)",
