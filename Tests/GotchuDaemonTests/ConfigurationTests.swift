@@ -166,7 +166,7 @@ struct ConfigurationTests {
             ("{\n  \"metrics\": \"127.0.0.1:+1\"\n}", 2, "Metrics are served on 127.0.0.1"),
             ("{\n \"screens\": {\n \"display\": \"[::1]:7465\"}}", 3, "A screen is served on 127"),
             ("{\n \"screens\": {\n \"till\": \"0.0.0.0:1\"}}", 3, "A screen is served on 127"),
-            ("{\n \"screens\": {\n \"colour\": 1}}", 3, "colour: There is no setting of this"),
+            ("{\n \"screens\": {\n \"colour\": 1}}", 3, "colour: There is no setting with this"),
             ("{\n \"screens\": \"on\"}", 2, "screens: This must be an object."),
             ("{\n \"screens\": {\n \"languages\": [\"xx\"]}}", 3, "one or two different languages"),
             ("{\n \"screens\": {\n \"languages\": [\"en\", \"en\"]}}", 3, "one or two different"),

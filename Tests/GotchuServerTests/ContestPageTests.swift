@@ -146,7 +146,7 @@ struct ContestPageTests {
         let late = try await host.send("\(path)/scores", fields, from: page)
         #expect(late.status == 409 && late.text.contains("other scores"), "\(late.text)")
         for (lines, words) in [
-            ("entry_number;points\n2;x", "no whole number"),
+            ("entry_number;points\n2;x", "not a whole number"),
             ("entry_number,points\n2", "has 1 columns"), ("points\n2", "must be: entry"),
             ("entry_number,points\n77,1", "number of an entry"),
         ] {

@@ -50,6 +50,7 @@ struct ContestSnapshotTests {
                 {"rank_min":2,"rank_max":4,"share_bps":3750}]
                 """,
             lockIn: .seconds(3_600),
+            review: 10,
             more: #","rake_bps":1000,"max_entries":3,"added_prize_cents":101"#
         )
         let (token, key) = (rig.organizer, ContestRig.key())
@@ -73,7 +74,9 @@ struct ContestSnapshotTests {
         try await rig.post(id, "complete", #"{"revision":1}"#)
         try await rig.post(id, "objections", #"{"text":"Round 3."}"#, by: users[0])
         text += try await shown(rig, "complete, with an objection", id, users[0])
-        #expect(try await rig.post(id, "settle").status == 200)
+        try await eventually("it is settled") {
+            try await rig.show(id).string("state") == "PAID" ? true : nil
+        }
         return text + (try await shown(rig, "settled", id, users[0]))
     }
 

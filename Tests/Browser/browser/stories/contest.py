@@ -117,7 +117,7 @@ def contest(world: World) -> None:
     page.wait_for_text("revision 2")
     judge(page, "the prizes before they are paid")
     page.leave("form[action$='/complete'] button")
-    page.wait_for_text("Results are being checked: 20")
+    page.wait_for_text("The prizes are paid at 20")
     expect("forms that pay before the review is over", len(page.all("form[action$='/settle']")), 0)
     world.chromium.forget_cookies()
     page = world.page(public, *PHONE)
@@ -134,7 +134,7 @@ def contest(world: World) -> None:
     page.wait_for_text("A wheel was loose.")
     judge(page, "a disputed contest")
     page.leave("form[action$='/complete'] button")
-    page.wait_for_text("Results are being checked: 20")
+    page.wait_for_text("The prizes are paid at 20")
     # A minute is the shortest time for objections that the form knows, but for none.
     host, name = shop.login(HOST), own.rpartition("/")[2]
     eventually("the prizes are paid", lambda: host.get(f"/api/contests/{name}")["state"] == "PAID", 90)

@@ -92,7 +92,7 @@ def withdrawal(world: World) -> None:
     judge(page.open(f"{shop.url}/web/payouts"), "payouts on a phone")
     type_amount(page, "#withdraw", "100.81")
     page.leave("main form button")
-    page.wait_for_text("$100.80 can be withdrawn now")
+    page.wait_for_text("The wallet has $100.80. Nothing was taken.")
     judge(page, "a withdrawal of too much")
     page.open(f"{shop.url}/web/earnings")
     page.wait_for_text("Paid to the bank, or spent")
