@@ -42,7 +42,7 @@ struct EnrolTests {
     }
 
     @Test(
-        "enrol sets the server, waits for gotchud's restart and logs in; not while something is open"
+        "enrol sets the server, waits for a restart and logs in; not while something is open"
     )
     func story() async throws {
         let folder = try TemporaryFolder()

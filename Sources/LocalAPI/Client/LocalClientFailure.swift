@@ -57,6 +57,8 @@ package enum LocalClientFailure: Error, Equatable, Sendable {
         // connect(2) on a Unix socket: the listener's backlog is full.
         case EAGAIN: self = .timedOut(after: .zero)
         case EPIPE, ECONNRESET: self = .connectionLost
+        // The peer died at once, and its socket was closed before the kernel was asked about it.
+        case EBADF, ENOTCONN: self = .connectionLost
         default: self = .system(underlying: "errno \(code)")
         }
     }
