@@ -210,7 +210,7 @@ final class HTTPConnection: ChannelDuplexHandler {
             (isUpgrade, isLast) = (true, true)
         }
         guard let known = try? HTTPRequest(head, secure: false, splitCookie: false) else {
-            return refuse(.invalid("This is not a request of HTTP/1.1."), context)
+            return refuse(.invalid("This is not HTTP/1.1."), context)
         }
         let request = Request(head: known, body: RequestBody(buffer: body))
         let (front, channel) = (front, context.channel)
@@ -346,7 +346,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     // MARK: The rules
 
     private static func problem(for error: HTTPParserError) -> Problem {
-        guard error == .headerOverflow else { return .invalid("This is not a request of HTTP/1.1.") }
+        guard error == .headerOverflow else { return .invalid("This is not HTTP/1.1.") }
         return .invalid(
             "The head is too large: 100 fields of 16 KiB, and 32 KiB in all, are read at most."
         )
