@@ -110,10 +110,14 @@ package struct Subject<Body: Particulars>: Equatable, Sendable {
 
     package var amount: Money { body.amount }
 
-    /// Returns true if somebody who asks for it now should have it looked at: not more often than
-    /// each second.
+    /// Returns true if somebody who asks for it now should have it looked at.
     package func isToBeLookedAt(at now: Timestamp) -> Bool {
-        lookAt != nil && body.lookedAt.map { $0.duration(to: now) >= .seconds(1) } ?? true
+        lookAt != nil && !wasJustLookedAt(at: now)
+    }
+
+    /// Returns true within a second of the newest look.
+    func wasJustLookedAt(at now: Timestamp) -> Bool {
+        body.lookedAt.map { $0.duration(to: now) < .seconds(1) } ?? false
     }
 }
 

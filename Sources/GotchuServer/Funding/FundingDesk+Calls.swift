@@ -124,7 +124,7 @@ extension FundingDesk {
     /// Returns a payee's status as it is at the provider, if it is time to ask there.
     func newestStatus(of user: UserID) async throws -> ConnectStatusReply {
         let payee = try await payee(of: user)
-        if let work, let payee, payee.isToBeLookedAt(at: ledger.now) {
+        if let work, let payee, payee.isAccountToBeLookedAt(at: ledger.now) {
             await work.refresh([payee.id])
         }
         return try await status(of: user)
