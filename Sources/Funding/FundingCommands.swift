@@ -61,8 +61,7 @@ package struct OpenDeposit: RecordCommand {
     package let reference: String?
     package let presentation: Presentation
     package let source: FundingSource
-    /// The limits; `nil` for a deposit that was paid, and is taken up from the provider.
-    package let limits: DepositLimits?
+    package let limits: DepositLimits
     package let record: RecordID
 
     package init(
@@ -71,7 +70,7 @@ package struct OpenDeposit: RecordCommand {
         reference: String?,
         presentation: Presentation,
         source: FundingSource,
-        limits: DepositLimits?,
+        limits: DepositLimits,
         id: RecordID = .make()
     ) {
         self.user = user
@@ -101,7 +100,7 @@ package struct OpenDeposit: RecordCommand {
         guard let known = books.rows.users[user] else { throw Refusal(.unknownUser) }
         let account = try books.wallet(of: user, in: amount.currency)
         let open = books.rows.dueCounts[group, default: 0]
-        guard limits?.allow(amount, account, open: open, known.terms) ?? true else {
+        guard limits.allow(amount, account, open: open, known.terms) else {
             throw Refusal(.depositLimit)
         }
         let isLive = source == .provider(isLive: true)
@@ -130,9 +129,8 @@ package struct RequestWithdrawal: RecordCommand {
     package let amount: Money
     package let bankAccount: String?
     package let source: FundingSource
-    /// Credits that are too young to be withdrawn; `nil` for a withdrawal that was paid, and is
-    /// taken up from the provider.
-    package let hold: WithdrawalHold?
+    /// Credits that are too young to be withdrawn.
+    package let hold: WithdrawalHold
     /// A Boolean that is true if the operator must release the withdrawals of a payee whom nobody
     /// knows yet.
     package let needsRelease: Bool
@@ -143,7 +141,7 @@ package struct RequestWithdrawal: RecordCommand {
         amount: Money,
         bankAccount: String?,
         source: FundingSource,
-        hold: WithdrawalHold?,
+        hold: WithdrawalHold,
         needsRelease: Bool,
         id: RecordID = .make()
     ) {
@@ -183,11 +181,11 @@ package struct RequestWithdrawal: RecordCommand {
             try payee?.body.payeeOf.map { other throws(Refusal) in
                 try books.payee(of: other)
             } ?? payee
-        if let hold { try check(hold, paid, account, books) }
+        try check(paid, account, books)
         guard source == .mint || paid?.body.account != nil else {
             throw Refusal(.payeeNotOnboarded)
         }
-        let available = max(0, account.balance - (hold?.young ?? 0))
+        let available = max(0, account.balance - hold.young)
         guard amount.minorUnits <= available else {
             throw Refusal(
                 amount.minorUnits <= account.balance ? .heldBalance : .insufficientBalance,
@@ -207,14 +205,11 @@ package struct RequestWithdrawal: RecordCommand {
             )
         )
         next.begin(at: time)
-        // Its transfer and its payout are there already, or may be.
-        if hold == nil { next.subject.body.tries.doubt() }
         try books.put(next, at: time)
         return record
     }
 
     private func check(
-        _ hold: WithdrawalHold,
         _ payee: Payee?,
         _ account: Account,
         _ books: Books

@@ -33,11 +33,15 @@ package struct ProviderRefusal: Error, Equatable, Sendable {
     package let code: String
     /// The provider's sentence, for the operator and the payee.
     package let message: String
+    /// A Boolean that is true if it is an older refusal, told again: what came after it is not
+    /// known.
+    let isReplay: Bool
 
-    package init(_ reason: Reason, code: String, message: String) {
+    package init(_ reason: Reason, code: String, message: String, isReplay: Bool = false) {
         self.reason = reason
         self.code = code
         self.message = message
+        self.isReplay = isReplay
     }
 }
 

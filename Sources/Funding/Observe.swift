@@ -102,15 +102,7 @@ package struct Observe: LedgerCommand {
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(record)
         guard let rows else { return footprint.asksAgain = true }
-        guard let record = rows.records[record] else { return }
-        // The time of the decision is not known yet. All that it can add is that patience has
-        // ended.
-        for time in [record.createdAt, record.createdAt.advanced(by: .seconds(1 << 32))] {
-            guard let step = try? FundingStep(record, observation, at: time) else { continue }
-            footprint.names.formUnion(step.objects.map(Posting.name(ofObject:)))
-            footprint.names.formUnion(step.postings.map { Posting.name(ofFact: $0.fact) })
-            for posting in step.postings { footprint.owners.formUnion(posting.owners) }
-        }
+        if let record = rows.records[record] { footprint.cover(observation, of: record) }
     }
 
     /// - Returns: The call to be made next, if there is one.
@@ -118,32 +110,7 @@ package struct Observe: LedgerCommand {
         guard let stored = books.rows.records[record] else { throw Refusal(.unknownRecord) }
         // Another server was faster, and the record has gone on.
         if let key, key != FundingStep.key(of: stored) { return nil }
-        var step = try FundingStep(stored, observation, at: time)
-        if step.objects.contains(where: {
-            !books.isFree(Posting.name(ofObject: $0), for: record)
-        }) {
-            // Another record has this object: a person must look.
-            let refusal = ProviderRefusal(
-                .keyReused,
-                code: "object_of_another",
-                message: "The provider's object belongs to another record."
-            )
-            step = try FundingStep(stored, .refused(refusal), at: time)
-        }
-        switch step {
-        case .deposit(let next): try books.put(books.possible(next), at: time)
-        case .withdrawal(let next): try books.put(books.possible(next), at: time)
-        case .payee(let next): try books.put(next, at: time)
-        }
-        for object in step.objects {
-            _ = books.claim(
-                Posting.name(ofObject: object),
-                for: record.rawValue,
-                until: nil,
-                at: time
-            )
-        }
-        return step.call
+        return try books.apply(observation, to: stored, at: time)
     }
 }
 
@@ -174,7 +141,51 @@ package struct Wake: LedgerCommand {
     }
 }
 
+extension Footprint {
+    /// Adds what an observation may touch.
+    mutating func cover(_ observation: Observation, of record: Record) {
+        // The time of the decision is not known yet. All that it can add is that patience has
+        // ended.
+        for time in [record.createdAt, record.createdAt.advanced(by: .seconds(1 << 32))] {
+            guard let step = try? FundingStep(record, observation, at: time) else { continue }
+            names.formUnion(step.objects.map(Posting.name(ofObject:)))
+            names.formUnion(step.postings.map { Posting.name(ofFact: $0.fact) })
+            for posting in step.postings { owners.formUnion(posting.owners) }
+        }
+    }
+}
+
 extension Books {
+    /// Writes what an observation means for a record.
+    ///
+    /// - Returns: The call to be made next, if there is one.
+    mutating func apply(
+        _ observation: Observation,
+        to stored: Record,
+        at time: Timestamp
+    ) throws(Refusal) -> Call? {
+        let record = stored.id
+        var step = try FundingStep(stored, observation, at: time)
+        if step.objects.contains(where: { !isFree(Posting.name(ofObject: $0), for: record) }) {
+            // Another record has this object: a person must look.
+            let refusal = ProviderRefusal(
+                .keyReused,
+                code: "object_of_another",
+                message: "The provider's object belongs to another record."
+            )
+            step = try FundingStep(stored, .refused(refusal), at: time)
+        }
+        switch step {
+        case .deposit(let next): try put(possible(next), at: time)
+        case .withdrawal(let next): try put(possible(next), at: time)
+        case .payee(let next): try put(next, at: time)
+        }
+        for object in step.objects {
+            _ = claim(Posting.name(ofObject: object), for: record.rawValue, until: nil, at: time)
+        }
+        return step.call
+    }
+
     fileprivate func isFree(_ name: String, for record: RecordID) -> Bool {
         rows.names[name].map { $0.target == record.rawValue } ?? true
     }

@@ -65,6 +65,12 @@ extension Subject where Body == PayeeBody {
         )
     }
 
+    /// Returns true if somebody who asks for the state of its account now should have it looked at.
+    package func isAccountToBeLookedAt(at now: Timestamp) -> Bool {
+        isToBeLookedAt(at: now)
+            || state != .active && body.account != nil && !wasJustLookedAt(at: now)
+    }
+
     /// The key of the call that makes its account.
     var key: String { "gotchu-\(id)-account-\(body.tries.attempt)" }
 
@@ -101,7 +107,7 @@ extension Funding {
             if payee.body.account == nil { next.subject.body.tries.renew(at: now) }
         case .unknown(let delay):
             if payee.lookAt != nil {
-                next.subject.lookAgain(within: delay ?? Pace.retry(payee.body.looks), at: now)
+                next.subject.lookLater(within: delay ?? Pace.retry(payee.body.looks), at: now)
             }
         case .absent:
             if payee.body.account == nil, next.subject.isAbsent(at: now) {
@@ -120,6 +126,7 @@ extension Funding {
             return next
         }
         next.call = next.subject.call(at: now)
+        next.subject.body.lookedAt = now
         if payee.lookAt != nil || payee.body.account == nil {
             next.subject.lookAgain(within: Pace.open(payee.body.looks), at: now)
         }
@@ -141,13 +148,16 @@ extension Subject where Body == PayeeBody {
         state = Self.state(of: seen)
         if state != before { body.looks = 0 }
         switch state {
-        // Bells and the list of events tell of what comes later.
+        // Bells tell of what comes later, or somebody asks for it.
         case .active, .restricted: lookAt = nil
-        case .notSetUp, .pendingVerification:
-            lookAgain(within: Pace.open(body.looks), at: now)
-            // Who does not go on for days presses for another link, or the provider tells.
-            if body.looks > PayeeBody.lookLimit { lookAt = nil }
+        case .notSetUp, .pendingVerification: lookLater(within: Pace.open(body.looks), at: now)
         }
+    }
+
+    /// Has it looked at again, unless nothing has changed for days: then bells tell, or somebody
+    /// asks for it.
+    fileprivate mutating func lookLater(within delay: Duration, at now: Timestamp) {
+        lookAt = body.looks > PayeeBody.lookLimit ? nil : now.advanced(by: delay)
     }
 
     private static func state(of seen: SeenPayee) -> PayeeBody.State {

@@ -110,10 +110,14 @@ package struct Subject<Body: Particulars>: Equatable, Sendable {
 
     package var amount: Money { body.amount }
 
-    /// Returns true if somebody who asks for it now should have it looked at: not more often than
-    /// each second.
+    /// Returns true if somebody who asks for it now should have it looked at.
     package func isToBeLookedAt(at now: Timestamp) -> Bool {
-        lookAt != nil && body.lookedAt.map { $0.duration(to: now) >= .seconds(1) } ?? true
+        lookAt != nil && !wasJustLookedAt(at: now)
+    }
+
+    /// Returns true within a second of the newest look.
+    func wasJustLookedAt(at now: Timestamp) -> Bool {
+        body.lookedAt.map { $0.duration(to: now) < .seconds(1) } ?? false
     }
 }
 
@@ -180,21 +184,25 @@ package struct Tries: Codable, Equatable, Sendable {
 
     init() {}
 
-    /// Notes that the call is about to be made, or its object to be looked for.
+    /// Notes that the call is about to be made, or its object to be looked for. What a listing was
+    /// without is looked for until it is found, or certain: another call may be carried out after
+    /// that listing, and the next one would prove nothing of it.
     ///
     /// - Parameter creation: The record's beginning.
     /// - Returns: True if the key may be used; the object must be looked for otherwise.
     mutating func begin(at now: Timestamp, of creation: Timestamp) -> Bool {
         let start = Timestamp(milliseconds: since ?? nothingAt ?? creation.milliseconds)
-        isSearching = now >= start.advanced(by: Pace.keyLife)
+        isSearching = missedAt != nil || now >= start.advanced(by: Pace.keyLife)
         if !isSearching { since = since ?? now.milliseconds }
         return !isSearching
     }
 
-    /// Takes another key: nothing was made so far.
-    mutating func renew(at now: Timestamp) {
+    /// Takes another key.
+    ///
+    /// - Parameter time: A time at which nothing had been made; `nil` for one that is not known.
+    mutating func renew(at time: Timestamp?) {
         attempt += 1
-        (since, nothingAt, missedAt) = (nil, now.milliseconds, nil)
+        (since, nothingAt, missedAt) = (nil, time?.milliseconds ?? nothingAt, nil)
         isSearching = false
     }
 

@@ -30,7 +30,8 @@ extension Next where Body == WithdrawalBody {
     }
 
     /// Goes on after the operator has decided: with the payout again, or with its return. Either
-    /// way nothing is made before it is certain that it was not made already.
+    /// way nothing is made before it is certain that it was not made already. Of a payout that
+    /// cannot be read the operator alone can tell that the bank does not have it.
     ///
     /// - Returns: False if it is not held, or that cannot be done.
     mutating func resume(returning: Bool, at now: Timestamp) -> Bool {
@@ -38,10 +39,11 @@ extension Next where Body == WithdrawalBody {
         switch before {
         case .pending, .sent: enter(before, at: now)
         case .returning: enter(returning ? .returning : .sent, at: now)
-        case .inTransit where !returning, .paid where !returning: enter(before, at: now)
+        case .inTransit: enter(returning ? .returning : before, at: now)
+        case .paid where !returning: enter(before, at: now)
         case .failed where returning, .cancelled where returning:
             subject.body.tries.renew(at: now)
-        case .inTransit, .paid, .failed, .cancelled, .held: return false
+        case .paid, .failed, .cancelled, .held: return false
         }
         if subject.state == .sent, let payout = subject.body.payout {
             subject.body.pastPayouts.append(payout)

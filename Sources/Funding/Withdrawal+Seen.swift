@@ -20,7 +20,11 @@ extension Next where Body == WithdrawalBody {
                 seen.id,
                 .move(from: .house(.stripePayouts), to: .house(.stripeBalance))
             )
-            let isOld = subject.body.tries.isSearching
+            // An answer that is repeated does not say how old it is.
+            let isOld =
+                subject.body.tries.isSearching || subject.body.needsRelease
+                || now >= subject.createdAt.advanced(by: WithdrawalBody.youth)
+            subject.body.needsRelease = false
             enter(.sent, at: now)
             // What came after an old transfer may be old, too.
             if isOld { subject.body.tries.doubt() }
@@ -87,6 +91,7 @@ extension Next where Body == WithdrawalBody {
             subject.body.payout = seen.id
             enter(.inTransit, at: now)
         }
+        subject.body.heardAt = now
         subject.body.arrivesAt = seen.arrivesAt ?? subject.body.arrivesAt
         switch seen.status {
         case .pending, .inTransit:
@@ -110,8 +115,12 @@ extension Next where Body == WithdrawalBody {
             enter(.paid, at: now)
             event = .withdrawalPaid
         }
-        let end = subject.body.paidAt?.advanced(by: WithdrawalBody.returnPatience) ?? now
-        subject.lookAt = now < end ? now.advanced(by: Pace.settled) : nil
+        subject.lookAt = isFinal(at: now) ? nil : now.advanced(by: Pace.settled)
+    }
+
+    /// Returns true once a paid payout cannot come back any more.
+    private func isFinal(at now: Timestamp) -> Bool {
+        subject.body.paidAt.map { now >= $0.advanced(by: WithdrawalBody.returnPatience) } ?? true
     }
 
     private mutating func bounce(_ payout: SeenPayout, at now: Timestamp) {
@@ -138,9 +147,11 @@ extension Next where Body == WithdrawalBody {
         case (.paid, _):
             if subject.lookAt != nil { subject.lookAgain(within: Pace.settled, at: now) }
         case (.pending, .insufficientFunds):
-            subject.body.isCalled = false
+            // After a refusal that is told again another call may have been made.
+            subject.body.isCalled = refusal.isReplay
             wait(
-                ProviderNotice(code: "waiting_for_funds", message: refusal.message),
+                "waiting_for_funds",
+                refusal,
                 patience: WithdrawalBody.fundsPatience,
                 at: now
             )
@@ -150,7 +161,8 @@ extension Next where Body == WithdrawalBody {
             }
         case (.sent, .insufficientFunds):
             wait(
-                ProviderNotice(code: "waiting_for_payout", message: refusal.message),
+                "waiting_for_payout",
+                refusal,
                 patience: WithdrawalBody.payoutPatience,
                 at: now
             )
@@ -173,7 +185,8 @@ extension Next where Body == WithdrawalBody {
 
     /// Waits for funds, with another key; clears `waitsSince` once that has taken too long.
     private mutating func wait(
-        _ reason: ProviderNotice,
+        _ reason: String,
+        _ refusal: ProviderRefusal,
         patience: Duration,
         at now: Timestamp
     ) {
@@ -183,8 +196,8 @@ extension Next where Body == WithdrawalBody {
             return
         }
         subject.body.waitsSince = since
-        subject.body.reason = reason
-        subject.body.tries.renew(at: now)
+        subject.body.reason = ProviderNotice(code: reason, message: refusal.message)
+        subject.body.tries.renew(at: refusal.isReplay ? nil : now)
         subject.lookAgain(within: Pace.slow, at: now)
     }
 
@@ -201,10 +214,11 @@ extension Next where Body == WithdrawalBody {
 
     /// Ends the wait for a payout of which nothing can be read: its account is closed to us.
     mutating func endSilence(at now: Timestamp) {
-        let isOver = now >= subject.createdAt.advanced(by: WithdrawalBody.silencePatience)
+        let heardAt = subject.body.heardAt ?? subject.createdAt
         switch subject.state {
-        case .inTransit where isOver: hold("payout_unreadable", "", at: now)
-        case .paid where isOver: subject.lookAt = nil
+        case .inTransit where now >= heardAt.advanced(by: WithdrawalBody.silencePatience):
+            hold("payout_unreadable", "", at: now)
+        case .paid where isFinal(at: now): subject.lookAt = nil
         case .pending, .sent, .inTransit, .paid, .returning, .failed, .cancelled, .held: break
         }
     }
@@ -240,6 +254,7 @@ extension Next where Body == WithdrawalBody {
         subject.state = state
         subject.body.heldIn = nil
         subject.body.waitsSince = nil
+        subject.body.heardAt = now
         subject.body.looks = 0
         subject.body.tries.renew(at: now)
         subject.lookAgain(within: Pace.open(0), at: now)

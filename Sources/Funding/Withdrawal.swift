@@ -11,9 +11,12 @@ package struct WithdrawalBody: Watched {
     static let fundsPatience: Duration = .seconds(14 * 24 * 3_600)
     /// The time for which the connected account's balance may not suffice.
     static let payoutPatience: Duration = .seconds(7 * 24 * 3_600)
+    /// The age from which on a transfer that is seen first may be old, and be paid out already.
+    static let youth: Duration = .seconds(3_600)
     /// The time after which a paid payout is final.
     static let returnPatience: Duration = .seconds(10 * 24 * 3_600)
-    /// The time after which a payout of which nothing can be read is the operator's.
+    /// The time without an answer after which a payout of which nothing can be read is the
+    /// operator's.
     static let silencePatience: Duration = .seconds(30 * 24 * 3_600)
 
     package enum State: String, CaseIterable, Codable, Sendable {
@@ -56,6 +59,8 @@ package struct WithdrawalBody: Watched {
     package internal(set) var reason: ProviderNotice?
     package internal(set) var arrivesAt: Timestamp?
     package internal(set) var paidAt: Timestamp?
+    /// The time of the newest look that showed its payout, or of entering its state.
+    var heardAt: Timestamp?
     /// A Boolean that is true until the operator releases a new payee's withdrawals.
     package internal(set) var needsRelease: Bool
     /// A Boolean that is true if a call that is not refused yet may have moved money.
@@ -185,11 +190,15 @@ extension Funding {
     package static func look(at withdrawal: Withdrawal, now: Timestamp) -> Next<WithdrawalBody> {
         var next = Next(withdrawal)
         let body = withdrawal.body
-        guard let account = body.account, !body.needsRelease else {
+        guard let account = body.account else {
             next.subject.lookAt = nil
             return next
         }
         switch withdrawal.state {
+        case .pending where body.needsRelease:
+            next.subject.lookAt = nil
+            // It may have been released and paid, if these books are an old copy.
+            next.call = .findTransfer(withdrawal.transferOrder(to: account))
         case .pending:
             let isKeyGood = next.subject.body.tries.begin(at: now, of: withdrawal.createdAt)
             next.subject.body.isCalled = true

@@ -81,9 +81,19 @@ package struct StripeProblem: Error, Equatable, Sendable {
     package let message: String
     /// The id by which Stripe's support finds the call.
     package let requestID: String?
+    /// A Boolean that is true if an earlier try with the key was refused, and is told again.
+    package let isReplay: Bool
 
-    init(status: Int, type: String, code: String, message: String, requestID: String?) {
+    init(
+        status: Int,
+        type: String,
+        code: String,
+        message: String,
+        requestID: String?,
+        isReplay: Bool = false
+    ) {
         self.status = status
+        self.isReplay = isReplay
         self.type = type.cut(to: Self.codeLimit)
         self.code = code.cut(to: Self.codeLimit)
         self.message = Self.isSecret(message) ? "" : message.cut(to: Self.messageLimit)
@@ -201,7 +211,8 @@ struct RawReply: Sendable {
             type: document.error.type,
             code: document.error.code ?? "",
             message: document.error.message ?? "",
-            requestID: requestID
+            requestID: requestID,
+            isReplay: isReplay
         )
     }
 }

@@ -33,6 +33,38 @@ struct DepositTests {
         #expect(wanted.subtracting(reached) == [], "seed \(random.seed)")
     }
 
+    @Test("A paid deposit that the books have lost, or know without its payment, is taken up once")
+    func adopted() throws {
+        func adoption(_ id: RecordID, of user: UserID) -> AdoptDeposit {
+            AdoptDeposit(
+                id,
+                user: user,
+                amount: Money(minorUnits: 2_000),
+                isLive: false,
+                payment: Self.seen(id)
+            )
+        }
+        var rig = FundingBooks()
+        let payer = try rig.user("payer")
+        let lost = RecordID(trusted: "d-lost")
+        for _ in 0..<2 {
+            #expect(try rig.tell(adoption(lost, of: payer)).get().state == .succeeded)
+            #expect(rig.balance(.user(payer)) == 2_000)
+        }
+        // A payment is one deposit's.
+        let other = RecordID(trusted: "d-other")
+        #expect(try rig.tell(adoption(other, of: payer)).get().state == .held)
+        #expect(rig.balance(.user(payer)) == 2_000 && rig.complaint == nil)
+        var second = FundingBooks()
+        let user = try second.user("payer")
+        let id = try second.open(2_000, by: user).outcome.get()
+        second.pass(DepositBody.creationLimit)
+        _ = try second.tell(Observe(id, .unknown(after: nil))).get()
+        #expect(try second.deposit(id).state == .canceled)
+        #expect(try second.tell(adoption(id, of: user)).get().state == .succeeded)
+        #expect(second.balance(.user(user)) == 2_000 && second.complaint == nil)
+    }
+
     private func tell(_ random: inout SeededGenerator, _ reached: inout Set<String>) throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer")

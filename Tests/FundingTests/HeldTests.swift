@@ -167,6 +167,79 @@ struct HeldTests {
         #expect(next.map(Self.isPayoutSearch) == true)
     }
 
+    @Test("A listing without the transfer is followed by another, never by the same call again")
+    mutating func unresolved() throws {
+        func isCall(_ call: Call) -> Bool { if case .sendTransfer = call { true } else { false } }
+        // The call's outcome is not known, and the list is without its transfer.
+        try answer(.absent, if: isCall)
+        try answer(.absent, if: Self.isTransferSearch)
+        rig.pass(Pace.listing)
+        try answer(.absent, if: Self.isTransferSearch)
+        try answer(transfer(), if: isCall)
+        #expect(try state == .sent)
+    }
+
+    @Test("A new payee's withdrawal whose transfer is there already cannot be cancelled any more")
+    mutating func released() throws {
+        let id = try rig.withdraw(1_000, by: payee, needsRelease: true).outcome.get()
+        let search = try rig.tell(Wake(id)).get()
+        #expect(search.map(Self.isTransferSearch) == true)
+        let next = try rig.tell(Observe(id, transfer(), of: search)).get()
+        #expect(next.map(Self.isPayoutSearch) == true)
+        #expect(throws: Refusal(.withdrawalTooLate)) {
+            try rig.tell(CancelWithdrawal(id, user: payee)).get()
+        }
+        _ = try rig.tell(Observe(id, payout("po_1", .paid), of: next)).get()
+        #expect(try rig.withdrawal(id).state == .paid)
+        #expect(rig.balance(.user(payee)) == 3_000 && rig.complaint == nil)
+    }
+
+    @Test("A withdrawal that is taken up has its transfer's time and account, and is looked for")
+    mutating func adopted() throws {
+        let second = try rig.user("second", cents: 5_000)
+        let lost = RecordID(trusted: "w-lost")
+        let sentAt = rig.time
+        rig.pass(.seconds(2 * 24 * 3_600))
+        let adoption = AdoptWithdrawal(
+            lost,
+            user: second,
+            amount: Money(minorUnits: 1_000),
+            account: "acct_\(payee)",
+            sentAt: sentAt
+        )
+        #expect(try rig.tell(adoption).get())
+        #expect(throws: Refusal(.withdrawalTooLate)) {
+            try rig.tell(CancelWithdrawal(lost, user: second)).get()
+        }
+        let search = try rig.tell(Wake(lost)).get()
+        #expect(search.map(Self.isTransferSearch) == true)
+        let next = try rig.tell(Observe(lost, transfer(), of: search)).get()
+        guard case .findPayout(let order) = next else {
+            throw NeverHappened(description: "its payout is looked for")
+        }
+        #expect(order.createdAt == sentAt)
+        #expect(rig.balance(.user(second)) == 4_000 && rig.balance(.user(payee)) == 4_000)
+        #expect(try !rig.tell(adoption).get())
+        #expect(rig.complaint == nil)
+    }
+
+    @Test("A cancelled withdrawal of whose transfer the provider knows is looked at")
+    mutating func adoptedAnew() throws {
+        _ = try rig.tell(CancelWithdrawal(id, user: payee)).get()
+        let adoption = AdoptWithdrawal(
+            id,
+            user: payee,
+            amount: Money(minorUnits: 1_000),
+            account: "acct_\(payee)",
+            sentAt: rig.time
+        )
+        #expect(try rig.tell(adoption).get())
+        #expect(try rig.withdrawal(id).lookAt == rig.time)
+        try answer(transfer(), if: Self.isTransferSearch)
+        #expect(try state == .held)
+        #expect(rig.complaint == nil)
+    }
+
     @Test("A refusal of another server's earlier call says nothing about the present one")
     mutating func stale() throws {
         let poor = Observation.refused(
@@ -187,16 +260,65 @@ struct HeldTests {
 
     @Test("A payout of which nothing can be read for a month is the operator's")
     mutating func silent() throws {
+        let silence = Observation.unknown(after: .seconds(900))
+        // The time before the payout is not counted.
+        rig.pass(WithdrawalBody.silencePatience)
+        _ = try rig.tell(Observe(id, transfer())).get()
+        _ = try rig.tell(Observe(id, payout("po_1", .pending))).get()
+        _ = try rig.tell(Observe(id, silence)).get()
+        #expect(try state == .inTransit)
+        rig.pass(WithdrawalBody.silencePatience)
+        _ = try rig.tell(Observe(id, silence)).get()
+        #expect(try state == .held)
+        _ = try rig.tell(ResumeWithdrawal(id, isReturned: false)).get()
+        _ = try rig.tell(Observe(id, silence)).get()
+        #expect(try state == .inTransit)
+        _ = try rig.tell(Observe(id, payout("po_1", .paid))).get()
+        _ = try rig.tell(Observe(id, silence)).get()
+        #expect(try state == .paid && rig.withdrawal(id).lookAt != nil)
+        rig.pass(WithdrawalBody.returnPatience)
+        _ = try rig.tell(Observe(id, silence)).get()
+        #expect(try rig.withdrawal(id).lookAt == nil)
+    }
+
+    @Test("A payout that cannot be read is returned on the operator's order")
+    mutating func unreadable() throws {
         _ = try rig.tell(Observe(id, transfer())).get()
         _ = try rig.tell(Observe(id, payout("po_1", .pending))).get()
         rig.pass(WithdrawalBody.silencePatience)
-        _ = try rig.tell(Observe(id, .unknown(after: .seconds(900)))).get()
+        _ = try rig.tell(Observe(id, .unknown(after: nil))).get()
         #expect(try state == .held)
-        _ = try rig.tell(ResumeWithdrawal(id, isReturned: false)).get()
-        _ = try rig.tell(Observe(id, payout("po_1", .paid))).get()
-        #expect(try state == .paid)
-        rig.pass(WithdrawalBody.returnPatience)
-        _ = try rig.tell(Observe(id, .unknown(after: .seconds(900)))).get()
-        #expect(try rig.withdrawal(id).lookAt == nil)
+        _ = try rig.tell(ResumeWithdrawal(id, isReturned: true)).get()
+        try answer(transfer("trr_1"), if: Self.isReversal)
+        #expect(try state == .failed)
+        #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
+    }
+
+    @Test("A refusal that is told again does not say that nothing came after it")
+    mutating func replayed() throws {
+        for isReplay in [false, true] {
+            let id = try rig.withdraw(100, by: payee).outcome.get()
+            rig.pass(.seconds(2 * 3_600))
+            let refusal = ProviderRefusal(
+                .insufficientFunds,
+                code: "balance_insufficient",
+                message: "",
+                isReplay: isReplay
+            )
+            let call = try rig.tell(Wake(id)).get()
+            _ = try rig.tell(Observe(id, .refused(refusal), of: call)).get()
+            #expect(try rig.withdrawal(id).body.isCalled == isReplay)
+            rig.pass(Pace.keyLife - .seconds(3_600))
+            let next = try rig.tell(Wake(id)).get()
+            #expect(next.map(Self.isTransferSearch) == isReplay)
+        }
+    }
+
+    @Test("A transfer that is first seen an hour after its order may be paid out already")
+    mutating func late() throws {
+        let call = try rig.tell(Wake(id)).get()
+        rig.pass(WithdrawalBody.youth)
+        let next = try rig.tell(Observe(id, transfer(), of: call)).get()
+        #expect(next.map(Self.isPayoutSearch) == true)
     }
 }

@@ -38,12 +38,35 @@ struct PayeeTests {
             looks += 1
             try #require(looks < 1_000)
         }
-        #expect(looks > 50)
+        #expect(looks > PayeeBody.lookLimit)
+        // Who asks for the state all the same is told what it is by now.
+        rig.pass(.seconds(2))
+        #expect(try payee()?.isAccountToBeLookedAt(at: rig.time) == true)
+        _ = try rig.tell(Wake(id)).get()
+        _ = try rig.tell(Observe(id, Self.seen("acct_1", user: user))).get()
+        #expect(try payee()?.lookAt == nil)
+        #expect(try payee()?.isAccountToBeLookedAt(at: rig.time) == false)
         _ = try rig.tell(PutPayee(user)).get()
         #expect(try payee()?.lookAt != nil)
         let submitted = Self.seen("acct_1", user: user, submitted: true)
         _ = try rig.tell(Observe(id, submitted)).get()
         #expect(try payee()?.state == .pendingVerification && payee()?.lookAt != nil)
+    }
+
+    @Test("An account that answers no look is looked at for days, and not for ever")
+    func silent() throws {
+        var rig = FundingBooks()
+        let user = try rig.user("payee")
+        let id = try rig.tell(PutPayee(user)).get().id
+        _ = try rig.tell(Observe(id, Self.seen("acct_1", user: user))).get()
+        let start = rig.time
+        while let lookAt = try rig.books.rows.records[id].map({ try Payee($0) })?.lookAt {
+            rig.time = max(rig.time, lookAt)
+            _ = try rig.tell(Wake(id)).get()
+            _ = try rig.tell(Observe(id, .unknown(after: .seconds(900)))).get()
+            try #require(start.duration(to: rig.time) < .seconds(5 * 86_400))
+        }
+        #expect(start.duration(to: rig.time) > .seconds(2 * 86_400))
     }
 
     @Test("An account of another user's, or a second one, changes nothing")

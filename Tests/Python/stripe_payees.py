@@ -140,9 +140,12 @@ class Payees(World):
         return made
 
     def move_payout(self, name, status):
-        """A payout's way: in_transit, paid, failed or canceled. A paid one may still fail."""
+        """A payout's way: in_transit, paid, failed, canceled or reversed. A paid one may still fail."""
         made = self.payouts[name]
-        made["status"] = status
+        made["status"] = "paid" if status == "reversed" else status
+        if status == "reversed":
+            made["reversed_by"] = self.name("po")
+            self.line("payout", made["amount"], made["reversed_by"], made["_account"])
         if status in ("failed", "canceled"):
             kind = "payout_failure" if status == "failed" else "payout_cancel"
             made["failure_balance_transaction"] = self.line(kind, made["amount"], name, made["_account"])

@@ -83,8 +83,14 @@ extension FundingDesk {
 
     /// Makes a fresh link to the pages on which a payee says who they are.
     ///
-    /// - Parameter origin: This server's address for browsers.
-    func setUpLink(for user: UserID, at origin: String) async throws -> ConnectLinkReply {
+    /// - Parameters:
+    ///   - origin: This server's address for browsers.
+    ///   - ticket: The ticket that opens it; `nil` for a login.
+    func setUpLink(
+        for user: UserID,
+        at origin: String,
+        with ticket: PayeeTicket? = nil
+    ) async throws -> ConnectLinkReply {
         guard try source(for: user) != .mint, let work else {
             return ConnectLinkReply(
                 url: "\(origin)/connect/return",
@@ -112,13 +118,13 @@ extension FundingDesk {
                 detail: "The payment provider refused this: \(error.message)"
             )
         }
-        return try await work.link(of: account, user: user)
+        return try await work.link(of: account, user: user, with: ticket)
     }
 
     /// Returns a payee's status as it is at the provider, if it is time to ask there.
     func newestStatus(of user: UserID) async throws -> ConnectStatusReply {
         let payee = try await payee(of: user)
-        if let work, let payee, payee.isToBeLookedAt(at: ledger.now) {
+        if let work, let payee, payee.isAccountToBeLookedAt(at: ledger.now) {
             await work.refresh([payee.id])
         }
         return try await status(of: user)

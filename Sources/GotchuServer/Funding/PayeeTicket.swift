@@ -11,11 +11,13 @@ struct PayeeTicket: Sendable {
         case invitation
         /// The provider leads back with it when a link was used, or is too old.
         case renewal
+        /// The same for a link that an invitation has opened.
+        case invitedRenewal = "invited-renewal"
 
         fileprivate var lifetime: Duration {
             switch self {
             case .invitation: .seconds(7 * 24 * 3_600)
-            case .renewal: .seconds(3_600)
+            case .renewal, .invitedRenewal: .seconds(3_600)
             }
         }
 
@@ -23,7 +25,7 @@ struct PayeeTicket: Sendable {
         var path: String {
             switch self {
             case .invitation: WebPath.connect
-            case .renewal: WebPath.connectAgain
+            case .renewal, .invitedRenewal: WebPath.connectAgain
             }
         }
     }
@@ -35,10 +37,19 @@ struct PayeeTicket: Sendable {
     let purpose: Purpose
     let expiresAt: Timestamp
 
-    init(for user: UserID, _ purpose: Purpose, at time: Timestamp) {
+    /// - Parameter end: The time at which it ends, if its usual one is later.
+    init(for user: UserID, _ purpose: Purpose, at time: Timestamp, until end: Timestamp? = nil) {
         self.user = user
         self.purpose = purpose
-        expiresAt = time.advanced(by: purpose.lifetime)
+        let usual = time.advanced(by: purpose.lifetime)
+        expiresAt = min(usual, end ?? usual)
+    }
+
+    /// Returns the ticket for the way back from a link that this one opens. It ends with this one:
+    /// nobody goes on for ever with what they found once.
+    func renewed(at time: Timestamp) -> PayeeTicket {
+        let next: Purpose = purpose == .renewal ? .renewal : .invitedRenewal
+        return PayeeTicket(for: user, next, at: time, until: expiresAt)
     }
 
     /// Parses a ticket; `nil` unless a server that has the key has written it for this purpose, and

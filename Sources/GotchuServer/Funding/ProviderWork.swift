@@ -26,6 +26,11 @@ protocol ProviderWork: Sendable {
 
     /// Makes a fresh link to the pages on which a payee says who they are.
     ///
+    /// - Parameter ticket: The ticket that opens it; `nil` for a login.
     /// - Throws: A problem: 502 or 503.
-    func link(of account: String, user: UserID) async throws(Problem) -> ConnectLinkReply
+    func link(
+        of account: String,
+        user: UserID,
+        with ticket: PayeeTicket?
+    ) async throws(Problem) -> ConnectLinkReply
 }

@@ -197,7 +197,8 @@ struct ReconciliationRun {
 
     // MARK: Adoption
 
-    /// Takes up paid deposits whose record was lost with the books' last hours.
+    /// Takes up paid deposits whose record was lost with the books' last hours, or says nothing of
+    /// the payment.
     private func adopt(_ differences: inout Int) async throws {
         let start = Timestamp.now.advanced(by: .seconds(-30 * 24 * 3_600))
         let intents = try done(
@@ -207,56 +208,59 @@ struct ReconciliationRun {
         )
         for intent in intents where intent.status == .succeeded {
             guard let deposit = intent.metadata[StripeProvider.depositName],
-                let user = intent.metadata[StripeProvider.userName],
-                try await store.record(RecordID(trusted: deposit)) == nil
+                let user = intent.metadata[StripeProvider.userName]
             else { continue }
-            let open = OpenDeposit(
-                user: UserID(trusted: user),
-                amount: Money(minorUnits: intent.amount),
-                reference: nil,
-                presentation: .clientSecret,
-                source: .provider(isLive: isLive),
-                limits: nil,
-                id: RecordID(trusted: deposit)
-            )
-            try await report(intent.id, &differences) { try await adopt(intent, open) }
+            let id = RecordID(trusted: deposit)
+            let known = try await store.record(id).map { try Deposit($0) }
+            guard known?.body.intent == nil else { continue }
+            try await report(intent.id, &differences) {
+                try await adopt(intent, as: id, of: UserID(trusted: user))
+            }
         }
     }
 
     /// - Throws: `ServerFailure` with the reason why it cannot be taken up.
-    private func adopt(_ intent: PaymentIntent, _ open: OpenDeposit) async throws {
-        let reference = DepositReference(deposit: open.record, intent: intent.id, checkout: nil)
-        // Read first: a record without its payment would have the server order another.
+    private func adopt(
+        _ intent: PaymentIntent,
+        as id: RecordID,
+        of user: UserID
+    ) async throws {
+        let reference = DepositReference(deposit: id, intent: intent.id, checkout: nil)
         let observation = await provider.perform(.readDeposit(reference)).observation
-        guard case .deposit = observation else {
+        guard case .deposit(let payment) = observation else {
             throw ServerFailure(.tryAgain, "Stripe did not answer. Run it again.")
         }
-        _ = try await store.carryOut(open)
-        _ = try await store.carryOut(Observe(open.record, observation))
+        let adoption = AdoptDeposit(
+            id,
+            user: user,
+            amount: Money(minorUnits: intent.amount),
+            isLive: isLive,
+            payment: payment
+        )
+        guard try await store.carryOut(adoption).state == .succeeded else {
+            throw ServerFailure(.negative, "it is not what was ordered, and is held")
+        }
         Console.output("adopted\t\(intent.id) \(Reconciliation.text(intent.amount))")
     }
 
-    /// Takes up withdrawals whose record was lost, of which Stripe has the transfer. The running
-    /// server then looks for it, and for its payout.
+    /// Takes up withdrawals of which Stripe has the transfer, and the books know nothing of it. The
+    /// running server then looks for it, and for its payout.
     private func adoptTransfers(_ facts: [String], _ differences: inout Int) async throws {
         for fact in facts where fact.hasPrefix("tr_") {
             let transfer = try await done(.transfer(fact))
             guard let withdrawal = transfer.metadata[StripeProvider.withdrawalName],
-                let destination = transfer.destination?.id, transfer.amountReversed == 0,
-                let payee = try await store.record(named: Posting.name(ofObject: destination)),
-                try await store.record(RecordID(trusted: withdrawal)) == nil
+                let user = transfer.metadata[StripeProvider.userName],
+                let destination = transfer.destination?.id, transfer.amountReversed == 0
             else { continue }
-            let request = RequestWithdrawal(
-                user: payee.record.owner,
+            let adoption = AdoptWithdrawal(
+                RecordID(trusted: withdrawal),
+                user: UserID(trusted: user),
                 amount: Money(minorUnits: transfer.amount),
-                bankAccount: nil,
-                source: .provider(isLive: isLive),
-                hold: nil,
-                needsRelease: false,
-                id: RecordID(trusted: withdrawal)
+                account: destination,
+                sentAt: transfer.created
             )
             try await report(fact, &differences) {
-                _ = try await store.carryOut(request)
+                guard try await store.carryOut(adoption) else { return }
                 Console.output(
                     "adopted\t\(fact) \(Reconciliation.text(transfer.amount)): the running server "
                         + "looks for its payout"

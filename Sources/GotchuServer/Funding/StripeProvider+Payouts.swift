@@ -57,7 +57,8 @@ extension StripeProvider {
 
     func send(_ order: TransferOrder) async -> Observation {
         let call = StripeCall.createTransfer(
-            Moving(order.amount, withdrawal: order.withdrawal),
+            // The account may be another user's, to whom this one is linked.
+            Moving(order.amount, withdrawal: order.withdrawal, of: order.user),
             to: order.destination,
             group: order.withdrawal.rawValue,
             key: CallKey(ours: order.key)
@@ -137,12 +138,13 @@ extension StripeProvider {
     func find(_ order: PayoutOrder) async -> Observation {
         let from = order.createdAt.advanced(by: .zero - Self.clockDifference)
         let withdrawal = order.withdrawal.rawValue
-        // One that failed is of an earlier try: its money is back at the account.
+        // One that failed or was reversed is of an earlier try: its money is back at the account.
         let outcome = await search(
             { .payouts(of: order.account, from: from, to: nil, after: $0) },
             for: { payout in
                 payout.metadata[Self.withdrawalName] == withdrawal
                     && payout.status != .failed && payout.status != .canceled
+                    && payout.reversedBy == nil
             }
         )
         return await seen(outcome) { Shown($0.map(Self.shown) ?? .absent) }.observation
@@ -168,12 +170,10 @@ extension StripeProvider {
 }
 
 extension Moving {
-    fileprivate init(_ amount: Money, withdrawal: RecordID) {
-        self.init(
-            amount: amount.minorUnits,
-            currency: amount.currency,
-            metadata: [StripeProvider.withdrawalName: withdrawal.rawValue]
-        )
+    fileprivate init(_ amount: Money, withdrawal: RecordID, of user: UserID? = nil) {
+        var metadata = [StripeProvider.withdrawalName: withdrawal.rawValue]
+        metadata[StripeProvider.userName] = user?.rawValue
+        self.init(amount: amount.minorUnits, currency: amount.currency, metadata: metadata)
     }
 }
 

@@ -147,6 +147,11 @@ extension CallKey {
 
 extension ProviderRefusal {
     init(_ reason: Reason, _ problem: StripeProblem) {
-        self.init(reason, code: problem.code, message: problem.message)
+        self.init(
+            reason,
+            code: problem.code,
+            message: problem.message,
+            isReplay: problem.isReplay
+        )
     }
 }

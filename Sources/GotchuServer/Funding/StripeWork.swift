@@ -95,9 +95,14 @@ struct StripeWork: ProviderWork, Sendable {
         }
     }
 
-    func link(of account: String, user: UserID) async throws(Problem) -> ConnectLinkReply {
-        let ticket = PayeeTicket(for: user, .renewal, at: looks.ledger.now)
-        let outcome = await looks.link(to: account, back: ticket.path(by: ticketKey))
+    func link(
+        of account: String,
+        user: UserID,
+        with ticket: PayeeTicket?
+    ) async throws(Problem) -> ConnectLinkReply {
+        let now = looks.ledger.now
+        let next = ticket?.renewed(at: now) ?? PayeeTicket(for: user, .renewal, at: now)
+        let outcome = await looks.link(to: account, back: next.path(by: ticketKey))
         switch outcome {
         case .done(let link): return ConnectLinkReply(url: link.url, expiresAt: link.expiresAt)
         case .refused(let problem), .insufficient(let problem), .keyReused(let problem):

@@ -29,22 +29,22 @@ struct ProviderReturns: Sendable {
             )
         }
         add(WebPath.connected, connected)
-        for purpose in PayeeTicket.Purpose.allCases {
-            let notice: WebNotice? = purpose == .renewal ? .setUpAgain : nil
+        for path in [WebPath.connect, WebPath.connectAgain] {
+            let notice: WebNotice? = path == WebPath.connectAgain ? .setUpAgain : nil
             let plain = coming(to: WebPath.payouts, notice) { _ in
                 (
                     "That link was used, or is too old",
                     "Ask for a fresh one: gotchu-ctl payouts setup, or whoever has sent it to you."
                 )
             }
-            add(purpose.path) { [setUp] request, context in
-                if let page = setUp.page(for: request, purpose) { return page.response() }
+            add(path) { [setUp] request, context in
+                if let page = setUp.page(for: request, at: path) { return page.response() }
                 return try await plain(request, context)
             }
             let form: WebGate.Handler = { [setUp] request, _ in
-                try await setUp.open(request, purpose)
+                try await setUp.open(request, at: path)
             }
-            router.post(RouterPath(purpose.path), use: gate?.open(form) ?? form)
+            router.post(RouterPath(path), use: gate?.open(form) ?? form)
         }
     }
 

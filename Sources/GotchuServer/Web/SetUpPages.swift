@@ -16,16 +16,16 @@ struct SetUpPages: Sendable {
     let origin: String
 
     /// Returns the page with the button; `nil` without a good ticket.
-    func page(for request: Request, _ purpose: PayeeTicket.Purpose) -> WebPage? {
+    func page(for request: Request, at path: String) -> WebPage? {
         let text = request.uri.queryParameters[PayeeTicket.field[...]].map { String($0) }
-        guard let text, ticket(text, purpose) != nil else { return nil }
+        guard let text, ticket(text, at: path) != nil else { return nil }
         return WebPage(
             title: "Set up payouts",
             policy: .leading(to: desk.sites),
             content: """
                 <section class="panel narrow"><p>Say on the payment provider's own pages who you \
                 are and which bank account is paid. We never see the account's number.</p>
-                <form method="post" action="\(purpose.path)">\
+                <form method="post" action="\(path)">\
                 \(HTML.hidden(PayeeTicket.field, text))<button class="main">Go on</button></form>
                 </section>
                 """
@@ -33,11 +33,11 @@ struct SetUpPages: Sendable {
     }
 
     /// Opens a fresh link, and sends the payee there.
-    func open(_ request: Request, _ purpose: PayeeTicket.Purpose) async throws -> Response {
+    func open(_ request: Request, at path: String) async throws -> Response {
         var fields = try await FormFields(request)
         let text = fields.text(PayeeTicket.field)
         try fields.end()
-        guard let ticket = text.flatMap({ self.ticket($0, purpose) }) else {
+        guard let ticket = text.flatMap({ self.ticket($0, at: path) }) else {
             throw Problem(
                 .forbidden,
                 detail: "This invitation or link is too old, or is none. Nothing was done.",
@@ -46,19 +46,22 @@ struct SetUpPages: Sendable {
         }
         try limits.allowCall(by: Login(user: ticket.user))
         // Whoever finds an old invitation must not name another bank account.
-        if purpose == .invitation, try await desk.newestStatus(of: ticket.user).status == .active {
+        if ticket.purpose != .renewal,
+            [.active, .restricted].contains(try await desk.newestStatus(of: ticket.user).status)
+        {
             throw Problem(
                 .forbidden,
                 detail: "Payouts are set up already. Nothing was done.",
                 fix: "Log in to change the bank account."
             )
         }
-        let link = try await desk.setUpLink(for: ticket.user, at: origin)
+        let link = try await desk.setUpLink(for: ticket.user, at: origin, with: ticket)
         return WebPage.leaving(to: link.url, of: desk.sites + [origin])
     }
 
-    private func ticket(_ text: String, _ purpose: PayeeTicket.Purpose) -> PayeeTicket? {
-        PayeeTicket(text, for: purpose, by: key, at: desk.ledger.now)
+    private func ticket(_ text: String, at path: String) -> PayeeTicket? {
+        PayeeTicket.Purpose.allCases.lazy.filter { $0.path == path }
+            .compactMap { PayeeTicket(text, for: $0, by: key, at: desk.ledger.now) }.first
     }
 }
 

@@ -86,13 +86,26 @@ package struct StripeTransfer: StripeObject, Identified {
     package let currency: String
     package let destination: Expandable<AnyStripeObject>?
     package let metadata: [String: String]
+    package let created: Timestamp
     package let amountReversed: Int64
     /// The parts that were taken back, newest first.
     package let reversals: StripeList<TransferReversal>
 
-    enum CodingKeys: String, CodingKey {
-        case id, amount, currency, destination, metadata, reversals
+    private enum CodingKeys: String, CodingKey {
+        case id, amount, currency, destination, metadata, created, reversals
         case amountReversed = "amount_reversed"
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        id = try values.decode(String.self, forKey: .id)
+        amount = try values.decode(Int64.self, forKey: .amount)
+        currency = try values.decode(String.self, forKey: .currency)
+        destination = try values.decodeIfPresent(Expandable.self, forKey: .destination)
+        metadata = try values.metadata(.metadata)
+        created = try values.time(.created)
+        amountReversed = try values.decode(Int64.self, forKey: .amountReversed)
+        reversals = try values.decode(StripeList.self, forKey: .reversals)
     }
 }
 

@@ -58,8 +58,10 @@ struct SetUpPageTests {
                 #expect(looked.title == "That link was used, or is too old")
             }
             _ = try await rig.onboard(payee)
-            let done = try await browser.send("/connect/start", ["ticket": ticket])
-            #expect(done.status == 403 && done.text.contains("set up already"), "\(done.text)")
+            for (page, ticket) in [("start", ticket), ("refresh", renewal)] {
+                let done = try await browser.send("/connect/\(page)", ["ticket": ticket])
+                #expect(done.status == 403 && done.text.contains("set up already"), "\(done.text)")
+            }
         }
     }
 
@@ -70,7 +72,7 @@ struct SetUpPageTests {
         let key = PayeeTicket.key(of: own)
         let user = UserID(trusted: "<https://id.example>ann.lee")
         let ways: [(PayeeTicket.Purpose, seconds: Int)] = [
-            (.invitation, 604_800), (.renewal, 3_600),
+            (.invitation, 604_800), (.renewal, 3_600), (.invitedRenewal, 3_600),
         ]
         for (purpose, seconds) in ways {
             let start = Timestamp(milliseconds: 1_900_000_000_123)
@@ -92,5 +94,20 @@ struct SetUpPageTests {
                 #expect(ticket(wrong, after: 0) == nil, "\(wrong)")
             }
         }
+    }
+
+    @Test("A ticket's renewals end when it does, and an invitation's stay such")
+    func renewals() {
+        let start = Timestamp(milliseconds: 1_900_000_000_123)
+        let user = UserID(trusted: "ann")
+        let login = PayeeTicket(for: user, .renewal, at: start)
+        let late = login.renewed(at: start.advanced(by: .seconds(3_000)))
+        #expect(late.purpose == .renewal && late.expiresAt == login.expiresAt)
+        let invitation = PayeeTicket(for: user, .invitation, at: start)
+        let first = invitation.renewed(at: start)
+        #expect(first.purpose == .invitedRenewal)
+        #expect(first.expiresAt == start.advanced(by: .seconds(3_600)))
+        let second = first.renewed(at: start.advanced(by: .seconds(60)))
+        #expect(second.purpose == .invitedRenewal && second.expiresAt == first.expiresAt)
     }
 }

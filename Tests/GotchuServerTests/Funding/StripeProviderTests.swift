@@ -177,25 +177,28 @@ struct StripeProviderTests {
         else { throw NeverHappened(description: "it is sent") }
         #expect(sent.reversal == nil && sent.destination == order.destination)
         #expect(await provider.perform(.findTransfer(order)).observation == .transfer(sent))
-        let bank = PayoutOrder(
-            withdrawal: order.withdrawal,
-            amount: order.amount,
-            account: order.destination,
-            bankAccount: nil,
-            createdAt: created,
-            key: "p"
-        )
-        guard case .payout(let out) = await provider.perform(.sendPayout(bank)).observation
-        else { throw NeverHappened(description: "it is paid out") }
-        #expect(out.status == .pending && out.arrivesAt != nil)
-        #expect(await provider.perform(.findPayout(bank)).observation == .payout(out))
-        let failing: [String: ControlValue] = ["name": .text(out.id), "status": .text("failed")]
-        try await standIn.order("move_payout", failing)
-        let reference = PayoutReference(payout: out.id, account: order.destination)
-        guard case .payout(let failed) = await provider.perform(.readPayout(reference)).observation
-        else { throw NeverHappened(description: "it is read") }
-        #expect(failed.status == .failed && failed.failure?.code == "account_closed")
-        #expect(await provider.perform(.findPayout(bank)).observation == .absent)
+        for (end, code) in [("failed", "account_closed"), ("reversed", nil)] {
+            let bank = PayoutOrder(
+                withdrawal: order.withdrawal,
+                amount: order.amount,
+                account: order.destination,
+                bankAccount: nil,
+                createdAt: created,
+                key: "p-\(end)"
+            )
+            guard case .payout(let out) = await provider.perform(.sendPayout(bank)).observation
+            else { throw NeverHappened(description: "it is paid out") }
+            #expect(out.status == .pending && out.arrivesAt != nil)
+            #expect(await provider.perform(.findPayout(bank)).observation == .payout(out))
+            let bounce: [String: ControlValue] = ["name": .text(out.id), "status": .text(end)]
+            try await standIn.order("move_payout", bounce)
+            let reference = PayoutReference(payout: out.id, account: order.destination)
+            guard
+                case .payout(let seen) = await provider.perform(.readPayout(reference)).observation
+            else { throw NeverHappened(description: "it is read") }
+            #expect(seen.status == .failed && seen.failure?.code == code)
+            #expect(await provider.perform(.findPayout(bank)).observation == .absent)
+        }
         let back = ReversalOrder(
             withdrawal: order.withdrawal,
             transfer: sent.id,

@@ -66,7 +66,7 @@ struct InvitePayee: AsyncParsableCommand {
               gotchu-server payees invite corner@cafe.example --public-url https://pay.example \
             --database sqlite:shop.db
 
-            The address is good for a week, and ends when the payee is active. Whoever has it can \
+            The address is good for a week, and ends when payouts are set up. Whoever has it can \
             name the bank account that is paid: send it to the payee alone. A preview of the \
             message spends nothing.
             """
