@@ -222,7 +222,9 @@ def soak(world: World) -> None:
                 play.stage.hang_up()
                 eventually("the page to be back", lambda: asked.count(FEED) > seen and play.stage.readers)
 
-        play.show(page, "en", "idle")
+        # Of lines that come together the page draws the newest alone, and what has once been shown may stay, hidden.
+        for name in play.states:
+            play.show(page, "en", name)
         world.figures["states"] = states
         world.figures["heap_bytes"] = growth(play, page, lambda: draw(400), lambda: draw(states))
         world.figures["heap_bytes_of_connections"] = growth(
