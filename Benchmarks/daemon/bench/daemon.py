@@ -45,7 +45,7 @@ class PaymentServer:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
-                body = b'{"status":"ok"}'
+                body = b'{"status":"ready"}'
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(body)))
