@@ -143,7 +143,7 @@ struct OrderTests {
     func batches() throws {
         var random = SeededGenerator("orders")
         var ends: Set<Contest.State> = []
-        for _ in 0..<(250 * effort) {
+        for _ in 0..<(60 * effort) {
             let note = "seed \(random.seed)"
             var together = try Room()
             var alone = together

@@ -24,7 +24,7 @@ struct StoryTests {
         var random = SeededGenerator("contests")
         var count = 0
         // Rare ends are waited for: any seed must reach them all.
-        while count < 150 * effort || !missing.isEmpty && count < 3_000 {
+        while count < 50 * effort || !missing.isEmpty && count < 3_000 {
             count += 1
             let note = "seed \(random.seed)"
             var story = try Story(using: &random)

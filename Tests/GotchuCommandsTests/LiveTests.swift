@@ -160,7 +160,7 @@ struct LiveTests {
     func narrow() async throws {
         let system = try await LiveSystem()
         _ = try await system.request("7.50")
-        let scan = "exec \(GotchuCtl.path) scan --timeout 2 --socket \(system.payer)"
+        let scan = "exec \(GotchuCtl.path) scan --timeout \(2 * patience) --socket \(system.payer)"
         let terminal = try Program(
             "/usr/bin/script",
             ["--quiet", "--flush", "--command", "stty cols 20 rows 24; \(scan)", "/dev/null"],
@@ -193,7 +193,7 @@ struct LiveTests {
         #expect(once.out.contains("EID         VERDICT"))
         #expect(once.out.contains("\(request.eid)  tap"))
         #expect(once.out.contains("adverts/s"))
-        let arguments = ["scan", "--tap", "--timeout", "1", "--json-lines"]
+        let arguments = ["scan", "--tap", "--timeout", "\(patience)", "--json-lines"]
         let lines = try await GotchuCtl.run(arguments, socket: system.payer)
         #expect(lines.code == 0)
         let first = try #require(lines.out.split(separator: "\n").first)
