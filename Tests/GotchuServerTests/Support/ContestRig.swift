@@ -45,7 +45,7 @@ final class ContestRig: Sendable {
         fee: Int = 500,
         template: String = quiz,
         tiers: String = winnerTakesAll,
-        lockIn: Duration = .seconds(60),
+        lockIn: Duration = .seconds(600),
         review: Int = 0,
         more: String = ""
     ) -> String {
