@@ -66,7 +66,7 @@ struct TotalTests {
     @Test("Any observation in any state is decided, and leaves a record that can be stored")
     func total() throws {
         var random = SeededGenerator("Any observation")
-        for _ in 0..<200 * effort {
+        for _ in 0..<50 * effort {
             var rig = FundingBooks()
             let user = try rig.user("user", cents: 50_000)
             try rig.onboard(user)

@@ -12,7 +12,7 @@ struct WithdrawalTests {
     func stories() throws {
         var random = SeededGenerator("Withdrawals")
         var reached: [String: Int] = [:]
-        for _ in 0..<100 * effort {
+        for _ in 0..<30 * effort {
             let state = try tell(&random)
             reached[state.rawValue, default: 0] += 1
         }

@@ -182,12 +182,12 @@ struct ProximityTests {
         #expect(board[kiosk]?.verdict == .far)
     }
 
-    @Test("10,000 random EIDs leave the memory bounded and what is near in it")
+    @Test("Thousands of random EIDs leave the memory bounded and what is near in it")
     func bounded() async {
         var generator = SeededGenerator("bounded")
         var board = ProximityBoard()
         var at = 0
-        for index in 0..<10_000 * effort {
+        for index in 0..<3_000 * effort {
             if index.isMultiple(of: 64) { await Task.yield() }
             at += 1
             _ = board.add(sighting(.random(using: &generator), -80, at: at))

@@ -57,7 +57,7 @@ struct OverloadTests {
 
     @Test("One user's reads are limited like that user's other calls; another's are not")
     func reads() async throws {
-        let server = try await ServerProcess()
+        let server = try await ServerProcess(more: ["--calls-per-second", "10"])
         let wire = server.wire
         let payee = try await wire.login("payee")
         let sid = try await wire.create(payee, cents: 5).string("sid")
