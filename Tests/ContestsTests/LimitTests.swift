@@ -155,7 +155,7 @@ struct LimitTests {
         #expect(try room.contest.state == .settled)
     }
 
-    @Test("A contest is read in full for its organiser alone")
+    @Test("A contest is read in full for its organiser alone, and for what is still to be done")
     func strangers() throws {
         var room = try Room()
         for user in 1...3 { try room.join(user) }
@@ -169,6 +169,7 @@ struct LimitTests {
             loaded(CompleteContest(contest: id, organizer: stranger, revision: 1)),
             loaded(CompleteContest(contest: id, organizer: Self.organizer, revision: 0)),
             loaded(SettleContest(contest: id, organizer: stranger)),
+            loaded(SettleContest(contest: id, organizer: Self.organizer)),
             loaded(CancelContest(contest: id, organizer: stranger, reason: "Rain.")),
         ] {
             #expect(snapshot.children.isEmpty && snapshot.records.count == 1)
@@ -176,6 +177,9 @@ struct LimitTests {
         }
         let own = loaded(CompleteContest(contest: id, organizer: Self.organizer, revision: 1))
         #expect(own.children[id]?.count == 4 && own.accounts.isEmpty)
+        #expect(try room.complete(1, at: Sample.starts) == nil)
+        let again = loaded(CompleteContest(contest: id, organizer: Self.organizer, revision: 1))
+        #expect(again.children.isEmpty)
         // The wallet of one who has left is nobody's business.
         let end = loaded(SettleContest(contest: id, organizer: Self.organizer))
         let owners = Set(end.accounts.keys.map(\.owner))
@@ -216,6 +220,29 @@ struct LimitTests {
         let last = ScoreRevision.countLimit
         #expect(try room.score(1, after: last, at: Sample.starts) == .tooManyScores)
         #expect(try room.complete(last, at: Sample.starts) == nil)
+    }
+
+    @Test("A contest takes so many bytes of scores in all, and can be completed then")
+    func scoreBytes() throws {
+        var room = try Room()
+        try room.join(1)
+        let scores = (1...500).map { Sample.score($0, 1_000_000_000 - $0) }
+        var refusal: Refusal.Reason?
+        while refusal == nil {
+            let base = try room.contest.body.revision
+            let score = ScoreContest(
+                contest: room.id,
+                organizer: Self.organizer,
+                base: base,
+                scores: scores
+            )
+            refusal = try room.books.take(score, at: Sample.starts)?.reason
+        }
+        let body = try room.contest.body
+        #expect(refusal == .tooManyScores && body.revision < ScoreRevision.countLimit)
+        let left = ScoreRevision.byteLimit(entries: 1) - body.scoreBytes
+        #expect((0..<body.scoreBytes / body.revision + 100).contains(left))
+        #expect(try room.complete(body.revision, at: Sample.starts) == nil)
     }
 
     @Test("One who has left ten times cannot enter again, and nobody else is kept out")

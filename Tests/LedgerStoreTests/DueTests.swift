@@ -4,6 +4,7 @@ import Ledger
 import LedgerStore
 import LedgerTestSupport
 import Payments
+import Synchronization
 import TestSupport
 import Testing
 
@@ -101,6 +102,39 @@ struct DueTests {
                 try await ledger.record(RecordID(Cast.sessions[1]))
                     .flatMap { $0.state == SessionStatus.timeout.rawValue ? $0 : nil }
             }
+        }
+    }
+
+    @Test("A record whose change is refused is tried again a second later, then two seconds later")
+    func refused() async throws {
+        let books = try await Planted.books(.sqlite)
+        try books.execute("INSERT INTO due VALUES ('user-0', 'session-0', 'gift', 1, NULL)")
+        let tries = Tries()
+        let gift = RecordKind("gift") { _ in
+            tries.times.withLock { $0.append(.now) }
+            return RefusedCommand()
+        }
+        try await withLedger(on: try books.open(), kinds: [gift]) { _ in
+            let times = try await eventually("three tries") {
+                tries.times.withLock { $0.count < 3 ? nil : $0 }
+            }
+            // The pauses begin with the sweep, just before it tries.
+            #expect(times[0].duration(to: times[1]) >= .milliseconds(900))
+            #expect(times[1].duration(to: times[2]) >= .milliseconds(1_900))
+        }
+    }
+
+    private final class Tries: Sendable {
+        let times = Mutex<[ContinuousClock.Instant]>([])
+    }
+
+    private struct RefusedCommand: LedgerCommand {
+        static let name = "refused"
+
+        func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {}
+
+        func decide(on books: inout Books, at time: Timestamp) throws(Refusal) {
+            throw Refusal(.sessionExpired)
         }
     }
 

@@ -46,11 +46,17 @@ package struct ScoreContest: LedgerCommand {
             scoredAt: time,
             body: ScoreRevision.Body(contest: contest.id, revision: base + 1, scores: scores)
         )
+        let record = revision.record
+        let bytes = contest.body.scoreBytes + Int64(record.body.utf8.count)
+        guard bytes <= ScoreRevision.byteLimit(entries: contest.body.entryNumber) else {
+            throw Refusal(.tooManyScores)
+        }
         let number = ContestChild.scoreBase + base + 1
-        books.add(child: revision.record, of: contest.id, number: number)
+        books.add(child: record, of: contest.id, number: number)
         let scored = contest.changed(at: time) {
             $0.state = .live
             $0.body.revision = base + 1
+            $0.body.scoreBytes = bytes
             $0.body.completedAt = nil
             $0.body.actedAt = time.milliseconds
             $0.body.dispute = nil
@@ -78,9 +84,9 @@ package struct CompleteContest: LedgerCommand {
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(contest)
         guard let rows else { return footprint.asksAgain = true }
-        // All entries are read for the organiser alone, and for what can be done.
+        // All entries are read for the organiser alone, and for what can be and is not done yet.
         let known = rows.contest(contest, of: organizer)
-        if let known, known.completeReason(at: revision) == nil {
+        if let known, known.completeReason(at: revision) == nil, !known.isDeclared {
             footprint.children.insert(contest)
         }
     }
@@ -88,7 +94,7 @@ package struct CompleteContest: LedgerCommand {
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Contest {
         let contest = try books.contest(contest, of: organizer, at: time)
         if let reason = contest.completeReason(at: revision) { throw Refusal(reason) }
-        guard contest.state == .live || contest.isDisputed else { return contest }
+        guard !contest.isDeclared else { return contest }
         let (entries, revisions) = try books.children(of: contest)
         let sheet = ScoreSheet(revisions.map(\.body.scores))
         guard entries.contains(where: { sheet.result(of: $0, contest.terms) != nil }) else {

@@ -124,8 +124,12 @@ package struct ScoreRevision: Equatable, Sendable {
     package static let kind = "contest-scores"
     /// The scores of one revision.
     package static let limit = 500
-    /// The revisions of one contest: its end reads all of them.
+    /// The revisions of one contest.
     static let countLimit: Int64 = 1_000
+
+    /// The bytes of all revisions of a contest with so many entries: to declare its result all of
+    /// them are read, while payments wait.
+    static func byteLimit(entries: Int64) -> Int64 { 2 << 20 + entries * 4 << 10 }
 
     package let organizer: UserID
     package let scoredAt: Timestamp

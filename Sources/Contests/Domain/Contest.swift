@@ -44,6 +44,8 @@ package struct Contest: Equatable, Sendable {
         package internal(set) var entryNumber: Int64 = 0
         /// The number of the newest score revision; 0 without any.
         package internal(set) var revision: Int64 = 0
+        /// The bytes of all score revisions as they are stored.
+        var scoreBytes: Int64 = 0
         package internal(set) var objections: Int64 = 0
         /// The places that are held at desks, and lapsed ones until the next change.
         package internal(set) var holds: [Hold] = []
@@ -227,6 +229,9 @@ extension Contest {
         case .draft, .open, .locked, .live, .cancelled, .error: .contestState
         }
     }
+
+    /// A Boolean that is true if its newest scores stand as its result.
+    var isDeclared: Bool { state == .complete && !isDisputed }
 
     /// The reason why a revision cannot be declared its result, if there is one.
     func completeReason(at revision: Int64) -> Refusal.Reason? {

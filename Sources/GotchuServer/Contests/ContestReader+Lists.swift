@@ -6,14 +6,16 @@ internal import Synchronization
 
 /// Lists of contests: each is read as far as a page needs.
 extension ContestReader {
-    /// The contests that a list looks at in one call; the cursor leads on.
-    static let scanLimit: Int64 = 2000
+    /// The public contests that a list looks at in one call; the cursor leads on.
+    private static let scanLimit: Int64 = 2000
     /// The public contests that are read, and kept, together.
     private static let blockSize: Int64 = 200
     private static let blockLimit = 16
     /// The age at which a block that is kept is read again.
     private static let blockAge: Duration = .seconds(1)
     private static let ownPage = 100
+    /// The pages of a user's own that a list reads in one call.
+    private static let ownPages = 5
 
     /// A page of a list, newest first.
     struct Page: Sendable {
@@ -110,7 +112,7 @@ extension ContestReader {
     ) async throws(LedgerError) -> Page {
         var page = Page()
         page.next = before
-        for _ in 0..<(Int(Self.scanLimit) / Self.ownPage) {
+        for _ in 0..<Self.ownPages {
             let own = try await records(of: user, Contest.kind, before: page.next)
             let entries = try await records(of: user, ContestEntry.kind, before: page.next)
             // Behind the end of a full page there may be others of its kind.

@@ -140,7 +140,7 @@ extension Refusal.Reason {
         case .leftTooOften:
             "The user has left this contest too often to enter it again. Nothing was charged."
         case .tooManyScores:
-            "The contest has as many score revisions as there may be. Complete or cancel it."
+            "The contest has as many scores as there may be in all. Complete or cancel it."
         case .contestUnderReview:
             "The time for objections is not over: nothing is paid before. No money has moved."
         case .potUnequal:

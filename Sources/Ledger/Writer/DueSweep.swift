@@ -54,10 +54,11 @@ struct DueSweep: Service {
                 recovery: "Expired records are recorded again."
             )
             var passedOver = 0
+            var refused = RefusedRecords()
             while !Task.isCancelled {
                 try? await Task.sleep(for: Self.interval)
                 do throws(LedgerError) {
-                    let count = try await sweep(skipping: passedOver)
+                    let count = try await sweep(skipping: passedOver, &refused)
                     // Records that cannot be settled stay due: behind a full batch of them others
                     // may wait.
                     passedOver = count == Self.batchLimit ? passedOver + count : 0
@@ -72,23 +73,35 @@ struct DueSweep: Service {
     /// Settles a batch. The next sweep makes good one that fails.
     ///
     /// - Returns: The number of records that were due behind those that it skips.
-    private func sweep(skipping passedOver: Int) async throws(LedgerError) -> Int {
+    private func sweep(
+        skipping passedOver: Int,
+        _ refused: inout RefusedRecords
+    ) async throws(LedgerError) -> Int {
         let due = try await store.due(
             at: store.now.advanced(by: .zero - store.expiryMargin),
             passing: passed,
             skipping: passedOver,
             limit: Self.batchLimit
         )
-        let failure = await withTaskGroup(of: LedgerError?.self) { group in
-            for record in due {
+        let now = MonotonicTime.now
+        refused.forget(at: now)
+        var failure: LedgerError?
+        await withTaskGroup(of: (RecordID, Result<Void, LedgerError>?).self) { group in
+            for record in due where !refused.isPaused(record.id, at: now) {
                 guard let command = kinds[record.kind]?.settle?(record.id) else {
                     unsettled(record.id, "it is of no kind that this server knows")
                     continue
                 }
                 // The commands meet in the writer's queue and share a commit.
-                group.addTask { await settle(record.id, command) }
+                group.addTask { (record.id, await settle(record.id, command)) }
             }
-            return await group.reduce(nil) { $0 ?? $1 }
+            for await (record, result) in group {
+                switch result {
+                case .success?: break
+                case .failure(let error)?: failure = failure ?? error
+                case nil: refused.add(record, at: now)
+                }
+            }
         }
         if let failure { throw failure }
         return due.count
@@ -103,18 +116,41 @@ struct DueSweep: Service {
         )
     }
 
-    /// - Returns: The reason why the change could not be recorded, if there is one.
+    /// - Returns: A failure to record the change; `nil` if the change was refused.
     private func settle(
         _ record: RecordID,
         _ command: some LedgerCommand
-    ) async -> LedgerError? {
+    ) async -> Result<Void, LedgerError>? {
         do throws(LedgerError) {
-            if case .failure(let refusal) = try await writer.submit(command).outcome {
-                unsettled(record, "it was refused as \(refusal.reason.rawValue)")
+            guard case .failure(let refusal) = try await writer.submit(command).outcome else {
+                return .success(())
             }
+            unsettled(record, "it was refused as \(refusal.reason.rawValue)")
             return nil
         } catch {
-            return error
+            return .failure(error)
         }
+    }
+}
+
+/// The records whose changes were refused. Each waits longer before it is looked at again: all
+/// entries of a contest, read with every sweep, would slow payments.
+private struct RefusedRecords {
+    private static let (shortest, longest) = (Duration.seconds(1), Duration.seconds(30))
+
+    private var pauses: [RecordID: (end: MonotonicTime, length: Duration)] = [:]
+
+    func isPaused(_ record: RecordID, at now: MonotonicTime) -> Bool {
+        pauses[record].map { now < $0.end } ?? false
+    }
+
+    mutating func add(_ record: RecordID, at now: MonotonicTime) {
+        let length = pauses[record].map { min(Self.longest, $0.length * 2) } ?? Self.shortest
+        pauses[record] = (now + length, length)
+    }
+
+    /// Forgets those that are due no more.
+    mutating func forget(at now: MonotonicTime) {
+        pauses = pauses.filter { now - $0.value.end < Self.longest }
     }
 }
