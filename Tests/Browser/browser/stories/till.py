@@ -8,7 +8,7 @@ from pathlib import Path
 
 from guest.http import Client, Refused
 
-from ..chromium import Page
+from ..chromium import KEYS, Page
 from ..deadline import eventually, expect
 from ..shop import Shop
 from ..world import World
@@ -120,8 +120,7 @@ def scanner(world: World) -> None:
     shop = world.shop()
     page = till(world, shop)
     page.type("150")
-    page.press("4006381333931")
-    page.press("Enter")
+    page.press("4006381333931" + KEYS["Enter"])
     page.wait("the memo", lambda page: page.find("#memo").get_attribute("value") == "4006381333931")
     expect("the amount", page.find("#figure").get_attribute("value"), "$1.50")
 
