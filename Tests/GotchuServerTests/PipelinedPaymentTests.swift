@@ -62,6 +62,20 @@ struct PipelinedPaymentTests {
         #expect(replies.map(\.status) == [200, 200])
     }
 
+    @Test("A body in thousands of pieces is refused as such, and one in hundreds is not")
+    func pieces() async throws {
+        let head = """
+            POST /sessions/create HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r
+            Transfer-Encoding: chunked\r\n\r\n
+            """
+        for (count, status) in [(500, 401), (5_000, 400)] {
+            let spaces = String(repeating: "1\r\n \r\n", count: count)
+            let body = head + spaces + "2\r\n{}\r\n0\r\n\r\n"
+            let replies = try await play(Plan(pieces: [body], replies: 1))
+            #expect(replies.map(\.status) == [status])
+        }
+    }
+
     @Test("A payment is answered before what comes behind it and cannot be read")
     func broken() async throws {
         let head = """

@@ -29,6 +29,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private static let bodyLimit: TimeAmount = .seconds(20)
     /// The time between an answer and the end of the next request's head.
     private static let idleLimit: TimeAmount = .seconds(60)
+    /// The pieces in which a body may come: each takes the loop's time, however small it is.
+    private static let pieceLimit = 4_096
     private static let date = Mutex((second: Int64.min, text: ""))
 
     private enum Input {
@@ -49,6 +51,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private let front: HTTPFront
     private let executor: LoopExecutor
     private var phase = Phase.idle
+    /// The pieces of the present request's body so far.
+    private var pieceCount = 0
     /// Input received while a request is answered. Nothing more is read until it has been
     /// processed.
     private var waiting = CircularBuffer<Input>(initialCapacity: 0)
@@ -159,6 +163,10 @@ final class HTTPConnection: ChannelDuplexHandler {
         switch (phase, input) {
         case (.idle, .part(.head(let head))): read(head, context)
         case (.reading(let head, var body), .part(.body(var piece))):
+            pieceCount += 1
+            guard pieceCount <= Self.pieceLimit else {
+                return refuse(.invalid("The body comes in too many pieces."), context)
+            }
             phase = .over  // For the moment: so that the body is not copied.
             if body.readableBytes == 0 { body = piece } else { body.writeBuffer(&piece) }
             phase = .reading(head, body)
@@ -182,6 +190,7 @@ final class HTTPConnection: ChannelDuplexHandler {
             return refuse(.invalid("A request must have exactly one Host header."), context)
         }
         deadline = .distantFuture
+        pieceCount = 0
         phase = .reading(head, ByteBuffer())
         let isOld = head.version == .http1_0
         if isOld || !head.isKeepAlive { isLast = true }
