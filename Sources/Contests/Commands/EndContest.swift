@@ -17,7 +17,12 @@ package struct SettleContest: RecordCommand {
     package var record: RecordID { contest }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
-        footprint.touchEnd(of: contest, for: organizer, knowing: rows) { $0.isDeclared }
+        // Of one that cannot be settled no more is read than its record.
+        if let known = rows?.contest(contest, of: organizer), !known.isDeclared {
+            footprint.records.insert(contest)
+        } else {
+            footprint.touchEnd(of: contest, for: organizer, knowing: rows)
+        }
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
@@ -142,19 +147,17 @@ package struct RecheckContest: LedgerCommand {
 extension Footprint {
     /// Adds a contest with all of its entries and scores, then the accounts of those who get money.
     ///
-    /// - Parameters:
-    ///   - organizer: The caller who must be its organiser: for nobody else all of it is read.
-    ///   - canEnd: Returns false for a contest of which no more than its record need be read.
+    /// - Parameter organizer: The caller who must be its organiser: for nobody else all of it is
+    ///   read.
     fileprivate mutating func touchEnd(
         of contest: RecordID,
         for organizer: UserID?,
-        knowing rows: Snapshot?,
-        canEnd: (Contest) -> Bool = { _ in true }
+        knowing rows: Snapshot?
     ) {
         records.insert(contest)
         guard let rows else { return asksAgain = true }
         guard let known = rows.contest(contest, of: organizer), !known.isOver,
-            known.state != .error, canEnd(known)
+            known.state != .error
         else { return }
         records.formUnion(known.body.desks.map(RecordID.init))
         children.insert(contest)

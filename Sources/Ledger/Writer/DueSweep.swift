@@ -23,6 +23,9 @@ package struct RecordKind: Sendable {
 struct DueSweep: Service {
     /// The delay within which a watcher learns that a record has expired.
     static let interval: Duration = .milliseconds(250)
+    /// The pause before a record whose change was refused is tried again: all entries of a contest,
+    /// read with every sweep, would slow payments.
+    private static let refusedPause: Duration = .seconds(5)
     private static let batchLimit = 256
 
     private let store: any LedgerStorage
@@ -54,11 +57,12 @@ struct DueSweep: Service {
                 recovery: "Expired records are recorded again."
             )
             var passedOver = 0
-            var refused = RefusedRecords()
+            var pauses: [RecordID: MonotonicTime] = [:]
             while !Task.isCancelled {
+                // Records become due by time alone, and other servers write them too.
                 try? await Task.sleep(for: Self.interval)
                 do throws(LedgerError) {
-                    let count = try await sweep(skipping: passedOver, &refused)
+                    let count = try await sweep(skipping: passedOver, &pauses)
                     // Records that cannot be settled stay due: behind a full batch of them others
                     // may wait.
                     passedOver = count == Self.batchLimit ? passedOver + count : 0
@@ -72,10 +76,11 @@ struct DueSweep: Service {
 
     /// Settles a batch. The next sweep makes good one that fails.
     ///
+    /// - Parameter pauses: The ends of the pauses of records whose changes were refused.
     /// - Returns: The number of records that were due behind those that it skips.
     private func sweep(
         skipping passedOver: Int,
-        _ refused: inout RefusedRecords
+        _ pauses: inout [RecordID: MonotonicTime]
     ) async throws(LedgerError) -> Int {
         let due = try await store.due(
             at: store.now.advanced(by: .zero - store.expiryMargin),
@@ -84,10 +89,10 @@ struct DueSweep: Service {
             limit: Self.batchLimit
         )
         let now = MonotonicTime.now
-        refused.forget(at: now)
+        pauses = pauses.filter { now < $0.value }
         var failure: LedgerError?
-        await withTaskGroup(of: (RecordID, Result<Void, LedgerError>?).self) { group in
-            for record in due where !refused.isPaused(record.id, at: now) {
+        await withTaskGroup(of: (RecordID, Result<Bool, LedgerError>).self) { group in
+            for record in due where pauses[record.id] == nil {
                 guard let command = kinds[record.kind]?.settle?(record.id) else {
                     unsettled(record.id, "it is of no kind that this server knows")
                     continue
@@ -97,9 +102,9 @@ struct DueSweep: Service {
             }
             for await (record, result) in group {
                 switch result {
-                case .success?: break
-                case .failure(let error)?: failure = failure ?? error
-                case nil: refused.add(record, at: now)
+                case .success(true): break
+                case .success(false): pauses[record] = now + Self.refusedPause
+                case .failure(let error): failure = failure ?? error
                 }
             }
         }
@@ -116,41 +121,19 @@ struct DueSweep: Service {
         )
     }
 
-    /// - Returns: A failure to record the change; `nil` if the change was refused.
+    /// - Returns: False if the change was refused; a failure if it could not be recorded.
     private func settle(
         _ record: RecordID,
         _ command: some LedgerCommand
-    ) async -> Result<Void, LedgerError>? {
+    ) async -> Result<Bool, LedgerError> {
         do throws(LedgerError) {
             guard case .failure(let refusal) = try await writer.submit(command).outcome else {
-                return .success(())
+                return .success(true)
             }
             unsettled(record, "it was refused as \(refusal.reason.rawValue)")
-            return nil
+            return .success(false)
         } catch {
             return .failure(error)
         }
-    }
-}
-
-/// The records whose changes were refused. Each waits longer before it is looked at again: all
-/// entries of a contest, read with every sweep, would slow payments.
-private struct RefusedRecords {
-    private static let (shortest, longest) = (Duration.seconds(1), Duration.seconds(30))
-
-    private var pauses: [RecordID: (end: MonotonicTime, length: Duration)] = [:]
-
-    func isPaused(_ record: RecordID, at now: MonotonicTime) -> Bool {
-        pauses[record].map { now < $0.end } ?? false
-    }
-
-    mutating func add(_ record: RecordID, at now: MonotonicTime) {
-        let length = pauses[record].map { min(Self.longest, $0.length * 2) } ?? Self.shortest
-        pauses[record] = (now + length, length)
-    }
-
-    /// Forgets those that are due no more.
-    mutating func forget(at now: MonotonicTime) {
-        pauses = pauses.filter { now - $0.value.end < Self.longest }
     }
 }
