@@ -75,9 +75,12 @@ struct WebhookTests {
         let rig = try await WebhookRig(kind, "/mended", "/slow", "/ok", events: 300)
         let began = ContinuousClock.now
         let messages = try await rig.working {
-            // One that fails is tried once in a while, however much waits for it.
+            // One that fails is tried once in a while, however much waits for it: each try of
+            // what hangs lasts ten seconds.
             _ = try await rig.receiver.wait(for: 300, at: "/ok")
-            #expect(rig.receiver.messages("/slow").count == 1)
+            let tries = rig.receiver.messages("/slow").count
+            let passed = Int((ContinuousClock.now - began) / .seconds(10))
+            #expect((1...1 + passed).contains(tries), "\(tries) tries")
             let messages = try await rig.receiver.wait(for: 304, at: "/mended")
             try await eventually("only what hangs is left") {
                 let left = try await rig.outbox.backlog(dead: false, limit: 400)
@@ -91,8 +94,6 @@ struct WebhookTests {
         // How many of those that are on their way are seen at once is up to the machine.
         let bound = DeliverySlots.limitPerEndpoint
         #expect((bound / 2...bound).contains(most ?? 0), "\(most ?? 0)")
-        // One at a time they would take half a minute for what the receiver thinks alone.
-        #expect(ContinuousClock.now - began < .seconds(25))
     }
 
     @Test(

@@ -221,8 +221,14 @@ class Page:
 
     def leave(self, selector: str) -> None:
         """Clicks what leads to another page, and waits until that is there."""
-        old = self.find("html")
-        self.find(selector).click()
+
+        def pressed() -> WebElement:
+            # In this order: a page that loads itself anew meanwhile makes the press fail.
+            button, old = self.find(selector), self.find("html")
+            button.click()
+            return old
+
+        old = self.wait(f"{selector} to be pressed", lambda _: pressed())
 
         def is_gone() -> bool:
             try:
