@@ -34,30 +34,42 @@ extension HTTPClient.Configuration {
     }
 }
 
-/// A reply with a status that is no HTTP status.
+/// A reply that does not come to an answer: its status is none, or it is one of too many that only
+/// announce another.
 struct UnreadableReply: Error, Equatable {
     /// The number in its status line.
     package let status: Int
 }
 
-/// Keeps replies with a status below 100 from the library behind it.
+/// Keeps what never comes to an answer from the library behind it.
 ///
 /// AsyncHTTPClient takes every status below 200 for an informational reply and waits for the final
-/// one, while NIO's decoder sends the end of the reply after each status outside 100 … 199: an end
-/// without a head, which is a precondition there (`HTTPRequestStateMachine`, 1.37.0).
+/// one, however many there are and whatever reading them costs, while NIO's decoder sends the end of
+/// the reply after each status outside 100 … 199: an end without a head, which is a precondition
+/// there (`HTTPRequestStateMachine`, 1.37.0).
 final class ReplyGuard: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
 
+    /// The largest number of informational replies before a final one (RFC 9110, 15.2, has no
+    /// limit; servers send one or two).
+    static let informationalLimit = 16
+
+    private var informational = 0
     private var isOver = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver else { return }
-        guard case .head(let head) = unwrapInboundIn(data), head.status.code < 100 else {
+        guard case .head(let head) = unwrapInboundIn(data) else {
+            return context.fireChannelRead(data)
+        }
+        let status = Int(head.status.code)
+        informational = status < 200 ? informational + 1 : 0
+        guard status < 100 || informational > Self.informationalLimit else {
             return context.fireChannelRead(data)
         }
         isOver = true
-        context.fireErrorCaught(UnreadableReply(status: Int(head.status.code)))
+        context.fireErrorCaught(UnreadableReply(status: status))
         context.close(promise: nil)
     }
 }

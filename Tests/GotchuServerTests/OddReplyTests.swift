@@ -40,7 +40,10 @@ struct OddReplyTests {
             default: #expect(answer != .accepted && answer != .gone, "\(reply.name): \(answer)")
             }
         }
-        odd.answer(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))
+        odd.answer(after: 17, "HTTP/1.1 204 No Content\r\n\r\n")
+        let refused = WebhookSender.Answer.refused("No answer: UnreadableReply.", retryAfter: nil)
+        #expect(await sender.send(delivery, at: .now) == refused)
+        odd.answer(after: 16, "HTTP/1.1 204 No Content\r\n\r\n")
         // A connection that an odd reply has left open may end under the first try.
         try await eventually("a good reply is taken") {
             await sender.send(delivery, at: .now) == .accepted ? true : nil
@@ -65,5 +68,13 @@ struct OddReplyTests {
         }
         try await http.shutdown()
         #expect(isRead == true)
+    }
+}
+
+extension OddServer {
+    /// Answers with so many informational replies and then a final one.
+    fileprivate func answer(after number: Int, _ reply: String) {
+        let early = String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: number)
+        answer(Array((early + reply).utf8))
     }
 }
