@@ -65,7 +65,8 @@ package struct PaymentClient: Sendable {
     static var httpConfiguration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration.outbound(
             connect: .seconds(5),
-            read: .seconds(40)
+            read: .seconds(40),
+            isStreaming: true
         )
         configuration.connectionPool.idleTimeout = .seconds(30)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionLimit

@@ -61,13 +61,19 @@ struct OddReplyTests {
             let bytes = try? await source.load(http)
             if reply.name.hasPrefix("status 0") { #expect(bytes == nil, "\(reply.name)") }
         }
+        odd.answer(inPieces: 4_097)
+        await #expect(throws: (any Error).self) { try await source.load(http) }
+        odd.answer(inPieces: 4_096)
+        let isWhole = try? await eventually("a reply in many pieces is read") {
+            (try? await source.load(http))?.count == 4_096 ? true : nil
+        }
         odd.answer(Array("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{\"keys\":[]}".utf8))
         // As above.
         let isRead = try? await eventually("a good reply is read") {
             (try? await source.load(http)) == Array(#"{"keys":[]}"#.utf8) ? true : nil
         }
         try await http.shutdown()
-        #expect(isRead == true)
+        #expect(isWhole == true && isRead == true)
     }
 }
 
@@ -76,5 +82,14 @@ extension OddServer {
     fileprivate func answer(after number: Int, _ reply: String) {
         let early = String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: number)
         answer(Array((early + reply).utf8))
+    }
+
+    /// Answers with a set of keys in chunks of one byte.
+    fileprivate func answer(inPieces number: Int) {
+        let set = #"{"keys":[]}"#
+        let text = String(repeating: " ", count: number - set.utf8.count) + set
+        let chunks = text.map { "1\r\n\($0)\r\n" }.joined()
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        answer(Array((head + chunks + "0\r\n\r\n").utf8))
     }
 }
