@@ -273,11 +273,13 @@ struct SplitWebhookTests {
         return try #require(body?["data"] as? [String: Any])
     }
 
-    @Test("Merchants are told of the bill with its places, and of a share with its bill")
-    func told() throws {
-        let now = Timestamp(milliseconds: 1_000)
-        let (payee, payer) = (UserID.make(), UserID.make())
-        let group = Group(
+    private func bill(
+        of payee: UserID = .make(),
+        isAllOrNothing: Bool = false,
+        state: Group.State = .expired,
+        paidBy payers: UserID...
+    ) -> Group {
+        Group(
             id: .makeGroup(),
             purpose: Split.name,
             payee: payee,
@@ -285,14 +287,40 @@ struct SplitWebhookTests {
             amount: Money(minorUnits: 1_000),
             memo: "Dinner",
             reference: "table 7",
-            createdAt: now,
+            createdAt: Timestamp(milliseconds: 1_000),
             expiresAt: Timestamp(milliseconds: 5_000),
-            isAllOrNothing: false,
+            isAllOrNothing: isAllOrNothing,
             shares: [600, 400],
-            state: .expired,
-            claims: [Group.Claim(place: 2, payer: payer, share: 1, until: nil)],
-            shareCount: 1
+            state: state,
+            claims: zip([2, 1], payers).map { place, payer in
+                Group.Claim(place: place, payer: payer, share: 3 - place, until: nil)
+            }.sorted { $0.place < $1.place },
+            shareCount: Int64(payers.count)
         )
+    }
+
+    @Test("Merchants read in the end of a bill for all or nothing what they have of it")
+    func toldOfAllOrNothing() throws {
+        let ends: [(Group.State, String)] = [
+            (.expired, "session.expired"), (.cancelled, "session.cancelled"),
+        ]
+        for (state, event) in ends {
+            let failed = bill(isAllOrNothing: true, state: state, paidBy: .make())
+            let end = try members(failed.record, event)
+            #expect(end["places_paid"] as? Int == 0 && end["paid_cents"] as? Int == 0)
+            #expect(end["places"] as? Int == 2 && end["amount_cents"] as? Int == 1_000)
+        }
+        let paidAt = Timestamp(milliseconds: 2_000)
+        let whole = bill(isAllOrNothing: true, state: .paid(at: paidAt), paidBy: .make(), .make())
+        let end = try members(whole.record, "session.paid")
+        #expect(end["places_paid"] as? Int == 2 && end["paid_cents"] as? Int == 1_000)
+    }
+
+    @Test("Merchants are told of the bill with its places, and of a share with its bill")
+    func told() throws {
+        let now = Timestamp(milliseconds: 1_000)
+        let (payee, payer) = (UserID.make(), UserID.make())
+        let group = bill(of: payee, paidBy: payer)
         let bill = try members(group.record, "session.expired")
         #expect(bill["sid"] as? String == group.id.rawValue && bill["kind"] as? String == "split")
         #expect(bill["places"] as? Int == 2 && bill["places_paid"] as? Int == 1)

@@ -169,8 +169,8 @@ extension WebhookBody.SessionContent {
             place: nil,
             kind: group.purpose,
             places: (group.sale?.places).map(Int.init) ?? group.shares.count,
-            places_paid: group.paid.count,
-            paid_cents: group.paid.amount,
+            places_paid: group.received.count,
+            paid_cents: group.received.amount,
             contest: group.sale.map { sale in
                 WebhookBody.Entered(id: sale.record.rawValue, title: sale.title)
             }

@@ -61,8 +61,14 @@ extension Group {
             lapses = counts.isEmpty ? nil : Dictionary(uniqueKeysWithValues: counts)
         }
 
+        /// The number of the shares whose money a group that has ended brought, and their sum in
+        /// minor units: nothing if all or nothing was to be paid, and something was missing.
+        package var received: (count: Int, amount: Int64) {
+            isAllOrNothing && paidAt == nil ? (0, 0) : paid
+        }
+
         /// The number of the shares that were paid, and their sum in minor units.
-        package var paid: (count: Int, amount: Int64) {
+        fileprivate var paid: (count: Int, amount: Int64) {
             if let sale { return (Int(sale.sold), sale.sold * amount) }
             let paid = claims.filter { $0.until == nil }
             let amounts = paid.map { claim in
