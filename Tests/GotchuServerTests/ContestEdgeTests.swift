@@ -238,6 +238,29 @@ struct ContestEdgeTests {
         #expect(try await server.wire.balance(server.wire.login("entrant1")) == 10_000)
     }
 
+    @Test("Scores have whole numbers where a number is shown or decides, and no other values")
+    func values() async throws {
+        let rig = try await ContestRig(.sqlite)
+        let id = try await rig.published()
+        for user in try await rig.users(2) { _ = try await rig.join(id, by: user) }
+        try await rig.post(id, "lock")
+        for (values, words) in [
+            (#"{"seconds":"12.5"}"#, "seconds must be a whole number"),
+            (#"{"second":12}"#, "they may have seconds"), (#"{"seconds":1e3}"#, "values must be"),
+        ] {
+            let body = """
+                {"base_revision":0,"scores":[\
+                {"entry_number":1,"points":40,"values":{"seconds":9}},\
+                {"entry_number":2,"points":40,"values":\(values)}]}
+                """
+            let reply = try await rig.post(id, "scores", body)
+            #expect(reply.status == 400 && reply.text.contains(words), "\(reply.text)")
+        }
+        let stored = try rig.books.rows(1, "SELECT id FROM records WHERE kind = 'contest-scores'")
+        #expect(stored.isEmpty)
+        try await rig.verify()
+    }
+
     @Test("Spoilt scores are refused, or are scores: never anything else")
     func scores() async throws {
         let rig = try await ContestRig(.sqlite, more: ["--calls-per-second", "10000"])
@@ -246,15 +269,32 @@ struct ContestEdgeTests {
         _ = try await rig.join(id, by: user)
         try await rig.post(id, "lock")
         var random = SeededGenerator("spoilt scores")
-        let good = #"{"base_revision":0,"scores":[{"entry_number":1,"points":7,"values":{"a":1}}]}"#
+        let good =
+            #"{"base_revision":0,"scores":[{"entry_number":1,"points":7,"values":{"seconds":1}}]}"#
         var statuses: [Int: Int] = [:]
         for _ in 0..<(300 * effort) {
             let body = Spoilt.text(good, using: &random)
             let reply = try await rig.post(id, "scores", body)
             statuses[reply.status, default: 0] += 1
-            #expect([200, 400, 404, 409, 422].contains(reply.status), "\(body): \(reply.text)")
+            #expect([200, 400, 409, 422].contains(reply.status), "\(body): \(reply.text)")
         }
         #expect(statuses[400, default: 0] > 50, "\(statuses)")
+        let stored = try rig.books.rows(1, "SELECT body FROM records WHERE kind = 'contest-scores'")
+        for row in stored {
+            let body = try JSONDecoder().decode(JSONValue.self, from: Data((row.first ?? "").utf8))
+            guard case .object(let members) = body, case .array(let scores) = members["scores"],
+                case .object(var score) = scores.first
+            else {
+                Issue.record("stored: \(row)")
+                continue
+            }
+            let entry = score.removeValue(forKey: "entry")
+            #expect(scores.count == 1 && entry == .integer(1), "\(row)")
+            if case .object(let values) = score.removeValue(forKey: "values") {
+                #expect(values.allSatisfy { $0 == "seconds" && $1.isInteger }, "\(row)")
+            }
+            #expect(score.allSatisfy { $0 == "points" && $1.isInteger }, "\(row)")
+        }
         try await rig.verify()
     }
 
@@ -306,6 +346,8 @@ struct ContestEdgeTests {
 }
 
 extension JSONValue {
+    fileprivate var isInteger: Bool { if case .integer = self { true } else { false } }
+
     /// Returns true if it has no member, element or scalar that another value does not have; one
     /// that is absent there may be `null` here.
     fileprivate func isSaid(by other: JSONValue?) -> Bool {

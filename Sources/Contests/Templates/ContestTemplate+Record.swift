@@ -56,9 +56,12 @@ extension ContestTemplate {
         guard CanonicalJSON.bytes(of: self).count <= Self.sizeLimit else {
             return "the template must have at most \(Self.sizeLimit / 1024) KiB."
         }
-        let values = Set(columns.filter { $0.shows == .value }.map(\.key))
+        let values = Set(valueColumns.map(\.key))
         guard scoring.tieBreaks.allSatisfy({ values.contains($0.key) }) else {
             return "each tie-break must be a column that shows its value."
+        }
+        guard scoring.by == .entry || scoring.wins == .high else {
+            return "wins must be high with roster_sum: players without points would win."
         }
         return nil
     }

@@ -133,6 +133,26 @@ extension ContestTemplate {
         return scoringFlaw ?? columnFlaw ?? sectionFlaw ?? roster?.flaw
     }
 
+    /// The columns of the values that scores have beside their points.
+    package var valueColumns: [Column] { columns.filter { $0.shows == .value } }
+
+    /// The reason why a score of its contests may not have these values, if there is one: one that
+    /// no column shows, or text where a number is shown or decides.
+    package func flaw(inValues values: [String: Score.Value]) -> String? {
+        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+            guard let column = valueColumns.first(where: { $0.key == key }) else {
+                let keys = valueColumns.map(\.key).joined(separator: ", ")
+                return "\(key.prefix(32)) is no value of this contest's scores: "
+                    + (keys.isEmpty ? "they have points alone." : "they may have \(keys).")
+            }
+            let isDeciding = scoring.tieBreaks.contains { $0.key == key }
+            if case .text = value, isDeciding || column.type != .string {
+                return "\(key) must be a whole number."
+            }
+        }
+        return nil
+    }
+
     private var texts: [String] {
         let sections = sections.flatMap { section in
             (section.title.map { [$0] } ?? []) + section.rows.flatMap { [$0.label, $0.value] }

@@ -65,6 +65,16 @@ final class ContestReader: Sendable {
         try await ledger.record(named: ContestID.objectionName(contest, user)) != nil
     }
 
+    /// Returns the template of a contest.
+    ///
+    /// - Throws: `corrupt` if there is none.
+    func template(of contest: Contest) async throws(LedgerError) -> ContestTemplate {
+        guard let template = try await template(contest.terms.template) else {
+            throw LedgerError.corrupt("a contest without its template")
+        }
+        return template
+    }
+
     /// Returns a template. They never change, so that one that was read is kept.
     ///
     /// - Returns: `nil` if there is none of the id.

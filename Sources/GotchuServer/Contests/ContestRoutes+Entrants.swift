@@ -174,9 +174,9 @@ extension ContestRoutes {
             subject: .login(login)
         )
         guard entry != nil else { throw Refusal(.notJoined).problem }
-        guard let template = try await reader.template(contest.terms.template),
-            let rule = template.roster
-        else { throw Problem(.rosterInvalid, detail: "The contest takes no rosters.") }
+        guard let rule = try await reader.template(of: contest).roster else {
+            throw Problem(.rosterInvalid, detail: "The contest takes no rosters.")
+        }
         if let flaw = rule.flaw(in: roster) {
             throw Problem(.rosterInvalid, detail: flaw.sentence(rule))
         }

@@ -220,11 +220,10 @@ extension ContestRoutes {
             throw Problem.invalid("scores must be 1 to \(ScoreRevision.limit).")
         }
         guard let contest = try await reader.contest(id) else { throw Problem.noContest }
+        let template = try await reader.template(of: contest)
         var scores: [Score] = []
-        for var object in objects { scores.append(try object.score(in: contest)) }
-        if let template = try await reader.template(contest.terms.template),
-            let rule = template.roster
-        {
+        for var object in objects { scores.append(try object.score(in: contest, template)) }
+        if let rule = template.roster {
             let known = Set(rule.players.map(\.id))
             for score in scores where !known.contains(score.player ?? "") {
                 throw Problem.invalid("player_id must be one of the template's players.")
@@ -296,7 +295,10 @@ extension JSONFields {
     }
 
     /// Takes all members of one score.
-    fileprivate mutating func score(in contest: Contest) throws(Problem) -> Score {
+    fileprivate mutating func score(
+        in contest: Contest,
+        _ template: ContestTemplate
+    ) throws(Problem) -> Score {
         let entry = try integer("entry_number")
         let player = try string("player_id")
         let points: Int64?
@@ -319,10 +321,11 @@ extension JSONFields {
             throw .invalid("entry_number must be the number of an entry.")
         }
         let score = Score(entry: entry, player: player, points: points, values: values)
+        if let flaw = template.flaw(inValues: values ?? [:]) { throw .invalid(flaw) }
         guard score.isPossible else {
             throw .invalid(
-                "points and values must be from -\(Score.limit) to \(Score.limit), and values at "
-                    + "most \(Score.valueLimit)."
+                "points and values must be from -\(Score.limit) to \(Score.limit), texts of at "
+                    + "most 200 bytes, and values at most \(Score.valueLimit)."
             )
         }
         return score

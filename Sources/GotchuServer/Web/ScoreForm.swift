@@ -20,10 +20,7 @@ struct ScoreForm: Sendable {
         return points?.type == .duration ? "Milliseconds" : "Points"
     }
 
-    /// The columns of values that scores have beside their points.
-    private var values: [ContestTemplate.Column] {
-        template.columns.filter { $0.shows == .value }
-    }
+    private var values: [ContestTemplate.Column] { template.valueColumns }
 
     private struct Row {
         /// The number of an entry, or the id of a player.
@@ -154,19 +151,13 @@ struct ScoreForm: Sendable {
         for row in rows {
             guard let new = typed.removeValue(forKey: row.key) else { continue }
             let old = row.result
-            let shown = values.reduce(into: [String: Score.Value]()) { shown, column in
-                shown[column.key] = old?.values[column.key]
-            }
-            let isSame =
-                new.points == old.map { "\($0.points)" } ?? ""
-                && new.values.filter { !$0.value.isEmpty } == shown.mapValues { Self.text($0) }
-            guard !isSame else { continue }
-            // What the form does not show stays as it is.
-            var next = old?.values.filter { shown[$0.key] == nil } ?? [:]
+            let known = old?.values ?? [:]
+            var next: [String: Score.Value] = [:]
             for (key, text) in new.values where !text.isEmpty {
-                let isOld = shown[key].map { Self.text($0) == text } ?? false
-                next[key] = isOld ? shown[key] : Self.value(text)
+                let isOld = known[key].map { Self.text($0) == text } ?? false
+                next[key] = isOld ? known[key] : Self.value(text)
             }
+            guard new.points != old.map({ "\($0.points)" }) ?? "" || next != known else { continue }
             scores.append(try score(of: row.key, new.points, next))
         }
         guard typed.isEmpty else { throw .invalid("A score is for nobody of this contest.") }
