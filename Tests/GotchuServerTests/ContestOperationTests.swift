@@ -50,7 +50,7 @@ struct ContestOperationTests {
         let list = try folder.write("# first\n\(reply.string("user_id"))\n", to: "users")
         let server = try await ServerProcess(
             folder: folder,
-            more: ["--contests"],
+            more: ["--contests"] + Browser.arguments,
             environment: ["GOTCHU_SERVER_CONTESTS_USERS_FILE": list]
         )
         let wire = server.wire
@@ -70,6 +70,34 @@ struct ContestOperationTests {
         let sid = try await wire.post("/sessions/create", desk, token: organizer).string("sid")
         #expect(try await wire.lock(sid, by: other).status == 200)
         #expect(try await wire.send(sid, by: other, key: key).status == 200)
+        try await pages(of: id, at: server)
+    }
+
+    /// Looks at the pages of contests as somebody who is on the list, and as two who are not.
+    private func pages(of id: String, at server: ServerProcess) async throws {
+        let listed = try await Browser.loggedIn("organizer@shop.example", at: server)
+        let own = try await listed.open("/web/contests/\(id)")
+        #expect(own.status == 200 && own.text.contains("href=\"/contests\""))
+        #expect(try await listed.open("/contests/\(id)").status == 200)
+        let other = try await Browser.loggedIn("other@shop.example", at: server)
+        let page = try await other.open("/web/earnings")
+        #expect(page.status == 200 && !page.text.contains("/contests"))
+        for path in ["/contests", "/contests/\(id)", "/web/contests", "/web/contests/\(id)"] {
+            #expect(try await other.open(path).status == 404, "\(path)")
+            guard path.hasPrefix("/contests") else { continue }
+            #expect(try await Browser(server).open(path).status == 404, "\(path)")
+        }
+        let key = ContestRig.key()
+        let presses = [
+            ("/contests/\(id)/join", ["key": key, "entry_fee_cents": "500"]),
+            ("/contests/\(id)/leave", ["key": key]), ("/contests/\(id)/object", ["text": "No."]),
+            ("/web/contests", ["key": key, "title": "Mine"]),
+            ("/web/contests/\(id)/cancel", ["key": key, "reason": "Rain."]),
+            ("/web/contests/\(id)/scores", ["base_revision": "0", "score.1": "7"]),
+        ]
+        for (path, fields) in presses {
+            #expect(try await other.send(path, fields, from: page).status == 404, "\(path)")
+        }
     }
 
     /// A change behind the server's back, its repair, and the rule that it breaks.

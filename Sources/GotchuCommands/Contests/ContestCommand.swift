@@ -66,6 +66,8 @@ struct ContestListCommand: SocketCommand {
             """
     )
 
+    private static let usualLimit = 25
+
     @OptionGroup var options: CommonOptions
 
     @Flag(help: "Only those that you organise or have entered.")
@@ -75,7 +77,7 @@ struct ContestListCommand: SocketCommand {
     var state: ContestState?
 
     @Option(help: ArgumentHelp("The number of contests: 1 to 100.", valueName: "count"))
-    var limit = 25
+    var limit = usualLimit
 
     @Option(help: ArgumentHelp("Begin behind this contest of an earlier list.", valueName: "id"))
     var cursor: String?
@@ -96,11 +98,22 @@ struct ContestListCommand: SocketCommand {
         guard let reply = try await client.contest(call, as: ContestList.self) else { return }
         guard !output.isJSON else { return output.document(reply.bytes) }
         let list = reply.document
-        guard !list.contests.isEmpty else { return output.talk("There are no such contests.") }
-        list.table.lines(on: output.data).forEach { output.line($0) }
-        if let next = list.nextCursor {
-            output.talk("More: gotchu-ctl contest list\(mine ? " --mine" : "") --cursor \(next)")
+        if list.contests.isEmpty {
+            let isAll = list.nextCursor == nil
+            output.talk(isAll ? "There are no such contests." : "None of the newest is one.")
+        } else {
+            list.table.lines(on: output.data).forEach { output.line($0) }
         }
+        if let next = list.nextCursor { output.talk("More: \(again) --cursor \(next)") }
+    }
+
+    /// The command with its options, but for the place where it begins.
+    private var again: String {
+        [
+            "gotchu-ctl contest list", mine ? "--mine" : nil,
+            state.map { "--state \($0.rawValue.lowercased())" },
+            limit == Self.usualLimit ? nil : "--limit \(limit)",
+        ].compactMap(\.self).joined(separator: " ")
     }
 }
 

@@ -41,38 +41,44 @@ extension ContestReader {
         }
     }
 
-    /// Returns a page of the public contests that are not hidden.
+    /// Returns a page of the public contests that are not hidden: of the newest that the scan limit
+    /// allows, and behind them the cursor leads on.
     ///
     /// - Parameters:
-    ///   - numbers: The numbers in the index among which it looks.
+    ///   - end: The number in the index below which it looks.
     ///   - skipped: The number of contests of the state that are passed over.
     func published(
         in state: ContestState?,
-        _ numbers: Range<Int64>,
+        below end: Int64,
         skipping skipped: Int,
         limit: Int
     ) async throws(LedgerError) -> Page {
         let count = try await publicCount
         var page = Page()
-        var number = min(numbers.upperBound, count + 1)
-        let end = max(numbers.lowerBound, number - Self.scanLimit)
-        while number > end {
+        var number = min(end, count + 1)
+        let start = max(1, number - Self.scanLimit)
+        var last: RecordID?
+        while number > start {
             let index = (number - 2) / Self.blockSize
             let block = try await block(index, of: count)
-            for (place, contest) in block.reversed() where place < number && place >= end {
-                guard page.contests.count < limit else { return page }
-                number = place
-                page.next = place > 1 ? contest.id : nil
+            for (place, contest) in block.reversed() where place < number && place >= start {
                 let now = contest.asOf(ledger.now)
-                guard !now.body.isDeleted, state.holds(now) else { continue }
+                let isShown = !now.body.isDeleted && state.holds(now)
+                if isShown, page.contests.count == limit {
+                    page.next = last
+                    return page
+                }
+                last = contest.id
+                guard isShown else { continue }
                 if page.skipped < skipped {
                     page.skipped += 1
                 } else {
                     page.contests.append(now)
                 }
             }
-            number = min(number, index * Self.blockSize + 1)
+            number = index * Self.blockSize + 1
         }
+        page.next = start > 1 ? last : nil
         return page
     }
 

@@ -21,10 +21,7 @@ extension ContestRoutes {
         guard mine == nil || mine == "1" else { throw Problem.invalid("mine must be 1.") }
         let page = try query.integer("page", in: 1...1_000_000_000)
         let limit = try query.integer("limit", in: 1...100) ?? Self.usualLimit
-        let cursor = try query.text("cursor").map { text in
-            guard let id = ContestID.record(text) else { throw Problem.unknownCursor }
-            return id
-        }
+        let cursor = try Self.cursor(&query)
         try query.end()
         guard page == nil || cursor == nil else {
             throw Problem.invalid("page and cursor do not go together.")
@@ -46,32 +43,35 @@ extension ContestRoutes {
         return try Reply.json(list)
     }
 
+    /// Takes the cursor of a list.
+    static func cursor(_ query: inout QueryParameters) throws -> RecordID? {
+        try query.text("cursor").map { text in
+            guard let id = ContestID.record(text) else { throw Problem.unknownCursor }
+            return id
+        }
+    }
+
     /// Returns a page of the contests that everybody sees.
     func cards(
         in state: ContestState? = nil,
-        page number: Int64?,
+        page number: Int64? = nil,
         behind cursor: RecordID? = nil,
         limit: Int64 = usualLimit,
         for viewer: UserID?,
         _ request: Request
     ) async throws -> ContestList {
         let count = try await reader.publicCount
-        let skipped = ((number ?? 1) - 1) * limit
-        var numbers = 1..<count + 1
+        var end = count + 1
         if let cursor {
             guard let place = try await reader.contest(cursor)?.body.listNumber else {
                 throw Problem.unknownCursor
             }
-            numbers = 1..<place
-        } else if state == nil {
-            // A page's place follows from its number, however many there are.
-            let end = max(1, count + 1 - skipped)
-            numbers = max(1, end - limit)..<end
+            end = place
         }
         let page = try await reader.published(
             in: state,
-            numbers,
-            skipping: state == nil ? 0 : Int(skipped),
+            below: end,
+            skipping: Int(((number ?? 1) - 1) * limit),
             limit: Int(limit)
         )
         return try await list(
@@ -137,9 +137,7 @@ extension ContestRoutes {
         for viewer: UserID?,
         in language: Language
     ) async throws -> ContestView {
-        guard let template = try await reader.template(contest.terms.template) else {
-            throw LedgerError.corrupt("a contest without its template")
-        }
+        let template = try await reader.template(of: contest)
         return ContestView(
             contest: contest,
             template: template,

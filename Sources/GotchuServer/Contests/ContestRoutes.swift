@@ -64,9 +64,7 @@ struct ContestRoutes: Sendable {
     /// Adds to each problem the names that the first clients of contests use.
     private func described(_ handler: @escaping Handler) -> Handler {
         { request, context in
-            guard await isSeen(by: request) else {
-                throw Problem(.notFound, detail: "There is no such address.")
-            }
+            try requireShown(to: await user(of: request))
             do {
                 return try await handler(request, context)
             } catch let problem as Problem {
@@ -77,11 +75,19 @@ struct ContestRoutes: Sendable {
         }
     }
 
-    /// Returns true unless contests are shown to some users alone, and the caller is none of them.
-    private func isSeen(by request: Request) async -> Bool {
-        guard !options.users.areAll else { return true }
-        guard let login = try? await authentication.tokens.login(of: request) else { return false }
-        return options.users.contain(login.user)
+    /// Returns the caller, if contests are shown to some users alone.
+    private func user(of request: Request) async -> UserID? {
+        guard !options.users.areAll else { return nil }
+        return try? await authentication.tokens.login(of: request).user
+    }
+
+    /// Throws if contests are shown to some users alone, and this is none of them.
+    ///
+    /// - Parameter user: `nil` for somebody who is not logged in.
+    func requireShown(to user: UserID?) throws(Problem) {
+        guard options.users.areAll || user.map(options.users.contain) ?? false else {
+            throw Problem(.notFound, detail: "There is no such address.")
+        }
     }
 
     /// Returns the OpenAPI document of contests.
@@ -232,9 +238,7 @@ struct ContestRoutes: Sendable {
         for viewer: UserID?,
         in language: Language
     ) async throws -> ContestView {
-        guard let template = try await reader.template(contest.terms.template) else {
-            throw LedgerError.corrupt("a contest without its template")
-        }
+        let template = try await reader.template(of: contest)
         var entry: ContestEntry?
         var hasObjected = false
         if let viewer, viewer != contest.organizer {

@@ -276,7 +276,7 @@ struct ContestListPage: Sendable {
             language: language,
             controls: "\(organize)\(login)",
             content: list.contests.isEmpty
-                ? "<section class=\"panel empty\"><b>\(words.none)</b></section>" : table
+                ? "<section class=\"panel empty\"><b>\(words.none)</b>\(more)</section>" : table
         )
     }
 
@@ -301,14 +301,15 @@ struct ContestListPage: Sendable {
         let columns = [
             (words.contests, "what"), (words.fee, "n"), (words.entries, ""),
         ]
-        let page = (list.page?.value ?? 1) + 1
-        let more: HTML? =
-            list.nextCursor == nil
-            ? nil
-            : """
-            <p class="more"><a class="plain" href="\(WebPath.contests)?page=\(page)">\
+        return "<section class=\"panel\">\(HTML.list(columns, rows))\(more)</section>"
+    }
+    /// The link to what is behind this page.
+    private var more: HTML? {
+        list.nextCursor.map { cursor in
+            """
+            <p class="more"><a class="plain" href="\(WebPath.contests)?cursor=\(cursor)">\
             \(words.more)</a></p>
             """
-        return "<section class=\"panel\">\(HTML.list(columns, rows))\(more)</section>"
+        }
     }
 }

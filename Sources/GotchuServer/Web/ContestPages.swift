@@ -17,30 +17,40 @@ struct ContestPages: Sendable {
         let one = "\(WebPath.contests)/:id"
         router.get(RouterPath(WebPath.contests), use: gate.open(list))
         router.get(RouterPath(one), use: gate.open(show))
-        router.post(RouterPath("\(one)/join"), use: gate.form(needing: .payer, join))
-        router.post(RouterPath("\(one)/leave"), use: gate.form(needing: .payer, leave))
-        router.post(
-            RouterPath("\(one)/roster"),
-            use: gate.form(needing: .payer, fields: RosterRule.sizeLimit + 4, enter)
-        )
-        router.post(RouterPath("\(one)/object"), use: gate.form(needing: .payer, object))
+        func press(
+            _ name: String,
+            fields limit: Int = FormFields.fieldLimit,
+            _ body: @escaping @Sendable (inout WebForm) async throws -> Response
+        ) {
+            let answer = gate.form(needing: .payer, fields: limit) { form in
+                try contests.requireShown(to: form.visit.user)
+                return try await body(&form)
+            }
+            router.post(RouterPath("\(one)/\(name)"), use: answer)
+        }
+        press("join", join)
+        press("leave", leave)
+        press("roster", fields: RosterRule.sizeLimit + 4, enter)
+        press("object", object)
     }
 
     private func list(_ request: Request, _ context: ServerContext) async throws -> Response {
         let visit = try await gate.visit(request, context)
+        try contests.requireShown(to: visit?.user)
         var query = try QueryParameters(request)
-        let page = try query.integer("page", in: 1...1_000_000) ?? 1
+        let cursor = try ContestRoutes.cursor(&query)
         try query.end()
         let subject =
             visit.map { RateLimitSubject.login(Login(user: $0.user)) } ?? .address(context.client)
         try gate.limits.allowResolve(as: subject)
-        let list = try await contests.cards(page: page, for: visit?.user, request)
+        let list = try await contests.cards(behind: cursor, for: visit?.user, request)
         let view = ContestListPage(list: list, language: request.language, visit: visit)
         return view.page.response(for: visit)
     }
 
     private func show(_ request: Request, _ context: ServerContext) async throws -> Response {
         let visit = try await gate.visit(request, context)
+        try contests.requireShown(to: visit?.user)
         return try await page(request, context, visit).response(for: visit)
     }
 

@@ -16,18 +16,30 @@ struct OrganizerPages: Sendable {
 
     func register(on router: Router<ServerContext>) {
         let one = "\(WebPath.ownContests)/:id"
-        router.get(RouterPath(WebPath.ownContests), use: gate.page(needing: .payee, list))
-        router.post(RouterPath(WebPath.ownContests), use: gate.form(needing: .payee, create))
-        router.get(RouterPath(one), use: gate.page(needing: .payee, show))
-        router.post(
-            RouterPath("\(one)/scores"),
-            use: gate.form(needing: .payee, fields: ScoreForm.fieldLimit, score)
-        )
+        func page(_ path: String, _ body: @escaping @Sendable (WebVisit) async throws -> Response) {
+            let answer = gate.page(needing: .payee) { visit in
+                try contests.requireShown(to: visit.user)
+                return try await body(visit)
+            }
+            router.get(RouterPath(path), use: answer)
+        }
+        func form(
+            _ path: String,
+            fields limit: Int = FormFields.fieldLimit,
+            _ body: @escaping @Sendable (inout WebForm) async throws -> Response
+        ) {
+            let answer = gate.form(needing: .payee, fields: limit) { form in
+                try contests.requireShown(to: form.visit.user)
+                return try await body(&form)
+            }
+            router.post(RouterPath(path), use: answer)
+        }
+        page(WebPath.ownContests, list)
+        form(WebPath.ownContests, create)
+        page(one, show)
+        form("\(one)/scores", fields: ScoreForm.fieldLimit, score)
         for act in Act.allCases {
-            router.post(
-                RouterPath("\(one)/\(act.rawValue)"),
-                use: gate.form(needing: .payee) { form in try await carryOut(act, &form) }
-            )
+            form("\(one)/\(act.rawValue)") { form in try await carryOut(act, &form) }
         }
     }
 
@@ -147,12 +159,9 @@ struct OrganizerPages: Sendable {
             guard let base = form.fields.text("base_revision").flatMap({ Int64($0) }) else {
                 throw Problem.invalid("The form has no revision.")
             }
-            guard let template = try await contests.reader.template(contest.terms.template) else {
-                throw LedgerError.corrupt("a contest without its template")
-            }
             let sheet = ScoreForm(
                 contest: contest,
-                template: template,
+                template: try await contests.reader.template(of: contest),
                 plan: try await contests.reader.result(of: contest).plan
             )
             let scores = try sheet.scores(&form.fields)

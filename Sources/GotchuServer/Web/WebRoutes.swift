@@ -46,7 +46,8 @@ struct WebRoutes: Sendable {
             own: authentication.tokens.own,
             limits: authentication.limits,
             clock: { ledger.now },
-            hidden: { [hasContests = contests != nil] user in
+            hidden: { user in
+                let hasContests = contests?.options.users.contain(user) ?? false
                 var hidden: Set<WebPage.Section> = hasContests ? [] : [.contests]
                 if !desk.isOpen(to: user) { hidden.insert(.payouts) }
                 return hidden
