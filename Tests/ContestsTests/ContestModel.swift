@@ -15,6 +15,7 @@ struct ContestModel {
     var entries: [Int: Int64] = [:]
     var points: [Int64: Int64] = [:]
     var last: Int64 = 0
+    /// Those who have objected to the newest result.
     var objectors: Set<Int> = []
     /// A Boolean that is true once a desk was opened, and one that is true once the contest's own
     /// end of entries has closed it; time closes it otherwise.
@@ -98,6 +99,7 @@ struct ContestModel {
             let mayScore = state == .locked || state == .live || (state == .complete && isDisputed)
             if !mayScore { return .contestState }
             revision += 1
+            objectors = []
             for (number, value) in scores { points[number] = value }
             (state, isDisputed, completedAt) = (.live, false, nil)
         case .complete(let user, let seen): return complete(user, seen, at: time)

@@ -110,7 +110,7 @@ struct LimitTests {
         #expect(room.books.balance(of: ContestBooks.users[1]) == 1_500)
         try room.sweep(at: day(31))
         #expect(try room.contest.state == .cancelled)
-        #expect(try room.contest.body.cancelReason == SweepContest.abandoned)
+        #expect(try room.contest.body.cancelReason == Contest.abandoned)
         #expect(room.books.balance(of: ContestBooks.users[1]) == 2_000)
         #expect(room.books.complaint == nil)
     }

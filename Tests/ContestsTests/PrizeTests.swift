@@ -55,7 +55,7 @@ struct PrizeTests {
     @Test("An entry without a score has no rank and no prize")
     func unscored() {
         let scores = [Sample.score(1, 3), Sample.score(2, 5), Sample.score(1, nil)]
-        let prizes = Sample.prizes(100, [Sample.tier(1, 1, 10_000)], scores, entries: 3)
+        let prizes = Sample.prizes(100, [Sample.tier(1, 1, 10_000)], scores, entries: [1, 2, 3])
         #expect(prizes.map(\.number) == [2] && prizes.map(\.amount) == [100])
         #expect(Sample.prizes(100, Sample.halves, [Sample.score(1, nil)]).isEmpty)
     }
@@ -87,7 +87,7 @@ struct PrizeTests {
                     isScored ? Int64.random(in: 0...6, using: &random) : nil
                 )
             }
-            let prizes = Sample.prizes(pool, tiers, scores, entries: count)
+            let prizes = Sample.prizes(pool, tiers, scores, entries: Array(1...count))
             guard scores.contains(where: { $0.points != nil }) else {
                 #expect(prizes.isEmpty)
                 continue
@@ -100,7 +100,9 @@ struct PrizeTests {
                         : better.amount >= worse.amount
                 }
             #expect(isRight, "seed \(random.seed): \(pool) \(tiers) \(scores)")
-            let shuffled = Sample.prizes(pool, tiers, scores.shuffled(), entries: count)
+            let numbers = (1...count).shuffled(using: &random)
+            let others = scores.shuffled(using: &random)
+            let shuffled = Sample.prizes(pool, tiers, others, entries: numbers)
             #expect(shuffled.elementsEqual(prizes) { $0 == $1 })
         }
     }

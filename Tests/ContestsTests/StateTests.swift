@@ -195,7 +195,12 @@ struct StateTests {
                 let roster = EnterRoster(contest: id, user: users[1], roster: [])
                 return try books.take(roster, at: time)
             case "object":
-                let object = ObjectToContest(contest: id, user: users[1], text: "no")
+                let object = ObjectToContest(
+                    contest: id,
+                    user: users[1],
+                    revision: 1,
+                    text: "no"
+                )
                 return try books.take(object, at: time)
             case "desk": return try books.take(try openDesk(), at: time)
             case "hold":

@@ -165,7 +165,12 @@ struct StoryTests {
                 )
                 answer = try books.take(dispute, at: time)
             case .object(let user):
-                let object = ObjectToContest(contest: id, user: users[user], text: "no")
+                let object = ObjectToContest(
+                    contest: id,
+                    user: users[user],
+                    revision: model.revision,
+                    text: "no"
+                )
                 answer = try books.take(object, at: time)
             case .settle(let user):
                 let settle = SettleContest(contest: id, organizer: users[user])

@@ -112,6 +112,33 @@ struct ContestListTests {
         #expect(again.headers["idempotent-replayed"] == "true")
     }
 
+    @Test("A stopped contest stays so as long as its entries are not as many as it says")
+    func recheck() async throws {
+        let rig = try await ContestRig(.sqlite)
+        let id = try await rig.published(ContestRig.body(fee: 0))
+        let user = try await rig.users(1)[0]
+        #expect(try await rig.join(id, by: user, fee: 0).status == 200)
+        let (right, wrong) = (#""entryCount":1"#, #""entryCount":0"#)
+        func change(_ old: String, _ new: String) throws {
+            try rig.books.damage(
+                "UPDATE records SET body = replace(body, '\(old)', '\(new)') WHERE id = '\(id)'"
+            )
+        }
+        try change(right, wrong)
+        // Its pot is empty, as it is to be: only the count is wrong.
+        _ = try await rig.post(id, "cancel", #"{"reason":"Rain."}"#)
+        #expect(try await rig.show(id, by: user).string("state") == "ERROR")
+        let database = rig.books.database
+        func again() async throws -> Int32 {
+            try await ServerProcess.run("contests", "recheck", id, "--database", database).code
+        }
+        #expect(try await again() != 0)
+        #expect(try await rig.show(id, by: user).string("state") == "ERROR")
+        try change(wrong, right)
+        #expect(try await again() == 0)
+        #expect(try await rig.show(id, by: user).string("state") == "SCHEDULED")
+    }
+
     @Test("A contest that cannot be read is left out of lists, and counted")
     func unreadable() async throws {
         let rig = try await ContestRig(.sqlite)
@@ -155,7 +182,7 @@ struct ContestListTests {
         #expect(try await rig.list("?cursor=\(UUID().uuidString.lowercased())").status == 400)
     }
 
-    @Test("However many newest contests were deleted, a list says that there are more, and where")
+    @Test("A list leads past the newest contests, however many of them were deleted")
     func deleted() async throws {
         let rig = try await ContestRig(.sqlite, more: Browser.arguments)
         let id = try await rig.published()

@@ -105,6 +105,7 @@ struct ContestOperationTests {
         body("contest-scores", #""points":9"#, #""points":8"#, "contests"),
         body("contest-entry", #""fee":500"#, #""fee":400"#, "contests"),
         body("contest", #""rakeBPS":0"#, #""rakeBPS":100"#, "contests"),
+        body("contest", #""declarations":1"#, #""declarations":2"#, "contests"),
         body("group", #""sold":1"#, #""sold":2"#, "groups"),
         (
             "UPDATE records SET state = 'out' WHERE kind = 'contest-entry'",

@@ -90,15 +90,36 @@ struct ContestTests {
         #expect(try await rig.post(id, "complete", #"{"revision":1}"#).status == 200)
         let objection = #"{"text":"Question 3 was wrong."}"#
         #expect(try await rig.post(id, "objections", objection, by: users[0]).status == 200)
+        let twice = try await rig.post(id, "objections", objection, by: users[0])
+        #expect(twice.code == "CONTEST_STATE")
         #expect(try await rig.post(id, "objections", objection, by: users[3]).code == "FORBIDDEN")
         let seen = try await rig.show(id, by: rig.organizer)
-        #expect((seen.members["objections"] as? [Any])?.count == 1)
-        #expect(try await rig.post(id, "dispute", #"{"reason":"Q3"}"#).status == 200)
+        #expect((seen.members["objections"] as? [Any])?.count == 1, "\(seen.text)")
+        for _ in 0..<2 {
+            #expect(try await rig.post(id, "dispute", #"{"reason":"Q3"}"#).status == 200)
+        }
         #expect(try await rig.post(id, "settle").code == "CONTEST_DISPUTED")
         let correction = #"{"base_revision":1,"scores":[{"entry_number":1,"points":9}]}"#
         #expect(try await rig.post(id, "scores", correction).status == 200)
         #expect(try await rig.post(id, "settle").code == "CONTEST_STATE")
         #expect(try await rig.post(id, "complete", #"{"revision":2}"#).status == 200)
+        // The corrected result is another: one may object to it, too.
+        #expect(try await rig.post(id, "objections", objection, by: users[0]).status == 200)
+        let words = ["revision 1 of", "stopped the settlement: Q3", "revision 2 of"]
+        for user in [rig.organizer, users[0]] {
+            let texts = try history(try await rig.show(id, by: user))
+            #expect(texts.count == 3, "\(texts)")
+            #expect(zip(texts, words).allSatisfy { $0.contains($1) }, "\(texts)")
+        }
+        #expect(try history(try await rig.show(id, by: users[3])).isEmpty)
+    }
+
+    /// The texts of a document's section about what became of the result.
+    private func history(_ detail: WireReply) throws -> [String] {
+        let sections = try #require(detail.members["sections"] as? [[String: Any]])
+        let history = sections.first { $0["type"] as? String == "history" }
+        let rows = (history?["data"] as? [String: Any])?["rows"] as? [[String: Any]] ?? []
+        return rows.compactMap { $0["value"] as? String }
     }
 
     private func expectPaid(_ rig: ContestRig, _ id: String, _ users: [String]) async throws {
@@ -137,6 +158,9 @@ struct ContestTests {
         for user in users + [rig.organizer] {
             #expect(try await rig.wire.balance(user) == 10_000)
         }
+        let told = try history(try await rig.show(id, by: users[0]))
+        #expect(told == ["The organiser cancelled: Rain."])
+        #expect(try history(try await rig.show(id, by: users[2])).isEmpty)
         #expect(try await rig.join(id, by: users[0]).code == "CONTEST_CANCELLED")
         let custom = try await rig.wire.get("/api/custom-contests/\(id)", token: users[0])
         #expect(custom.string("status") == "CANCELLED")

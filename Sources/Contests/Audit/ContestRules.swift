@@ -5,7 +5,7 @@ internal import Payments
 /// The rules that `verify` checks for contests and what belongs to them.
 extension RecordRule {
     package static let contests: [RecordRule] = [
-        contest, entry, scores, objection, template, image, index, stop,
+        contest, entry, scores, objection, declaration, template, image, index, stop,
     ]
 
     private static let contest = RecordRule(
@@ -47,6 +47,14 @@ extension RecordRule {
             ? nil : "objection \(record.id) cannot be read"
     }
 
+    private static let declaration = RecordRule(
+        kind: Declaration.kind,
+        rule: "every declaration of a result can be read (contest declarations)"
+    ) { record, _ in
+        (try? Declaration(record))?.record == record
+            ? nil : "declaration \(record.id) cannot be read"
+    }
+
     private static let template = RecordRule(
         kind: ContestTemplate.kind,
         rule: "every template can be read (contest templates)"
@@ -85,6 +93,7 @@ extension Contest {
         var entries: [ContestEntry] = []
         var revisions: [ScoreRevision] = []
         var objections: Int64 = 0
+        var declarations: Int64 = 0
         for (number, child) in file.children {
             if let entry = try? ContestEntry(child), entry.contest == id {
                 entries.append(entry)
@@ -93,14 +102,16 @@ extension Contest {
                 revisions.append(scores)
             } else if child.kind == Objection.kind {
                 objections += 1
+            } else if child.kind == Declaration.kind {
+                declarations += 1
             } else {
                 return "\(child.id) is none of its children"
             }
         }
         guard entries.map(\.number) == Array(1..<body.entryNumber + 1),
             revisions.map(\.body.revision) == Array(1..<body.revision + 1),
-            objections == body.objections
-        else { return "its entries, scores or objections are not numbered without a gap" }
+            objections == body.objections, declarations == body.declarations
+        else { return "its entries, scores, objections or declarations have gaps" }
         let present = entries.filter(\.isIn)
         guard Int64(present.count) == body.entryCount,
             Set(present.map(\.user)).count == present.count

@@ -76,6 +76,30 @@ extension Books {
         put(record, telling: event)
     }
 
+    /// Writes a contest's next version and, as a child, that its result was declared or disputed;
+    /// returns what was written.
+    mutating func put(declaration contest: Contest, at time: Timestamp) -> Contest {
+        var next = contest
+        next.body.declarations += 1
+        let declaration = Declaration(
+            organizer: contest.organizer,
+            madeAt: time,
+            body: Declaration.Body(
+                contest: contest.id,
+                number: next.body.declarations,
+                revision: contest.body.revision,
+                dispute: contest.body.dispute
+            )
+        )
+        add(
+            child: declaration.record,
+            of: contest.id,
+            number: ContestChild.declarationBase + next.body.declarations
+        )
+        put(next, at: time)
+        return next
+    }
+
     /// Writes that a contest's pot is not what its entries say.
     mutating func stop(_ contest: Contest, at time: Timestamp) -> Contest {
         let stopped = contest.changed(at: time) {

@@ -150,8 +150,12 @@ package struct ChangeContest: LedgerCommand {
             books.closeDesks(of: contest, at: time)
             next = contest.changed(to: .locked, at: time)
         case .dispute(let reason):
-            guard contest.state == .complete else { throw Refusal(.contestState) }
-            next = contest.changed(at: time) { $0.body.dispute = reason }
+            guard contest.state == .complete,
+                contest.body.declarations < Contest.declarationLimit
+            else { throw Refusal(.contestState) }
+            guard contest.body.dispute != reason else { return contest }
+            let disputed = contest.changed(at: time) { $0.body.dispute = reason }
+            return books.put(declaration: disputed, at: time)
         case .renewInvitation(let invitation):
             guard contest.terms.isInviteOnly, [.draft, .open].contains(contest.state) else {
                 throw Refusal(.contestState)

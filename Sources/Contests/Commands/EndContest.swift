@@ -67,9 +67,6 @@ package struct CancelContest: RecordCommand {
 package struct SweepContest: LedgerCommand {
     package static let name = "sweep-contest"
     package static let kind = RecordKind(Contest.kind) { SweepContest(contest: $0) }
-    /// The stored reason of a contest that nobody completed.
-    static let abandoned = "ABANDONED"
-
     private let contest: RecordID
     private let isChecking: Bool
 
@@ -103,7 +100,7 @@ package struct SweepContest: LedgerCommand {
                     return try books.settle(contest, at: time)
                 }
                 if time >= contest.abandonedAt, contest.cancelReason == nil {
-                    return try books.cancel(contest, for: Self.abandoned, at: time)
+                    return try books.cancel(contest, for: Contest.abandoned, at: time)
                 }
             }
             return contest
@@ -127,13 +124,14 @@ package struct RecheckContest: LedgerCommand {
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(contest)
         footprint.owners.insert(.pot(contest))
+        footprint.children.insert(contest)
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Contest {
         let contest = try books.contest(contest, at: time)
         guard contest.state == .error,
             let state = contest.body.soundState.flatMap(Contest.State.init(rawValue:)),
-            books.isPotRight(contest)
+            (try? books.soundChildren(of: contest)) != nil
         else { return contest }
         let sound = contest.changed(at: time) {
             $0.state = state
@@ -232,6 +230,8 @@ extension Books {
 
 extension Contest {
     static let endStep = "end"
+    /// The stored reason of the cancellation of one that nobody completed.
+    package static let abandoned = "ABANDONED"
 
     /// The amounts by which the pot's money goes back.
     func refunds(to entries: [ContestEntry]) -> [(account: Account.Key, amount: Int64)] {

@@ -106,17 +106,19 @@ package struct CompleteContest: LedgerCommand {
             $0.body.actedAt = time.milliseconds
             $0.body.dispute = nil
         }
-        books.put(complete, at: time)
-        return complete
+        return books.put(declaration: complete, at: time)
     }
 }
 
-/// Writes an entrant's objection, shown to the organiser. It does not stop the clock.
+/// Writes an entrant's objection, shown to the organiser: one to each result. It does not stop the
+/// clock.
 package struct ObjectToContest: LedgerCommand {
     package static let name = "object-to-contest"
 
     package let contest: RecordID
     package let user: UserID
+    /// The revision of the result that the entrant saw.
+    package let revision: Int64
     package let text: String
     /// The id of the objection, if it is made.
     package let objection: RecordID
@@ -124,18 +126,24 @@ package struct ObjectToContest: LedgerCommand {
     package init(
         contest: RecordID,
         user: UserID,
+        revision: Int64,
         text: String,
         objection: RecordID = .make()
     ) {
         self.contest = contest
         self.user = user
+        self.revision = revision
         self.text = text
         self.objection = objection
     }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
-        footprint.names.insert(ContestID.objectionName(contest, user))
+        footprint.names.insert(name)
         footprint.touchEntry(of: user, in: contest, knowing: rows)
+    }
+
+    private var name: String {
+        ContestID.objectionName(contest, user, revision: revision)
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Contest {
@@ -143,19 +151,16 @@ package struct ObjectToContest: LedgerCommand {
         guard let entry = try? books.entry(of: user, in: contest, at: time) else {
             throw Refusal(.notEntrant)
         }
-        guard contest.state == .complete, contest.settlesAt.map({ time < $0 }) ?? true else {
-            throw Refusal(.contestState)
-        }
-        let name = ContestID.objectionName(contest.id, user)
-        guard books.claim(name, for: objection.rawValue, until: nil, at: time) else {
-            throw Refusal(.contestState)
-        }
+        guard contest.isOpenToObjections(at: time), contest.body.revision == revision,
+            books.claim(name, for: objection.rawValue, until: nil, at: time)
+        else { throw Refusal(.contestState) }
         let made = Objection(
             id: objection,
             user: user,
             madeAt: time,
             body: Objection.Body(
                 contest: contest.id,
+                revision: revision,
                 entry: entry.number,
                 name: entry.body.name,
                 text: text
@@ -170,53 +175,5 @@ package struct ObjectToContest: LedgerCommand {
         let next = contest.changed(at: time) { $0.body.objections = number }
         books.put(next, at: time)
         return next
-    }
-}
-
-/// An entrant's objection to the result. Never changed.
-package struct Objection: Equatable, Sendable {
-    package static let kind = "contest-objection"
-
-    package let id: RecordID
-    package let user: UserID
-    package let madeAt: Timestamp
-    package let body: Body
-
-    package struct Body: Codable, Equatable, Sendable {
-        package let contest: RecordID
-        package let entry: Int64
-        package let name: String
-        package let text: String
-    }
-
-    init(id: RecordID, user: UserID, madeAt: Timestamp, body: Body) {
-        self.id = id
-        self.user = user
-        self.madeAt = madeAt
-        self.body = body
-    }
-
-    /// - Throws: `LedgerError` with `corrupt` if the record is not a possible objection.
-    package init(_ record: Record) throws(LedgerError) {
-        guard record.kind == Self.kind else { throw .corrupt("an objection") }
-        self.init(
-            id: record.id,
-            user: record.owner,
-            madeAt: record.createdAt,
-            body: try decoded(Body.self, from: record.body)
-        )
-    }
-
-    var record: Record {
-        Record(
-            id: id,
-            kind: Self.kind,
-            owner: user,
-            state: "made",
-            version: 1,
-            createdAt: madeAt,
-            dueAt: nil,
-            body: String(decoding: CanonicalJSON.bytes(of: body), as: UTF8.self)
-        )
     }
 }

@@ -20,6 +20,7 @@ extension Contest {
         guard body.terms.flaw == nil, PrizeRules.known.contains(body.terms.rules),
             (0...body.terms.maxEntries).contains(body.entryCount),
             body.entryCount <= body.entryNumber, body.revision >= 0, body.objections >= 0,
+            body.declarations >= 0,
             (state == .settled) == (body.settlement != nil),
             (state == .error) == (body.soundState != nil)
         else { throw .corrupt("a contest") }

@@ -16,6 +16,8 @@ package struct Contest: Equatable, Sendable {
     static let leaveLimit = 10
     /// The number of desks that may be open at once.
     static let deskLimit = Record.watcherLimit
+    /// The declarations and disputes behind which there is no further dispute.
+    static let declarationLimit: Int64 = 1_000
 
     package let id: RecordID
     package let organizer: UserID
@@ -47,6 +49,8 @@ package struct Contest: Equatable, Sendable {
         /// The bytes of all score revisions as they are stored.
         var scoreBytes: Int64 = 0
         package internal(set) var objections: Int64 = 0
+        /// The number of times that a result was declared or disputed.
+        package internal(set) var declarations: Int64 = 0
         /// The places that are held at desks, and lapsed ones until the next change.
         package internal(set) var holds: [Hold] = []
         /// The desks that were open when the last one was opened, that one included.
@@ -98,7 +102,8 @@ package struct Contest: Equatable, Sendable {
     /// The time at which it changes without a caller.
     var dueAt: Timestamp? {
         switch state {
-        case .draft, .live: abandonedAt
+        case .draft: body.isDeleted ? nil : abandonedAt
+        case .live: abandonedAt
         case .open: min(terms.lockTime, abandonedAt)
         case .locked: min(terms.startTime, abandonedAt)
         case .complete: settlesAt ?? abandonedAt
@@ -169,6 +174,11 @@ extension Contest {
 
     /// Returns true if the clock of the time for objections runs.
     private func isUnderReview(at time: Timestamp) -> Bool { settlesAt.map { time < $0 } ?? false }
+
+    /// Returns true while entrants may object to its result: also while it is disputed.
+    package func isOpenToObjections(at time: Timestamp) -> Bool {
+        state == .complete && (isDisputed || isUnderReview(at: time))
+    }
 
     /// A Boolean that is true if its scores lead to a settlement that is not made yet.
     package var hasPlan: Bool { body.revision > 0 && !isOver && state != .error }

@@ -39,9 +39,13 @@ package enum ContestID {
         [entryName(contest, user), leaveName(contest, user, Contest.leaveLimit)]
     }
 
-    /// The unique name of one objection of one user to one contest.
-    package static func objectionName(_ contest: RecordID, _ user: UserID) -> String {
-        "contest-objection:\(contest):\(user)"
+    /// The unique name of one objection of one user to one result of a contest.
+    package static func objectionName(
+        _ contest: RecordID,
+        _ user: UserID,
+        revision: Int64
+    ) -> String {
+        "contest-objection:\(contest):\(user):\(revision)"
     }
 
     /// The id of the entry that a desk's share buys: like others' it sorts by its time.
@@ -56,6 +60,11 @@ package enum ContestID {
         return RecordID.make(at: time, using: &words)
     }
 
+    /// The id of a contest's declaration.
+    static func declaration(_ contest: RecordID, number: Int64) -> RecordID {
+        RecordID(trusted: computedID("contest-declaration", contest.rawValue, String(number)))
+    }
+
     /// The id of a contest's score revision.
     static func scores(_ contest: RecordID, revision: Int64) -> RecordID {
         RecordID(trusted: computedID("contest-scores", contest.rawValue, String(revision)))
@@ -68,6 +77,7 @@ package enum ContestChild {
     package static let entries: Range<Int64> = 1..<scoreBase
     static let scoreBase: Int64 = 1_000_000_000
     package static let objectionBase: Int64 = 2_000_000_000
+    package static let declarationBase: Int64 = 3_000_000_000
 }
 
 /// Words that are always the same for one text, where decisions need what looks random.

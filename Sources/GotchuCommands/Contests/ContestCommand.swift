@@ -204,7 +204,7 @@ struct ContestBoardCommand: ContestVerb {
     @Option(help: ArgumentHelp("The entries of a page: 1 to 200.", valueName: "count"))
     var limit = 50
 
-    @Option(help: ArgumentHelp("Begin behind the page that told this.", valueName: "cursor"))
+    @Option(help: ArgumentHelp("Begin behind the page that named this.", valueName: "cursor"))
     var cursor: String?
 
     @Flag(help: "Show all pages.")
@@ -228,7 +228,7 @@ struct ContestBoardCommand: ContestVerb {
             cursor: cursor
         )
         guard !output.isJSON else { return output.document(reply.bytes) }
-        // Amounts of a leaderboard are in the contest's currency, which its page tells.
+        // Amounts of a leaderboard are in the contest's currency, which its page names.
         let currency = try await access.detail().document.currency
         var page = reply.document
         output.line(page.summary)

@@ -16,7 +16,7 @@ struct ContestCreateCommand: SocketCommand {
               gotchu-ctl contest create --file contest.json
 
             A draft's terms never change, and nobody but you sees it: publish it, or delete it and \
-            make another one. 'gotchu-server contests template-list' tells the templates. A file \
+            make another one. 'gotchu-server contests template-list' lists the templates. A file \
             has the body of the server's call (/contests/openapi.yaml).
             """
     )

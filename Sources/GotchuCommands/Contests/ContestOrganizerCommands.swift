@@ -46,7 +46,7 @@ struct ContestPublishCommand: ContestVerb {
 }
 
 extension ContestDetail {
-    /// The prize pool as the page's summary tells it.
+    /// The prize pool as the page's summary states it.
     var pool: Money? {
         sections.lazy.compactMap { $0.data.integer("prize_pool_cents") }.first
             .map { Money(minorUnits: $0, currency: currency) }
@@ -156,8 +156,8 @@ struct ContestCompleteCommand: ContestVerb {
               gotchu-ctl contest complete ID
               gotchu-ctl contest complete ID --revision 4
 
-            After that time it settles by itself, unless you dispute it. 'contest settle' settles \
-            it at once.
+            After that time it settles by itself, unless you dispute it; nobody can shorten it. A \
+            contest that was created with --review 0 pays its prizes at once.
             """
     )
 
@@ -187,7 +187,7 @@ struct ContestCompleteCommand: ContestVerb {
         output.line(
             "\(reply.document.title) is complete, with the scores of revision \(final)."
         )
-        output.talk("See the prizes, and pay them: \(access.command("settle"))")
+        output.talk("See the prizes: \(access.command("settlement"))")
     }
 }
 

@@ -15,7 +15,7 @@ struct ContestScoreCommand: ContestVerb {
               gotchu-ctl contest score ID 1=42,seconds=12
               gotchu-ctl contest score ID --csv scores.csv
 
-            'contest board' tells the numbers of entries. A score replaces the one before, and - \
+            'contest board' shows the numbers of entries. A score replaces the one before, and - \
             takes it back; times are in milliseconds. A table has the titles entry,points (or \
             player,points) and those of further values. Nothing is final before 'contest \
             complete'.

@@ -32,7 +32,7 @@ struct TypedMoment: ExpressibleByArgument, Sendable {
 
     /// `2026-12-04 18:00` in the system's time zone.
     private static func local(_ text: String) -> Timestamp? {
-        // Read as if it were in UTC, which tells if there is such a day and hour.
+        // Read as if it were in UTC, which shows if there is such a day and hour.
         let pieces = text.split(separator: " ").map(String.init)
         guard pieces.count == 2, pieces[1].utf8.count == 5,
             Timestamp(iso8601: "\(pieces[0])T\(pieces[1]):00Z") != nil

@@ -49,16 +49,16 @@ struct ContestWaitCommand: ContestVerb {
     private func end(of access: ContestAccess, _ output: Output) async throws -> ContestDetail {
         let start = ContinuousClock.now
         var known = try await access.detail()
-        var told = ""
+        var shown = ""
         while true {
             let detail = known.document
             if detail.state == .paid || detail.state == .cancelled { return detail }
-            if detail.stateText != told, !output.isJSON {
-                told = detail.stateText
-                output.talk("\(detail.title) is \(told) …")
+            if detail.stateText != shown, !output.isJSON {
+                shown = detail.stateText
+                output.talk("\(detail.title) is \(shown) …")
             }
             let isYoung = start.duration(to: .now) < .seconds(60)
-            // The server tells nobody of a contest's end by itself; the time limit ends this.
+            // The server notifies nobody of a contest's end by itself; the time limit ends this.
             try await Task.sleep(for: isYoung ? Self.pauses.first : Self.pauses.later)
             do {
                 known = try await access.detail(unless: known.tag) ?? known

@@ -11,8 +11,8 @@ final class ContestReader: Sendable {
     private static let resultLimit = 64
     /// The images that are kept, of 256 KiB at most.
     private static let imageLimit = 32
-    /// The newest objections that an organiser is shown.
-    private static let objectionLimit: Int64 = 50
+    /// The newest objections that an organiser is shown, and the newest declarations.
+    private static let shownLimit: Int64 = 50
     private static let unreadableLimit = 1000
 
     let ledger: Ledger
@@ -60,9 +60,11 @@ final class ContestReader: Sendable {
         return entry.isIn ? entry : nil
     }
 
-    /// Returns true if a user has objected to the result of a contest.
-    func hasObjected(_ user: UserID, to contest: RecordID) async throws(LedgerError) -> Bool {
-        try await ledger.record(named: ContestID.objectionName(contest, user)) != nil
+    /// Returns true if a user has objected to the newest result of a contest.
+    func hasObjected(_ user: UserID, to contest: Contest) async throws(LedgerError) -> Bool {
+        let revision = contest.body.revision
+        let name = ContestID.objectionName(contest.id, user, revision: revision)
+        return try await ledger.record(named: name) != nil
     }
 
     /// Returns the template of a contest.
@@ -102,16 +104,34 @@ final class ContestReader: Sendable {
 
     /// Returns the newest objections to a contest's result, in the order of time.
     func objections(to contest: Contest) async throws(LedgerError) -> [Objection] {
-        let count = contest.body.objections
-        guard count > 0 else { return [] }
+        let base = ContestChild.objectionBase
+        return try await newest(contest.body.objections, of: contest, behind: base)
+            .map { record throws(LedgerError) in try Objection(record) }
+    }
+
+    /// Returns the newest declarations and disputes of a contest's result, in the order of time.
+    func declarations(of contest: Contest) async throws(LedgerError) -> [Declaration] {
+        let base = ContestChild.declarationBase
+        return try await newest(contest.body.declarations, of: contest, behind: base)
+            .map { record throws(LedgerError) in try Declaration(record) }
+    }
+
+    /// - Parameters:
+    ///   - count: The number of a contest's children of a kind.
+    ///   - base: The number behind which they begin.
+    private func newest(
+        _ count: Int64,
+        of contest: Contest,
+        behind base: Int64
+    ) async throws(LedgerError) -> [Record] {
+        let shown = min(count, Self.shownLimit)
+        guard shown > 0 else { return [] }
         let children = try await ledger.children(
             of: contest.id,
-            after: ContestChild.objectionBase + max(0, count - Self.objectionLimit),
-            limit: Int(Self.objectionLimit)
+            after: base + count - shown,
+            limit: Int(shown)
         )
-        var objections: [Objection] = []
-        for child in children { objections.append(try Objection(child.record)) }
-        return objections
+        return children.map(\.record)
     }
 
     /// Returns a page of standings. Before the first scores they are the entries in the order of

@@ -204,8 +204,14 @@ extension ContestRoutes {
         guard let text, !text.isEmpty else {
             throw Problem.invalid("text must have 1 to 280 characters.")
         }
+        guard let contest = try await reader.contest(id) else { throw Problem.noContest }
         return try await ledger.submit(
-            ObjectToContest(contest: id, user: user, text: text)
+            ObjectToContest(
+                contest: id,
+                user: user,
+                revision: contest.body.revision,
+                text: text
+            )
         ).accepted()
     }
 }

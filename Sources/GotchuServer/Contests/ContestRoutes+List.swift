@@ -145,6 +145,7 @@ extension ContestRoutes {
             entry: nil,
             hasObjected: false,
             objections: [],
+            declarations: [],
             result: nil,
             language: language,
             now: ledger.now

@@ -244,10 +244,11 @@ struct ContestRoutes: Sendable {
         if let viewer, viewer != contest.organizer {
             entry = try await reader.entry(of: viewer, in: contest.id)
             if entry != nil, contest.body.objections > 0 {
-                hasObjected = try await reader.hasObjected(viewer, to: contest.id)
+                hasObjected = try await reader.hasObjected(viewer, to: contest)
             }
         }
         let isOrganizer = viewer == contest.organizer
+        let isInvolved = isOrganizer || entry != nil
         return ContestView(
             contest: contest,
             template: template,
@@ -255,6 +256,7 @@ struct ContestRoutes: Sendable {
             entry: entry,
             hasObjected: hasObjected,
             objections: isOrganizer ? try await reader.objections(to: contest) : [],
+            declarations: isInvolved ? try await reader.declarations(of: contest) : [],
             result: contest.state == .settled ? try await reader.result(of: contest) : nil,
             language: language,
             now: ledger.now

@@ -87,7 +87,7 @@ extension ContestView {
         if template.roster != nil {
             list.append(action("roster", words.roster, locked, .post, "/entries"))
         }
-        let isReview = contest.state == .complete && contest.settlesAt.map { now < $0 } ?? true
+        let isReview = contest.isOpenToObjections(at: now)
         list.append(
             action(
                 "object",
@@ -101,14 +101,15 @@ extension ContestView {
     }
 
     private var organizerActions: [ContestAction] {
-        let isDraft = contest.state == .draft && now < terms.lockTime
+        let isHidden = contest.body.isDeleted
+        let isDraft = contest.state == .draft && !isHidden && now < terms.lockTime
         let isCompletable =
             contest.body.revision > 0
             && (contest.state == .live || contest.state == .complete && contest.isDisputed)
         let canDispute = contest.state == .complete && !contest.isDisputed
         let canSettle = contest.state == .complete && contest.settleReason(at: now) == nil
         let canCancel = contest.cancelReason == nil && !contest.isOver
-        let canDelete = contest.isOver || contest.state == .draft
+        let canDelete = (contest.isOver || contest.state == .draft) && !isHidden
         return [
             action(
                 "publish",

@@ -1,13 +1,46 @@
 internal import Contests
 internal import GotchuAPI
 internal import GotchuCore
+internal import Pages
 
 /// The sections of a contest's page: those that every contest has, then the template's own.
 extension ContestView {
     var sections: [ContestSection] {
         var sections = [summary, prizes, scoring]
         if let rule = template.roster { sections.append(rosterSection(rule)) }
+        if let history { sections.append(history) }
         return sections + template.sections.map(own)
+    }
+
+    /// The organiser's words on the result, for those whom it concerns; a reason of theirs is not
+    /// for everybody.
+    var history: ContestSection? {
+        guard isOrganizer || entry != nil else { return nil }
+        var rows = declarations.map { declaration -> (time: Timestamp, text: String) in
+            let body = declaration.body
+            let text =
+                body.dispute.map { words.disputedFor.filled($0) }
+                ?? words.declared.filled("\(body.revision)")
+            return (declaration.madeAt, text)
+        }
+        if let reason = contest.body.cancelReason {
+            let text =
+                reason == Contest.abandoned ? words.abandoned : words.cancelledFor.filled(reason)
+            rows.append((Timestamp(milliseconds: contest.body.updatedAt), text))
+        }
+        guard !rows.isEmpty else { return nil }
+        return ContestSection(
+            type: "history",
+            title: words.history,
+            data: Self.rows(rows.map { ($0.time.minuteText, $0.text) })
+        )
+    }
+
+    private static func rows(_ rows: [(label: String, value: String)]) -> JSONValue {
+        let rows = rows.map { label, value in
+            JSONValue.object(["label": .string(label), "value": .string(value)])
+        }
+        return .object(["rows": .array(rows)])
     }
 
     private var summary: ContestSection {
@@ -74,16 +107,12 @@ extension ContestView {
     }
 
     private func own(_ section: ContestTemplate.Section) -> ContestSection {
-        let rows = section.rows.map { row in
-            JSONValue.object([
-                "label": .string(row.label.text(in: language)),
-                "value": .string(row.value.text(in: language)),
-            ])
-        }
-        return ContestSection(
+        ContestSection(
             type: section.type,
             title: section.title?.text(in: language),
-            data: .object(["rows": .array(rows)])
+            data: Self.rows(
+                section.rows.map { ($0.label.text(in: language), $0.value.text(in: language)) }
+            )
         )
     }
 

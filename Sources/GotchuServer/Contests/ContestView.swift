@@ -13,6 +13,8 @@ struct ContestView: Sendable {
     let entry: ContestEntry?
     let hasObjected: Bool
     let objections: [Objection]
+    /// The newest declarations, to the organiser and to those who are in.
+    let declarations: [Declaration]
     /// The standings; `nil` until it is settled.
     let result: ContestResult?
     let language: Language

@@ -6,7 +6,7 @@ internal import Pages
 
 /// One contest as its organiser sees it.
 struct OrganizerPage: Sendable {
-    private static let rowLimit = 500
+    static let rowLimit = 500
 
     let view: ContestView
     let result: ContestResult
@@ -47,6 +47,7 @@ struct OrganizerPage: Sendable {
             content: """
                 \(summary)
                 \(actionPanel)
+                \(history)
                 \(objections)
                 \(prizes)
                 \(isEnabled("score") ? form.panels(for: visit, at: path) : nil)
@@ -113,12 +114,6 @@ struct OrganizerPage: Sendable {
         if let time = contest.settlesAt {
             facts.append(("Prizes are paid on", zone.time(time, isKept: true)))
         }
-        if let reason = contest.body.dispute {
-            facts.append(("Settlement stopped", "<bdi>\(reason)</bdi>"))
-        }
-        if let reason = contest.body.cancelReason {
-            facts.append(("Cancelled", "<bdi>\(reason)</bdi>"))
-        }
         if let settlement = contest.body.settlement {
             facts.append(("Proof", "<code>\(settlement.resultHash)</code>"))
         }
@@ -127,7 +122,7 @@ struct OrganizerPage: Sendable {
     }
 
     private var invitation: HTML? {
-        guard let token = contest.body.invitation, !contest.isOver else { return nil }
+        guard view.maySeeInvitation, let token = contest.body.invitation else { return nil }
         return """
             <p>Anyone with this link can enter:</p>
             <p><code class="secret">\
@@ -154,7 +149,9 @@ struct OrganizerPage: Sendable {
     }
 
     private func form(of act: OrganizerPages.Act, _ action: ContestAction) -> HTML {
-        if act.isFinal, !visit.isFresh { return visit.freshLogin(for: action.label, to: path) }
+        if act.isFinal(for: contest), !visit.isFresh {
+            return visit.freshLogin(for: action.label, to: path)
+        }
         let key: HTML? =
             action.needsKey == true ? HTML.hidden("key", IdempotencyKey.random().rawValue) : nil
         let question = action.confirm.map { "<p class=\"quiet\">\($0)</p>" as HTML }
@@ -179,6 +176,11 @@ struct OrganizerPage: Sendable {
             style: "line",
             "\(key)\(question)\(fields)<button class=\"\(style)\">\(action.label)</button>"
         )
+    }
+
+    /// The declarations, disputes and the cancellation, as those who are in see them.
+    private var history: HTML? {
+        view.history.map(ContestSections(language: .english, zone: visit.zone).panel)
     }
 
     private var objections: HTML? {
@@ -215,6 +217,7 @@ struct OrganizerPage: Sendable {
             <section class="panel" id="prizes"><h2>\
             \(contest.state == .settled ? "Prizes" : "Prizes, if it ended now") \
             <small>\(money(part.pool))</small></h2>\(HTML.list(columns, Array(rows)))
+            \(Self.rest(of: plan.payouts.count, "prizes"))
             <p class="quiet">Your part is \(money(part.rake - part.commission)), the house's
             \(money(part.commission)).</p></section>
             """
@@ -232,7 +235,14 @@ struct OrganizerPage: Sendable {
         let columns = [("Entry", ""), ("Name", "what"), ("Points", "n")]
         return """
             <section class="panel" id="entrants"><h2>Entrants</h2>
-            \(HTML.list(columns, Array(rows)))</section>
+            \(HTML.list(columns, Array(rows)))
+            \(Self.rest(of: result.standings.count, "entrants"))</section>
             """
+    }
+
+    /// A sentence for a table that does not show all of its rows.
+    static func rest(of count: Int, _ what: String, _ fix: String = "") -> HTML? {
+        guard count > rowLimit else { return nil }
+        return "<p class=\"quiet\">The first \(rowLimit) of \(count) \(what) are here.\(fix)</p>"
     }
 }

@@ -192,8 +192,15 @@ struct OrganizerPages: Sendable {
     enum Act: String, CaseIterable, Sendable {
         case publish, lock, complete, dispute, settle, cancel, delete, renew
 
-        /// A Boolean that is true if it ends the contest and pays everybody.
-        var isFinal: Bool { self == .settle || self == .cancel }
+        /// Returns true if it ends a contest and pays everybody: so does a result's declaration,
+        /// if there is no time for objections.
+        func isFinal(for contest: Contest) -> Bool {
+            switch self {
+            case .settle, .cancel: true
+            case .complete: contest.terms.reviewSeconds == 0
+            case .publish, .lock, .dispute, .delete, .renew: false
+            }
+        }
     }
 
     private func carryOut(_ act: Act, _ form: inout WebForm) async throws -> Response {
@@ -205,7 +212,7 @@ struct OrganizerPages: Sendable {
         let contest = try await contest(visit)
         let path = WebPath.ownContest(contest.id)
         do {
-            if act.isFinal { try visit.requireFresh(for: "The end of a contest") }
+            if act.isFinal(for: contest) { try visit.requireFresh(for: "The end of a contest") }
             try await carryOut(act, contest, visit, key, reason, revision)
             return gate.redirect(
                 to: act == .delete ? WebPath.ownContests : path,

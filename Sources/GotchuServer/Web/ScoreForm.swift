@@ -59,7 +59,8 @@ struct ScoreForm: Sendable {
         let columns =
             [("Who", "what"), (unit, "")]
             + values.map { ($0.label.text(in: .english), "") }
-        let lines = rows.prefix(ScoreRevision.limit).map(line)
+        let all = rows
+        let lines = all.prefix(OrganizerPage.rowLimit).map(line)
         let table = visit.form(
             to: "\(path)/scores",
             "\(base)\(HTML.list(columns, lines))<p><button class=\"main\">Enter scores</button></p>"
@@ -79,6 +80,7 @@ struct ScoreForm: Sendable {
         return """
             <section class="panel" id="scores"><h2>Scores <small>revision \
             \(contest.body.revision)</small></h2>\(lines.isEmpty ? nil : table)
+            \(OrganizerPage.rest(of: all.count, "scores", " Enter the others from a file."))
             <p class="quiet">Whole numbers. An empty field takes an earlier score back.
             Nothing is paid before you declare the result.</p></section>
             <section class="panel"><h2>Scores from a file</h2>\(paste)</section>

@@ -45,6 +45,16 @@ package struct ContestWords: Sendable {
     package let settlesAt: String
     package let wasPaid: String
 
+    // The history of a result.
+    package let history: String
+    /// With the revision.
+    package let declared: String
+    /// With the organiser's reason.
+    package let disputedFor: String
+    /// With the organiser's reason.
+    package let cancelledFor: String
+    package let abandoned: String
+
     // States.
     package let free: String
     /// With the entries and the places.

@@ -82,13 +82,15 @@ enum Sample {
     }
 
     /// The numbers and the prizes of ranked entries, in the order of the standings.
+    ///
+    /// - Parameter entries: The numbers of the entries, in the order in which they are read.
     static func prizes(
         _ pool: Int64,
         _ tiers: [ContestTerms.Tier],
         _ scores: [Score],
-        entries: Int64? = nil
+        entries: [Int64]? = nil
     ) -> [(number: Int64, rank: Int64, amount: Int64)] {
-        let entries = (1...(entries ?? Int64(scores.count))).map { entry($0) }
+        let entries = (entries ?? Array(1...Int64(scores.count))).map { entry($0) }
         let terms = terms(tiers: tiers)
         let standings = Standing.ranked(entries, by: ScoreSheet([scores]), terms)
         return PrizeRules.payouts(of: pool, to: standings, tiers).map {

@@ -1,0 +1,50 @@
+package import GotchuCore
+package import Ledger
+
+/// An organiser's word on a result: that a revision of the scores is it, or why that is looked at
+/// again. Never changed.
+package struct Declaration: Equatable, Sendable {
+    package static let kind = "contest-declaration"
+
+    package let organizer: UserID
+    package let madeAt: Timestamp
+    package let body: Body
+
+    package struct Body: Codable, Equatable, Sendable {
+        package let contest: RecordID
+        /// From 1, among the contest's declarations.
+        package let number: Int64
+        package let revision: Int64
+        /// The reason of a dispute; `nil` if the revision was declared.
+        package let dispute: String?
+    }
+
+    init(organizer: UserID, madeAt: Timestamp, body: Body) {
+        self.organizer = organizer
+        self.madeAt = madeAt
+        self.body = body
+    }
+
+    /// - Throws: `LedgerError` with `corrupt` if the record is not a possible declaration.
+    package init(_ record: Record) throws(LedgerError) {
+        guard record.kind == Self.kind else { throw .corrupt("a declaration") }
+        self.init(
+            organizer: record.owner,
+            madeAt: record.createdAt,
+            body: try decoded(Body.self, from: record.body)
+        )
+    }
+
+    var record: Record {
+        Record(
+            id: ContestID.declaration(body.contest, number: body.number),
+            kind: Self.kind,
+            owner: organizer,
+            state: "made",
+            version: 1,
+            createdAt: madeAt,
+            dueAt: nil,
+            body: String(decoding: CanonicalJSON.bytes(of: body), as: UTF8.self)
+        )
+    }
+}
