@@ -84,7 +84,8 @@ struct LoadTests {
             }
             return try await group.reduce(into: [Payment]()) { $0 += $1 }
         }
-        #expect(acknowledged.count { $0.transfer != nil } >= 40)
+        // Of 41 that are in the books 16 may not have been answered.
+        #expect(acknowledged.count { $0.transfer != nil } >= 25)
         #expect(try await server.program.exitCode() == 128 + SIGKILL)
 
         let second = try await ServerProcess(folder: server.folder, opening: 1_000_000)
