@@ -161,16 +161,7 @@ package struct ScoreRevision: Equatable, Sendable {
     package var id: RecordID { ContestID.scores(body.contest, revision: body.revision) }
 
     package var record: Record {
-        Record(
-            id: id,
-            kind: Self.kind,
-            owner: organizer,
-            state: "made",
-            version: 1,
-            createdAt: scoredAt,
-            dueAt: nil,
-            body: String(decoding: CanonicalJSON.bytes(of: body), as: UTF8.self)
-        )
+        Record(once: Self.kind, id, of: organizer, at: scoredAt, body)
     }
 
     /// The SHA-256 of its scores, in hex.

@@ -80,6 +80,28 @@ package enum ContestChild {
     package static let declarationBase: Int64 = 3_000_000_000
 }
 
+extension Record {
+    /// A record that is written once, and never changed.
+    init(
+        once kind: String,
+        _ id: RecordID,
+        of owner: UserID,
+        at time: Timestamp,
+        _ body: some Encodable
+    ) {
+        self.init(
+            id: id,
+            kind: kind,
+            owner: owner,
+            state: "made",
+            version: 1,
+            createdAt: time,
+            dueAt: nil,
+            body: String(decoding: CanonicalJSON.bytes(of: body), as: UTF8.self)
+        )
+    }
+}
+
 /// Words that are always the same for one text, where decisions need what looks random.
 private struct DigestWords: RandomNumberGenerator {
     private let text: String

@@ -96,18 +96,13 @@ package struct ContestStop: Equatable, Sendable {
 
     /// Returns the record of a contest that is stopped, of its new version.
     static func record(of contest: Contest, at time: Timestamp) -> Record {
-        Record(
-            id: ContestID.stop(of: contest.id, version: contest.version, at: time),
-            kind: kind,
-            owner: contest.organizer,
-            state: "made",
-            version: 1,
-            createdAt: time,
-            dueAt: nil,
-            body: String(
-                decoding: CanonicalJSON.bytes(of: Body(contest: contest.id)),
-                as: UTF8.self
-            )
+        let id = ContestID.stop(of: contest.id, version: contest.version, at: time)
+        return Record(
+            once: kind,
+            id,
+            of: contest.organizer,
+            at: time,
+            Body(contest: contest.id)
         )
     }
 }

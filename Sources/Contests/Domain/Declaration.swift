@@ -36,15 +36,7 @@ package struct Declaration: Equatable, Sendable {
     }
 
     var record: Record {
-        Record(
-            id: ContestID.declaration(body.contest, number: body.number),
-            kind: Self.kind,
-            owner: organizer,
-            state: "made",
-            version: 1,
-            createdAt: madeAt,
-            dueAt: nil,
-            body: String(decoding: CanonicalJSON.bytes(of: body), as: UTF8.self)
-        )
+        let id = ContestID.declaration(body.contest, number: body.number)
+        return Record(once: Self.kind, id, of: organizer, at: madeAt, body)
     }
 }

@@ -37,15 +37,6 @@ package struct Objection: Equatable, Sendable {
     }
 
     var record: Record {
-        Record(
-            id: id,
-            kind: Self.kind,
-            owner: user,
-            state: "made",
-            version: 1,
-            createdAt: madeAt,
-            dueAt: nil,
-            body: String(decoding: CanonicalJSON.bytes(of: body), as: UTF8.self)
-        )
+        Record(once: Self.kind, id, of: user, at: madeAt, body)
     }
 }

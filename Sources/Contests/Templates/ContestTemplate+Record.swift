@@ -135,25 +135,14 @@ package struct AddTemplate: LedgerCommand {
     /// - Returns: False if another record has the id.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
         let id = RecordID(trusted: template.id)
-        let body = String(decoding: CanonicalJSON.bytes(of: template), as: UTF8.self)
+        let record = Record(once: ContestTemplate.kind, id, of: owner, at: time, template)
         if let known = books.rows.records[id] {
-            return known.kind == ContestTemplate.kind && known.body == body
+            return known.kind == record.kind && known.body == record.body
         }
         if let image, books.rows.records[TemplateImage.record(image.name)] == nil {
             books.put(image.record(of: owner, at: time))
         }
-        books.put(
-            Record(
-                id: id,
-                kind: ContestTemplate.kind,
-                owner: owner,
-                state: "added",
-                version: 1,
-                createdAt: time,
-                dueAt: nil,
-                body: body
-            )
-        )
+        books.put(record)
         return true
     }
 }

@@ -78,21 +78,8 @@ package struct TemplateImage: Equatable, Sendable {
     }
 
     func record(of owner: UserID, at time: Timestamp) -> Record {
-        Record(
-            id: Self.record(name),
-            kind: Self.kind,
-            owner: owner,
-            state: "added",
-            version: 1,
-            createdAt: time,
-            dueAt: nil,
-            body: String(
-                decoding: CanonicalJSON.bytes(
-                    of: Body(type: type, base64: bytes.base64EncodedString())
-                ),
-                as: UTF8.self
-            )
-        )
+        let body = Body(type: type, base64: bytes.base64EncodedString())
+        return Record(once: Self.kind, Self.record(name), of: owner, at: time, body)
     }
 
     /// The name of the gradient of a colour, which is drawn and not stored.
