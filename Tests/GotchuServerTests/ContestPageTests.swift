@@ -194,6 +194,38 @@ struct ContestPageTests {
         #expect(last.contains(#""points":9"#) && last.contains(#""seconds":30"#), "\(last)")
     }
 
+    @Test("The end of a contest needs a login of the last 15 minutes: a result too, if it pays")
+    func fresh() async throws {
+        let rig = try await ContestRig(.sqlite, more: Browser.arguments)
+        let host = try await Browser.loggedIn("organizer@shop.example", at: rig.server)
+        let scores = #"{"base_revision":0,"scores":[{"entry_number":1,"points":7}]}"#
+        var ids: [String] = []
+        for review in [0, 3_600] {
+            let id = try await rig.published(ContestRig.body(review: review))
+            for user in try await rig.users(2) { _ = try await rig.join(id, by: user) }
+            try await rig.post(id, "lock")
+            #expect(try await rig.post(id, "scores", scores).status == 200)
+            ids.append(id)
+        }
+        try rig.books.damage(
+            "UPDATE web_sessions SET authenticated_at = authenticated_at - 900001"
+        )
+        func press(_ act: String, _ id: String) async throws -> BrowserPage {
+            let page = try await host.open("/web/contests/\(id)")
+            let fields = ["key": ContestRig.key(), "reason": "Rain.", "revision": "1"]
+            return try await host.send("/web/contests/\(id)/\(act)", fields, from: page)
+        }
+        for (act, id) in [("complete", ids[0]), ("cancel", ids[0]), ("settle", ids[1])] {
+            let sent = try await press(act, id)
+            #expect(sent.status == 403 && sent.text.contains("Nothing was done"), "\(sent.text)")
+        }
+        let page = try await host.open("/web/contests/\(ids[0])")
+        #expect(!page.text.contains("/\(ids[0])/complete\""), "\(page.text)")
+        #expect(try await press("complete", ids[1]).status == 303)
+        #expect(try await rig.show(ids[0]).string("state") == "LIVE")
+        #expect(try await rig.show(ids[1]).string("state") == "COMPLETE")
+    }
+
     @Test("Without --contests there is no page of contests")
     func absent() async throws {
         let server = try await ServerProcess(more: Browser.arguments)
