@@ -79,6 +79,8 @@ package struct DepositReference: Equatable, Sendable {
 package struct PayeeOrder: Equatable, Sendable {
     package let user: UserID
     package let createdAt: Timestamp
+    /// Accounts of the user's that are closed.
+    package let pastAccounts: [String]
     package let key: String
 }
 

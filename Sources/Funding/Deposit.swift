@@ -218,7 +218,7 @@ extension Next where Body == DepositBody {
         let before = subject.state
         subject.body.intent = seen.intent ?? subject.body.intent
         subject.body.checkout = seen.checkout ?? subject.body.checkout
-        subject.body.error = seen.error ?? subject.body.error
+        subject.body.error = seen.error
         switch seen.status {
         case .succeeded: succeed(seen, at: now)
         case .canceled:
@@ -308,11 +308,13 @@ extension Next where Body == DepositBody {
             }
         }
         for dispute in charge.disputes {
-            guard let out = dispute.out, isOurs(out) else { continue }
-            book(.dispute, "\(dispute.id):out", -out.amount, .debit(user))
+            guard let out = dispute.out else { continue }
+            let taken = isOurs(out) ? -out.amount : dispute.amount
+            book(.dispute, "\(dispute.id):out", taken, .debit(user))
             book(feeOf: out)
-            guard let back = dispute.back, isOurs(back) else { continue }
-            book(.disputeWon, "\(dispute.id):in", back.amount, .credit(user))
+            guard let back = dispute.back else { continue }
+            let returned = isOurs(back) ? back.amount : dispute.amount
+            book(.disputeWon, "\(dispute.id):in", returned, .credit(user))
             book(feeOf: back)
         }
     }

@@ -28,19 +28,25 @@ package struct DepositLimits: Equatable, Sendable {
         self.settled = settled
     }
 
-    /// Returns true if a user may make another deposit.
+    /// Refuses a deposit that a user may not make.
     ///
     /// - Parameter open: The deposits that are looked at.
-    fileprivate func allow(
+    fileprivate func check(
         _ amount: Money,
         _ account: Account,
         open: Int,
         _ terms: User.Terms
-    ) -> Bool {
-        let (balance, overflows) = account.balance.addingReportingOverflow(amount.minorUnits)
-        return amount.minorUnits <= terms.depositMaximum ?? usualDeposit && !overflows
-            && balance <= terms.balanceMaximum ?? usualBalance && recent < Self.hourly
-            && open - settled < Self.open
+    ) throws(Refusal) {
+        let most = terms.depositMaximum ?? usualDeposit
+        guard amount.minorUnits <= most else {
+            throw Refusal(.depositTooLarge, required: amount.minorUnits, available: most)
+        }
+        let room = (terms.balanceMaximum ?? usualBalance) - account.balance
+        guard amount.minorUnits <= room else {
+            throw Refusal(.walletFull, required: amount.minorUnits, available: max(0, room))
+        }
+        guard open - settled < Self.open else { throw Refusal(.tooManyOpenDeposits) }
+        guard recent < Self.hourly else { throw Refusal(.tooManyDeposits) }
     }
 }
 
@@ -100,9 +106,7 @@ package struct OpenDeposit: RecordCommand {
         guard let known = books.rows.users[user] else { throw Refusal(.unknownUser) }
         let account = try books.wallet(of: user, in: amount.currency)
         let open = books.rows.dueCounts[group, default: 0]
-        guard limits.allow(amount, account, open: open, known.terms) else {
-            throw Refusal(.depositLimit)
-        }
+        try limits.check(amount, account, open: open, known.terms)
         let isLive = source == .provider(isLive: true)
         var next = Next(
             Deposit(
@@ -217,8 +221,7 @@ package struct RequestWithdrawal: RecordCommand {
         if source != .mint {
             guard payee?.state == .active else { throw Refusal(.payeeNotOnboarded) }
         }
-        let owed = Account.Key(.houseOf(.owed, user), amount.currency)
-        guard books.rows.accounts[owed]?.balance ?? 0 == 0 else { throw Refusal(.walletOwes) }
+        guard books.debt(of: user, in: amount.currency) == 0 else { throw Refusal(.walletOwes) }
         guard account.entryCount == hold.entryCount else { throw Refusal(.accountChanged) }
     }
 }
@@ -341,6 +344,13 @@ extension Books {
 
     func readable<Body: Particulars>(_ record: Record) throws(Refusal) -> Subject<Body> {
         do { return try Subject(record) } catch { throw Refusal(.unreadable) }
+    }
+
+    /// Returns what a user owes, in minor units.
+    ///
+    /// - Precondition: The account was loaded.
+    func debt(of user: UserID, in currency: Currency) -> Int64 {
+        -(rows.accounts[Account.Key(.houseOf(.owed, user), currency)]?.balance ?? 0)
     }
 
     /// Returns a user's account in the currency of a deposit or a withdrawal.

@@ -179,13 +179,17 @@ package struct SeenRefund: Equatable, Sendable {
 package struct SeenDispute: Equatable, Sendable {
     /// `dp_…` or `du_…`.
     package let id: String
+    /// In minor units of the charge's currency, positive: what it moves where the provider keeps
+    /// our balance in another one.
+    package let amount: Int64
     /// The transaction with which the money was taken.
     package let out: SeenTransaction?
     /// The transaction with which it was given back.
     package let back: SeenTransaction?
 
-    package init(id: String, out: SeenTransaction?, back: SeenTransaction? = nil) {
+    package init(id: String, amount: Int64, out: SeenTransaction?, back: SeenTransaction? = nil) {
         self.id = id
+        self.amount = amount
         self.out = out
         self.back = back
     }
@@ -236,6 +240,7 @@ package struct SeenPayee: Equatable, Sendable {
 package struct SeenTransfer: Equatable, Sendable {
     /// `tr_…`.
     package let id: String
+    /// In minor units: what is left of it if a part was reversed, and all of it if all was.
     package let amount: Int64
     package let currency: String
     package let destination: String

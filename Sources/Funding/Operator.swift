@@ -48,7 +48,8 @@ package struct DropDeposit: LedgerCommand {
     }
 }
 
-/// Goes on with a withdrawal that is held: pays it again, or gives it back.
+/// Goes on with a withdrawal that is held, or stops one that is pending: pays it again, or gives
+/// it back.
 package struct ResumeWithdrawal: LedgerCommand {
     package static let name = "resume-withdrawal"
 
@@ -62,11 +63,17 @@ package struct ResumeWithdrawal: LedgerCommand {
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(withdrawal)
+        guard isReturned else { return }
+        footprint.names.insert(Posting.name(ofFact: WithdrawalBody.returned(withdrawal)))
+        guard let owner = rows?.records[withdrawal]?.owner else {
+            return footprint.asksAgain = rows == nil
+        }
+        footprint.owners.formUnion([.user(owner), .house(.withdrawals)])
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Withdrawal {
         var next = Next<WithdrawalBody>(try books.subject(withdrawal))
-        guard next.resume(returning: isReturned, at: time) else {
+        guard next.decide(returning: isReturned, at: time) else {
             throw Refusal(.withdrawalTooLate)
         }
         return try books.put(next, at: time)
@@ -110,6 +117,30 @@ package struct LinkPayee: LedgerCommand {
     }
 }
 
+/// Has another account made for a payee whose account is closed.
+package struct RenewPayee: LedgerCommand {
+    package static let name = "renew-payee"
+
+    package let user: UserID
+
+    package init(_ user: UserID) {
+        self.user = user
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(Payee.id(of: user))
+    }
+
+    /// - Returns: False if the payee has no account that is restricted.
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
+        guard var payee = try books.payee(of: user) else { throw Refusal(.payeeNotOnboarded) }
+        guard payee.state == .restricted else { return false }
+        payee.renew(at: time)
+        try books.put(Next(payee), at: time)
+        return true
+    }
+}
+
 /// Lets a new payee withdraw from now on.
 package struct ReleasePayee: LedgerCommand {
     package static let name = "release-payee"
@@ -117,19 +148,25 @@ package struct ReleasePayee: LedgerCommand {
     package let user: UserID
     /// Withdrawals of the payee that wait for it.
     package let withdrawals: [RecordID]
+    private let currency: Currency
 
-    package init(_ user: UserID, withdrawals: [RecordID]) {
+    package init(_ user: UserID, withdrawals: [RecordID], in currency: Currency = .usd) {
         self.user = user
         self.withdrawals = withdrawals
+        self.currency = currency
     }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(Payee.id(of: user))
         footprint.records.formUnion(withdrawals)
+        footprint.owners.insert(.houseOf(.owed, user))
     }
 
+    /// - Throws: `walletOwes` while the user owes something: what has left the wallet is the
+    ///   operator's only security.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Payee {
         guard var payee = try books.payee(of: user) else { throw Refusal(.payeeNotOnboarded) }
+        guard books.debt(of: user, in: currency) == 0 else { throw Refusal(.walletOwes) }
         var waiting: [Next<WithdrawalBody>] = []
         for id in withdrawals {
             var next = Next<WithdrawalBody>(try books.subject(id, of: user))
@@ -164,8 +201,7 @@ package struct ForgiveDebt: LedgerCommand {
 
     /// - Returns: The rest that is owed, in minor units.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Int64 {
-        let owed = Account.Key(.houseOf(.owed, user), amount.currency)
-        let debt = -(books.rows.accounts[owed]?.balance ?? 0)
+        let debt = books.debt(of: user, in: amount.currency)
         guard amount.minorUnits > 0, amount.minorUnits <= debt else {
             throw Refusal(.insufficientBalance, required: amount.minorUnits, available: debt)
         }
@@ -175,11 +211,50 @@ package struct ForgiveDebt: LedgerCommand {
                 .debtForgiven,
                 fact,
                 amount.minorUnits,
-                .move(from: .house(.losses), to: owed.owner)
+                .move(from: .house(.losses), to: .houseOf(.owed, user))
             )
         )
         try books.put(next, at: time)
         return debt - amount.minorUnits
+    }
+}
+
+/// Settles what a user owes from what is in the wallet, as far as that goes.
+package struct SettleDebt: LedgerCommand {
+    package static let name = "settle-debt"
+
+    package let user: UserID
+    package let currency: Currency
+    private let fact: String
+
+    package init(_ user: UserID, in currency: Currency, id: RecordID = .make()) {
+        self.user = user
+        self.currency = currency
+        fact = "settled_\(id)"
+    }
+
+    package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
+        footprint.records.insert(Provider.id)
+        footprint.owners.formUnion([.user(user), .houseOf(.owed, user)])
+        footprint.names.insert(Posting.name(ofFact: fact))
+    }
+
+    /// - Returns: The rest that is owed, in minor units.
+    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Int64 {
+        let debt = books.debt(of: user, in: currency)
+        let settled = min(debt, try books.wallet(of: user, in: currency).balance)
+        guard settled > 0 else { return debt }
+        var next = Next<ProviderBody>(try books.subject(Provider.id))
+        next.book(
+            Posting(
+                .debtSettled,
+                fact,
+                settled,
+                .move(from: .user(user), to: .houseOf(.owed, user))
+            )
+        )
+        try books.put(next, at: time)
+        return debt - settled
     }
 }
 

@@ -9,6 +9,8 @@ package struct PayeeBody: Watched {
     package static let kind = "payee"
     /// The looks without a change after which a set-up is taken for abandoned: three days.
     static let lookLimit = 300
+    /// The reason for which an account that the provider does not show any more is restricted.
+    package static let closed = "account_closed"
 
     /// The states. The raw values are stored and sent.
     package enum State: String, CaseIterable, Sendable {
@@ -20,6 +22,8 @@ package struct PayeeBody: Watched {
     }
 
     package internal(set) var account: String?
+    /// Accounts that are closed, instead of which others were made.
+    package internal(set) var pastAccounts: [String] = []
     /// The user to whose connected account this one's withdrawals are paid; `nil` for their own.
     package internal(set) var payeeOf: UserID?
     package internal(set) var chargesEnabled = false
@@ -75,7 +79,7 @@ extension Subject where Body == PayeeBody {
     var key: String { "gotchu-\(id)-account-\(body.tries.attempt)" }
 
     private var order: PayeeOrder {
-        PayeeOrder(user: owner, createdAt: createdAt, key: key)
+        PayeeOrder(user: owner, createdAt: createdAt, pastAccounts: body.pastAccounts, key: key)
     }
 
     /// The call that it needs now.
@@ -97,6 +101,7 @@ extension Funding {
         switch observation {
         case .payee(let seen):
             guard payee.body.account ?? seen.account == seen.account,
+                !payee.body.pastAccounts.contains(seen.account),
                 seen.user ?? payee.owner.rawValue == payee.owner.rawValue
             else { break }
             next.subject.see(seen, at: now)
@@ -104,7 +109,11 @@ extension Funding {
             next.subject.body.error = ProviderNotice(code: refusal.code, message: refusal.message)
             // The next person who asks for a link tries again, with another key.
             next.subject.lookAt = nil
-            if payee.body.account == nil { next.subject.body.tries.renew(at: now) }
+            if payee.body.account == nil {
+                next.subject.body.tries.renew(at: now)
+            } else {
+                next.subject.close()
+            }
         case .unknown(let delay):
             if payee.lookAt != nil {
                 next.subject.lookLater(within: delay ?? Pace.retry(payee.body.looks), at: now)
@@ -152,6 +161,26 @@ extension Subject where Body == PayeeBody {
         case .active, .restricted: lookAt = nil
         case .notSetUp, .pendingVerification: lookLater(within: Pace.open(body.looks), at: now)
         }
+    }
+
+    /// Notes that the provider does not show its account any more.
+    fileprivate mutating func close() {
+        state = .restricted
+        (body.chargesEnabled, body.payoutsEnabled) = (false, false)
+        body.disabledReason = PayeeBody.closed
+    }
+
+    /// Has another account made instead of one that is closed.
+    mutating func renew(at now: Timestamp) {
+        guard let account = body.account else { return }
+        var renewed = PayeeBody()
+        renewed.pastAccounts = body.pastAccounts + [account]
+        (renewed.payeeOf, renewed.isReleased) = (body.payeeOf, body.isReleased)
+        renewed.tries = body.tries
+        renewed.tries.renew(at: now)
+        body = renewed
+        state = .notSetUp
+        lookAt = nil
     }
 
     /// Has it looked at again, unless nothing has changed for days: then bells tell, or somebody

@@ -4,6 +4,18 @@ package import Ledger
 /// The account of the platform at the provider, to which these books belong. There is one.
 package typealias Provider = Subject<ProviderBody>
 
+/// The operator's terms of withdrawals.
+package struct PayoutTerms: Codable, Equatable, Sendable {
+    /// The smallest withdrawal, in minor units.
+    package var minimum: Int64 = 100
+    /// The hours for which a credit cannot be withdrawn.
+    package var holdHours = 48
+    /// The sales older than that without which a payee's withdrawals wait for the operator.
+    package var firstSales = 10
+
+    package init() {}
+}
+
 package struct ProviderBody: Particulars {
     package static let kind = "provider"
 
@@ -17,6 +29,8 @@ package struct ProviderBody: Particulars {
     /// The time up to which all events were seen.
     package internal(set) var watermark: Timestamp
     let currency: Currency
+    /// The terms of the server that was started last: commands beside it have the same.
+    package internal(set) var payouts: PayoutTerms
 
     /// The currency of its transactions.
     package var amount: Money { Money(minorUnits: 0, currency: currency) }
@@ -44,17 +58,25 @@ extension Next where Body == ProviderBody {
     mutating func book(_ posting: Posting) { postings.append(posting) }
 }
 
-/// Binds the books to an account and a mode of the provider, at the first start with a key.
+/// Binds the books to an account and a mode of the provider, at the first start with a key, and
+/// notes the server's terms.
 package struct BindProvider: LedgerCommand {
     package static let name = "bind-provider"
 
     package let account: String
     package let isLive: Bool
     package let currency: Currency
+    package let payouts: PayoutTerms
 
-    package init(account: String, isLive: Bool, currency: Currency = .usd) {
+    package init(
+        account: String,
+        isLive: Bool,
+        payouts: PayoutTerms = PayoutTerms(),
+        currency: Currency = .usd
+    ) {
         self.account = account
         self.isLive = isLive
+        self.payouts = payouts
         self.currency = currency
     }
 
@@ -67,11 +89,12 @@ package struct BindProvider: LedgerCommand {
     /// - Throws: `otherProvider` if the books belong to another account or mode.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Provider {
         if let record = books.rows.records[Provider.id] {
-            let provider: Provider = try books.readable(record)
+            var provider: Provider = try books.readable(record)
             guard provider.body.account == account, provider.body.isLive == isLive else {
                 throw Refusal(.otherProvider)
             }
-            return provider
+            provider.body.payouts = payouts
+            return try books.put(Next(provider), at: time)
         }
         if books.rows.users[Provider.user] == nil {
             let user = User(
@@ -92,7 +115,8 @@ package struct BindProvider: LedgerCommand {
                 account: account,
                 isLive: isLive,
                 watermark: time,
-                currency: currency
+                currency: currency,
+                payouts: payouts
             )
         )
         books.put(provider.record)

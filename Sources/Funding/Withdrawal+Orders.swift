@@ -29,12 +29,30 @@ extension Next where Body == WithdrawalBody {
         return true
     }
 
-    /// Goes on after the operator has decided: with the payout again, or with its return. Either
+    /// Goes on after the operator has decided. One that is pending can be stopped: at once if no
+    /// call can have moved money, and otherwise once it is certain that none has.
+    ///
+    /// - Returns: False if it is neither held nor to be stopped, or that cannot be done.
+    mutating func decide(returning: Bool, at now: Timestamp) -> Bool {
+        guard subject.state == .pending else { return resume(returning: returning, at: now) }
+        guard returning else { return false }
+        subject.body.reason = ProviderNotice(code: WithdrawalBody.stopped, message: "")
+        guard subject.body.isCalled else {
+            fail(at: now)
+            return true
+        }
+        subject.body.tries.doubt()
+        subject.body.isReturnAsked = true
+        subject.lookAt = now
+        return true
+    }
+
+    /// Goes on with one that is held: with the payout again, or with its return. Either
     /// way nothing is made before it is certain that it was not made already. Of a payout that
     /// cannot be read the operator alone can tell that the bank does not have it.
     ///
     /// - Returns: False if it is not held, or that cannot be done.
-    mutating func resume(returning: Bool, at now: Timestamp) -> Bool {
+    private mutating func resume(returning: Bool, at now: Timestamp) -> Bool {
         guard subject.state == .held, let before = subject.body.heldIn else { return false }
         switch before {
         case .pending, .sent: enter(before, at: now)
@@ -59,6 +77,7 @@ extension Next where Body == WithdrawalBody {
     mutating func release(at now: Timestamp) {
         guard subject.body.needsRelease else { return }
         subject.body.needsRelease = false
+        subject.body.heardAt = now
         if subject.state == .pending { subject.lookAt = now }
     }
 }

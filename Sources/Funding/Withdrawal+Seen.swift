@@ -27,7 +27,7 @@ extension Next where Body == WithdrawalBody {
             subject.body.needsRelease = false
             enter(.sent, at: now)
             // What came after an old transfer may be old, too.
-            if isOld { subject.body.tries.doubt() }
+            if isOld || subject.body.isReturnAsked { subject.body.tries.doubt() }
             if let reversal = seen.reversal {
                 reverse(reversal, at: now)
             } else {
@@ -146,6 +146,8 @@ extension Next where Body == WithdrawalBody {
         case (.failed, _), (.cancelled, _), (.held, _): break
         case (.paid, _):
             if subject.lookAt != nil { subject.lookAgain(within: Pace.settled, at: now) }
+        case (.pending, .insufficientFunds) where subject.body.isReturnAsked && !refusal.isReplay:
+            fail(at: now)
         case (.pending, .insufficientFunds):
             // After a refusal that is told again another call may have been made.
             subject.body.isCalled = refusal.isReplay
@@ -203,7 +205,7 @@ extension Next where Body == WithdrawalBody {
 
     mutating func miss(at now: Timestamp) {
         guard [.pending, .sent].contains(subject.state), subject.lookAt != nil,
-            subject.isAbsent(at: now)
+            !subject.body.needsRelease, subject.isAbsent(at: now)
         else { return }
         guard subject.body.isReturnAsked else { return subject.callAnew(at: now) }
         // Nothing was made, and nothing is to be.
@@ -212,11 +214,15 @@ extension Next where Body == WithdrawalBody {
         callNext(at: now)
     }
 
-    /// Ends the wait for a payout of which nothing can be read: its account is closed to us.
+    /// Ends the wait for an object of which nothing can be read: the account is closed to us.
     mutating func endSilence(at now: Timestamp) {
         let heardAt = subject.body.heardAt ?? subject.createdAt
+        let isSilent = now >= heardAt.advanced(by: WithdrawalBody.silencePatience)
         switch subject.state {
-        case .inTransit where now >= heardAt.advanced(by: WithdrawalBody.silencePatience):
+        case .pending where isSilent && !subject.body.needsRelease,
+            .returning where isSilent:
+            hold("transfer_unreadable", "", at: now)
+        case .sent where isSilent, .inTransit where isSilent:
             hold("payout_unreadable", "", at: now)
         case .paid where isFinal(at: now): subject.lookAt = nil
         case .pending, .sent, .inTransit, .paid, .returning, .failed, .cancelled, .held: break
@@ -235,7 +241,7 @@ extension Next where Body == WithdrawalBody {
     }
 
     /// Gives the money back to the wallet.
-    private mutating func fail(at now: Timestamp) {
+    mutating func fail(at now: Timestamp) {
         giveBack()
         enter(.failed, at: now)
         subject.lookAt = nil
@@ -243,6 +249,7 @@ extension Next where Body == WithdrawalBody {
     }
 
     mutating func giveBack() {
+        subject.body.needsRelease = false
         book(
             .withdrawalReturned,
             WithdrawalBody.returned(subject.id),

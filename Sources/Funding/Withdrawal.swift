@@ -15,9 +15,10 @@ package struct WithdrawalBody: Watched {
     static let youth: Duration = .seconds(3_600)
     /// The time after which a paid payout is final.
     static let returnPatience: Duration = .seconds(10 * 24 * 3_600)
-    /// The time without an answer after which a payout of which nothing can be read is the
-    /// operator's.
+    /// The time without an answer after which one of which nothing can be read is the operator's.
     static let silencePatience: Duration = .seconds(30 * 24 * 3_600)
+    /// The reason of one that the operator has stopped.
+    static let stopped = "stopped_by_operator"
 
     package enum State: String, CaseIterable, Codable, Sendable {
         /// Taken from the wallet; nothing has been transferred.
@@ -102,7 +103,7 @@ extension Subject where Body == WithdrawalBody {
             owner: user,
             createdAt: time,
             state: .pending,
-            lookAt: needsRelease ? nil : time,
+            lookAt: time,
             body: WithdrawalBody(
                 minorUnits: amount.minorUnits,
                 currency: amount.currency,
@@ -196,7 +197,6 @@ extension Funding {
         }
         switch withdrawal.state {
         case .pending where body.needsRelease:
-            next.subject.lookAt = nil
             // It may have been released and paid, if these books are an old copy.
             next.call = .findTransfer(withdrawal.transferOrder(to: account))
         case .pending:
@@ -232,6 +232,7 @@ extension Funding {
                 switch withdrawal.state {
                 case .paid: Pace.settled
                 case .held: Pace.held
+                case .pending where body.needsRelease: Pace.held
                 case .pending, .sent, .inTransit, .returning, .failed, .cancelled:
                     Pace.open(body.looks)
                 }

@@ -22,6 +22,11 @@ extension PaymentClient {
         )
     }
 
+    /// The newest intents, newest first.
+    package func intents() async -> Answer<IntentsReply> {
+        decode(await raw(.GET, "/api/payments/intents?limit=25"))
+    }
+
     /// Returns an intent as it is now. Refused with `NOT_FOUND`.
     package func intent(_ id: String) async -> Answer<IntentReply> {
         decode(await raw(.GET, "/api/payments/intents/\(percentEncoded(id))"))

@@ -108,6 +108,7 @@ struct CardModel {
             disputes: disputes.map { dispute in
                 SeenDispute(
                     id: dispute.id,
+                    amount: dispute.amount,
                     out: transaction(
                         "txn_\(dispute.id)",
                         "adjustment",

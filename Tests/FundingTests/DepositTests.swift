@@ -209,25 +209,27 @@ struct DepositTests {
         let payer = try rig.user("payer")
         var ids: [RecordID] = []
         for _ in 0..<DepositLimits.open { ids.append(try rig.open(100, by: payer).outcome.get()) }
-        #expect(try rig.open(100, by: payer).refusal == Refusal(.depositLimit))
+        #expect(try rig.open(100, by: payer).refusal == Refusal(.tooManyOpenDeposits))
         // One that is paid is not open, though its fee is waited for.
         _ = try rig.tell(Observe(ids[0], .deposit(Self.seen(ids[0], amount: 100)))).get()
         #expect(try rig.deposit(ids[0]).isSettledAndWatched)
         #expect(try rig.open(100, by: payer).isAccepted)
         let eager = try rig.user("eager")
         #expect(try rig.open(100, by: eager, recent: 9).isAccepted)
-        #expect(try rig.open(100, by: eager, recent: 10).refusal == Refusal(.depositLimit))
+        #expect(try rig.open(100, by: eager, recent: 10).refusal == Refusal(.tooManyDeposits))
         let rich = try rig.user("rich", cents: 199_901)
-        #expect(try rig.open(100, by: rich).refusal == Refusal(.depositLimit))
+        let full = Refusal(.walletFull, required: 100, available: 99)
+        #expect(try rig.open(100, by: rich).refusal == full)
     }
 
     @Test("A user's own limits go before the usual ones")
     func ownLimits() throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer", cents: 199_950)
-        #expect(try rig.open(100, by: payer).refusal == Refusal(.depositLimit))
+        #expect(try rig.open(100, by: payer).refusal?.reason == .walletFull)
         _ = try rig.tell(SetTerms(payer) { $0.balanceMaximum = 300_000 }).get()
-        #expect(try rig.open(50_001, by: payer).refusal == Refusal(.depositLimit))
+        let large = Refusal(.depositTooLarge, required: 50_001, available: 50_000)
+        #expect(try rig.open(50_001, by: payer).refusal == large)
         _ = try rig.tell(SetTerms(payer) { $0.depositMaximum = 60_000 }).get()
         #expect(try rig.open(50_001, by: payer).isAccepted)
     }

@@ -102,4 +102,31 @@ struct PayeeTests {
         _ = try rig.tell(LinkPayee(two, to: two)).get()
         #expect(try rig.withdraw(100, by: two).refusal == Refusal(.payeeNotOnboarded))
     }
+
+    @Test("A payee whose account is closed cannot withdraw, and sets up another")
+    func renewed() throws {
+        var rig = FundingBooks()
+        let user = try rig.user("payee", cents: 5_000)
+        try rig.onboard(user)
+        let id = Payee.id(of: user)
+        func payee() throws -> Payee { try Payee(#require(rig.books.rows.records[id])) }
+        #expect(try rig.tell(RenewPayee(user)).get() == false)
+        let gone = ProviderRefusal(.other, code: "account_invalid", message: "")
+        _ = try rig.tell(Observe(id, .refused(gone), of: .readAccount("acct_\(user)"))).get()
+        #expect(try payee().state == .restricted && payee().body.disabledReason == PayeeBody.closed)
+        #expect(try rig.withdraw(100, by: user).refusal == Refusal(.payeeNotOnboarded))
+        #expect(try rig.tell(RenewPayee(user)).get())
+        #expect(try payee().state == .notSetUp && payee().body.pastAccounts == ["acct_\(user)"])
+        _ = try rig.tell(PutPayee(user)).get()
+        guard case .openAccount(let order) = try rig.tell(Wake(id)).get() else {
+            Issue.record("no account is made")
+            return
+        }
+        #expect(order.pastAccounts == ["acct_\(user)"])
+        // The old one may still be listed.
+        _ = try rig.tell(Observe(id, Self.seen("acct_\(user)", user: user))).get()
+        #expect(try payee().body.account == nil)
+        _ = try rig.tell(Observe(id, Self.seen("acct_2", user: user))).get()
+        #expect(try payee().body.account == "acct_2" && rig.complaint == nil)
+    }
 }

@@ -9,6 +9,7 @@ import Testing
 struct StoredFormTests {
     private static let bound = #"""
         {"account":"acct_1","currency":"usd","isLive":false,\#
+        "payouts":{"firstSales":10,"holdHours":48,"minimum":100},\#
         "watermark":"2030-03-17T17:46:40.000Z"}
         """#
 
@@ -60,7 +61,7 @@ struct StoredFormTests {
             "ACTIVE",
             #"""
             {"account":"acct_1","chargesEnabled":false,"currentlyDue":[],"detailsSubmitted":true,\#
-            "isReleased":true,"looks":3,"payoutsEnabled":true,\#
+            "isReleased":true,"looks":3,"pastAccounts":[],"payoutsEnabled":true,\#
             "tries":{"attempt":1,"isSearching":false}}
             """#
         )

@@ -43,6 +43,10 @@ struct WithdrawalTests {
                 let isReturned = Bool.random(using: &random)
                 _ = try rig.tell(ResumeWithdrawal(id, isReturned: isReturned))
             }
+            if Int.random(in: 0..<300, using: &random) == 0 {
+                // The operator wants the money back: in time only while it is pending.
+                _ = try rig.tell(ResumeWithdrawal(id, isReturned: true))
+            }
             // A bell rings at any time.
             if Int.random(in: 0..<4, using: &random) > 0 { rig.time = max(rig.time, lookAt) }
             rig.pass(.seconds(Int64.random(in: 0..<3, using: &random)))
@@ -139,7 +143,13 @@ struct WithdrawalTests {
             return
         }
         _ = try rig.tell(Observe(id, .absent, of: search)).get()
-        #expect(try rig.withdrawal(id).lookAt == nil)
+        // It is looked at now and then, so that the operator is told of it for as long as it waits.
+        rig.pass(Pace.held)
+        let again = try rig.tell(Wake(id)).get()
+        #expect(again == search)
+        _ = try rig.tell(Observe(id, .absent, of: again)).get()
+        #expect(try rig.withdrawal(id).state == .pending)
+        #expect(try rig.withdrawal(id).lookAt == rig.time.advanced(by: Pace.held))
         _ = try rig.tell(ReleasePayee(payee, withdrawals: [id])).get()
         guard case .sendTransfer = try rig.tell(Wake(id)).get() else {
             Issue.record("nothing is sent")
@@ -149,12 +159,107 @@ struct WithdrawalTests {
         #expect(try rig.withdrawal(next).body.needsRelease == false)
     }
 
-    @Test("A debt is forgiven, up to what it is")
-    func forgiven() throws {
+    @Test("The operator stops a withdrawal at once if nothing was called")
+    func stopped() throws {
+        var rig = FundingBooks()
+        let payee = try rig.user("payee", cents: 5_000)
+        try rig.onboard(payee)
+        for needsRelease in [false, true] {
+            let id = try rig.withdraw(1_000, by: payee, needsRelease: needsRelease).outcome.get()
+            _ = try rig.tell(ResumeWithdrawal(id, isReturned: true)).get()
+            #expect(try rig.withdrawal(id).state == .failed)
+            #expect(try rig.withdrawal(id).body.reason?.code == WithdrawalBody.stopped)
+            #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
+            #expect(try rig.tell(ResumeWithdrawal(id, isReturned: true)).isSuccess == false)
+        }
+    }
+
+    @Test("A withdrawal that is stopped while its transfer is under way comes back unpaid")
+    func stoppedLate() throws {
+        var rig = FundingBooks()
+        let payee = try rig.user("payee", cents: 5_000)
+        try rig.onboard(payee)
+        let id = try rig.withdraw(1_000, by: payee).outcome.get()
+        let call = try rig.tell(Wake(id)).get()
+        _ = try rig.tell(ResumeWithdrawal(id, isReturned: true)).get()
+        #expect(try rig.withdrawal(id).state == .pending)
+        func transfer(_ reversal: String?) -> Observation {
+            .transfer(
+                SeenTransfer(
+                    id: "tr_1",
+                    amount: 1_000,
+                    currency: "usd",
+                    destination: "acct_\(payee)",
+                    reversal: reversal
+                )
+            )
+        }
+        // The answer to the transfer comes after the order.
+        var next = try rig.tell(Observe(id, transfer(nil), of: call)).get()
+        for _ in 0..<2 {
+            let isSearch = if case .findPayout = next { true } else { false }
+            #expect(isSearch, "\(String(describing: next))")
+            next = try rig.tell(Observe(id, .absent, of: next)).get()
+            rig.pass(Pace.listing)
+            if next == nil { next = try rig.tell(Wake(id)).get() }
+        }
+        let isReversal = if case .reverseTransfer = next { true } else { false }
+        #expect(isReversal, "\(String(describing: next))")
+        _ = try rig.tell(Observe(id, transfer("trr_1"), of: next)).get()
+        #expect(try rig.withdrawal(id).state == .failed)
+        #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
+    }
+
+    @Test("A withdrawal of which nothing can be read for a month is the operator's, in each state")
+    func silence() throws {
+        for states in [[WithdrawalBody.State.pending], [.pending, .sent]] {
+            var rig = FundingBooks()
+            let payee = try rig.user("payee", cents: 5_000)
+            try rig.onboard(payee)
+            let id = try rig.withdraw(1_000, by: payee).outcome.get()
+            if states.last == .sent {
+                let seen = SeenTransfer(
+                    id: "tr_1",
+                    amount: 1_000,
+                    currency: "usd",
+                    destination: "acct_\(payee)"
+                )
+                _ = try rig.tell(Observe(id, .transfer(seen))).get()
+            }
+            for _ in 0..<31 {
+                #expect(try rig.withdrawal(id).state == states.last)
+                let call = try rig.tell(Wake(id)).get()
+                _ = try rig.tell(Observe(id, .unknown(after: nil), of: call)).get()
+                rig.pass(.seconds(24 * 3_600))
+            }
+            #expect(try rig.withdrawal(id).state == .held)
+            #expect(rig.complaint == nil)
+        }
+    }
+
+    @Test("A transfer of which a part was reversed by hand is the operator's, and not made again")
+    func partlyReversed() throws {
+        var rig = FundingBooks()
+        let payee = try rig.user("payee", cents: 5_000)
+        try rig.onboard(payee)
+        let id = try rig.withdraw(1_000, by: payee).outcome.get()
+        let left = SeenTransfer(
+            id: "tr_1",
+            amount: 600,
+            currency: "usd",
+            destination: "acct_\(payee)"
+        )
+        _ = try rig.tell(Observe(id, .transfer(left))).get()
+        #expect(try rig.withdrawal(id).state == .held)
+        #expect(rig.complaint == nil)
+    }
+
+    @Test("A debt is settled from the wallet, or forgiven, up to what it is")
+    func debts() throws {
         var rig = FundingBooks()
         _ = try rig.tell(BindProvider(account: "acct_1", isLive: false)).get()
         let payer = try rig.user("payer")
-        let shop = try rig.user("shop")
+        let shop = try rig.user("shop", cents: 400)
         let id = try rig.open(2_000, by: payer).outcome.get()
         func seen(_ refunds: [SeenRefund]) -> Observation {
             .deposit(
@@ -187,6 +292,18 @@ struct WithdrawalTests {
         }
         #expect(try rig.tell(ForgiveDebt(payer, Money(minorUnits: 1_000))).get() == 500)
         #expect(rig.balance(.house(.losses)) == -1_000)
+        #expect(throws: Refusal(.walletOwes)) {
+            try rig.tell(ReleasePayee(payer, withdrawals: [])).get()
+        }
+        #expect(try rig.tell(SettleDebt(payer, in: .usd)).get() == 500)
+        try rig.pay(200, from: shop, to: payer)
+        #expect(try rig.tell(SettleDebt(payer, in: .usd)).get() == 300)
+        #expect(rig.balance(.user(payer)) == 0)
+        try rig.pay(700, from: shop, to: payer)
+        #expect(try rig.tell(SettleDebt(payer, in: .usd)).get() == 0)
+        #expect(rig.balance(.user(payer)) == 400 && rig.balance(.houseOf(.owed, payer)) == 0)
+        #expect(try rig.tell(SettleDebt(payer, in: .usd)).get() == 0)
+        #expect(rig.balance(.user(payer)) == 400)
         #expect(rig.complaint == nil)
     }
 }

@@ -41,6 +41,15 @@ class Payees(World):
         return {"object": "account_link", "created": self.now, "expires_at": self.now + 300,
                 "url": self.address + path}
 
+    def create_login_link(self, name):
+        account = self.accounts.get(name)
+        if not account:
+            raise missing("account", name)
+        if account["controller"]["stripe_dashboard"]["type"] != "express" or not account["details_submitted"]:
+            raise Refusal(None, "This account has no dashboard to log in to.", is_kept=False)
+        return {"object": "login_link", "created": self.now,
+                "url": f"{self.address}/express/{name}/{self.name('x')}"}
+
     def changed(self, account):
         self.event("account.updated", account, account["id"])
         return account
@@ -67,6 +76,10 @@ class Payees(World):
             "requirements.past_due", self.now + DAY))
         account["capabilities"]["transfers"] = "inactive"
         return self.changed(account)
+
+    def close_account(self, name):
+        """Closes an account: it is shown to nobody any more."""
+        return self.accounts.pop(name)
 
     def create_transfer(self, form):
         amount, account = int(form["amount"]), self.accounts.get(form["destination"])

@@ -195,6 +195,7 @@ class Stripe:
             case "POST /v1/accounts": return world.create_account(form)
             case "GET /v1/accounts": return self.listed(world.accounts, parts, parameters)
             case "GET /v1/accounts/{account}": return self.found(world.accounts, name)
+            case "POST /v1/accounts/{account}/login_links": return world.create_login_link(name)
             case "POST /v1/account_links": return world.create_link(form)
             case "POST /v1/transfers": return world.create_transfer(form)
             case "GET /v1/transfers": return self.listed(world.transfers, parts, parameters)
@@ -353,7 +354,7 @@ class Control:
 
     WORLD = {
         "pay", "decline", "settle", "refund", "fail_refund", "dispute", "close", "onboard", "restrict",
-        "adjust", "fund", "move_payout", "take_all", "give", "stand",
+        "adjust", "close_account", "fund", "move_payout", "take_all", "give", "stand",
     }
 
     def __init__(self, stripe):

@@ -133,20 +133,27 @@ struct SignatureTests {
         #expect(CallKey(String(repeating: "k", count: 256)) == nil)
     }
 
-    @Test(
-        "Calls keep their distance: 20 a second, 10 to one endpoint, none after five seconds' wait"
-    )
-    func pace() {
-        var pacing = CallPace.Pacing()
+    @Test("Calls in a line keep their distance, and none is made after five seconds' wait")
+    func line() {
+        var line = CallPace.Line(interval: CallPace.endpointInterval)
         let now = MonotonicTime(sinceStart: .seconds(9))
-        let same = (0..<60).map { _ in pacing.reserve("POST a", at: now) }
-        #expect(same.prefix(51) == (0..<51).map { .milliseconds(100 * $0) }[...])
-        #expect(same.dropFirst(51).allSatisfy { $0 == nil })
-        #expect(pacing.reserve("GET b", at: now) == nil)
-        var mixed = CallPace.Pacing()
-        let waits = ["a", "b", "c"].map { mixed.reserve($0, at: now) }
-        #expect(waits == [.zero, .milliseconds(50), .milliseconds(100)])
-        let later = MonotonicTime(sinceStart: .seconds(60))
-        #expect(mixed.reserve("a", at: later) == .zero)
+        let waits = (0..<60).map { _ in line.reserve(at: now) }
+        #expect(waits.prefix(51) == (0..<51).map { .milliseconds(100 * $0) }[...])
+        #expect(waits.dropFirst(51).allSatisfy { $0 == nil })
+        #expect(line.reserve(at: MonotonicTime(sinceStart: .seconds(60))) == .zero)
+    }
+
+    @Test("Many calls to one endpoint keep no call to another waiting")
+    func endpoints() async {
+        let pace = CallPace()
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<60 { group.addTask { await pace.wait(for: "POST a") } }
+            // The first of them is through: the others wait in their own line.
+            #expect(await group.next() != nil)
+            let start = MonotonicTime.now
+            #expect(await pace.wait(for: "GET b"))
+            #expect(MonotonicTime.now - start < CallPace.longestWait / 2)
+            group.cancelAll()
+        }
     }
 }

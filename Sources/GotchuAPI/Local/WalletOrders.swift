@@ -107,16 +107,19 @@ package struct WithdrawalView: Codable, Equatable, Sendable {
 package struct PayoutsReply: Codable, Equatable, Sendable {
     package var connect: ConnectStatusReply
     package var earnings: EarningsReply
+    package var withdrawable: Withdrawable
     /// The newest withdrawals, as the server has them.
     package var withdrawals: [WithdrawalReply]
 
     package init(
         connect: ConnectStatusReply,
         earnings: EarningsReply,
+        withdrawable: Withdrawable,
         withdrawals: [WithdrawalReply]
     ) {
         self.connect = connect
         self.earnings = earnings
+        self.withdrawable = withdrawable
         self.withdrawals = withdrawals
     }
 }

@@ -62,6 +62,7 @@ extension WithdrawalReply {
         case "waiting_for_release": "The operator releases a new payee's first withdrawals."
         case "waiting_for_payout": "The provider pays this out later."
         case "waiting_for_funds": "It waits until the payment provider has the money."
+        case "stopped_by_operator": "The operator has stopped it."
         default: reason
         }
     }
@@ -71,18 +72,46 @@ package enum WithdrawalStatus: String, Codable, CaseIterable, Sendable {
     case pending, processing, paid, failed, cancelled
 }
 
+/// The parts of a wallet's money for a withdrawal, in minor units.
+package struct Withdrawable: Codable, Equatable, Sendable {
+    /// The part that can be withdrawn now.
+    package var availableCents: WireInteger
+    /// The part that came in too lately.
+    package var heldCents: WireInteger
+    /// The debt: the provider took it back after it was spent. A withdrawal settles it first.
+    package var owedCents: WireInteger
+
+    package init(availableCents: WireInteger, heldCents: WireInteger, owedCents: WireInteger) {
+        self.availableCents = availableCents
+        self.heldCents = heldCents
+        self.owedCents = owedCents
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case availableCents = "available_cents"
+        case heldCents = "held_cents"
+        case owedCents = "owed_cents"
+    }
+}
+
 /// The answer to `GET /api/wallet/withdrawals`, newest first.
 package struct WithdrawalsReply: Codable, Equatable, Sendable {
+    package var withdrawable: Withdrawable
     package var withdrawals: [WithdrawalReply]
     package var nextCursor: String?
 
-    package init(withdrawals: [WithdrawalReply], nextCursor: String?) {
+    package init(
+        withdrawable: Withdrawable,
+        withdrawals: [WithdrawalReply],
+        nextCursor: String?
+    ) {
+        self.withdrawable = withdrawable
         self.withdrawals = withdrawals
         self.nextCursor = nextCursor
     }
 
     enum CodingKeys: String, CodingKey {
-        case withdrawals
+        case withdrawable, withdrawals
         case nextCursor = "next_cursor"
     }
 }

@@ -13,8 +13,12 @@ struct WalletCommand: AsyncParsableCommand {
               gotchu-ctl wallet
               gotchu-ctl wallet --json
               gotchu-ctl wallet add 20.00
+              gotchu-ctl wallet deposits
             """,
-        subcommands: [WalletShowCommand.self, WalletAddCommand.self],
+        subcommands: [
+            WalletShowCommand.self, WalletAddCommand.self, WalletDepositsCommand.self,
+            WalletCancelCommand.self,
+        ],
         defaultSubcommand: WalletShowCommand.self
     )
 }

@@ -40,6 +40,14 @@ struct PayoutsCommand: AsyncParsableCommand {
                     + "\(money(payouts.earnings.processingCents)) · paid or spent "
                     + "\(money(payouts.earnings.paidCents))"
             )
+            let parts = payouts.withdrawable
+            output.line(
+                "\(money(parts.availableCents)) can be withdrawn now"
+                    + (parts.heldCents.value > 0
+                        ? " · \(money(parts.heldCents)) came in too lately" : "")
+                    + (parts.owedCents.value > 0
+                        ? " · \(money(parts.owedCents)) is owed, and settled first" : "")
+            )
             guard !payouts.withdrawals.isEmpty else { return }
             output.line()
             var table = Table(columns: [

@@ -32,7 +32,8 @@ extension ErrorCode {
     var usualFix: String {
         switch self {
         case .unauthorized, .notLoggedIn: "gotchu-ctl login"
-        case .insufficientWalletBalance, .depositLimit, .intentSettled: "gotchu-ctl wallet"
+        case .insufficientWalletBalance: "gotchu-ctl wallet"
+        case .depositLimit, .intentSettled: "gotchu-ctl wallet deposits"
         case .payeeNotOnboarded: "gotchu-ctl payouts setup"
         case .walletOwes: "gotchu-ctl wallet add"
         case .withdrawalTooLate: "gotchu-ctl payouts"

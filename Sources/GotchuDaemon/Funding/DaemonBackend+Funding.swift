@@ -13,6 +13,10 @@ extension DaemonBackend {
             .getOrThrow(core.tokens)
     }
 
+    func deposits() async throws(Problem) -> IntentsReply {
+        try await loggedIn().intents().getOrThrow(core.tokens)
+    }
+
     func deposit(_ id: String) async throws(Problem) -> IntentReply {
         try await loggedIn().intent(id).getOrThrow(core.tokens)
     }
@@ -37,10 +41,12 @@ extension DaemonBackend {
         async let connect = client.connectStatus()
         async let earnings = client.earnings(of: EarningsSelection(.period(.all)))
         async let withdrawals = client.withdrawals()
+        let list = try await withdrawals.getOrThrow(core.tokens)
         return PayoutsReply(
             connect: try await connect.getOrThrow(core.tokens),
             earnings: try await earnings.getOrThrow(core.tokens),
-            withdrawals: try await withdrawals.getOrThrow(core.tokens).withdrawals
+            withdrawable: list.withdrawable,
+            withdrawals: list.withdrawals
         )
     }
 

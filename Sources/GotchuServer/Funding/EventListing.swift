@@ -1,6 +1,7 @@
 internal import Funding
 internal import GotchuCore
 internal import Ledger
+internal import Logging
 internal import Stripe
 
 /// Reads Stripe's list of events since the last reading, and looks at what they are about.
@@ -19,12 +20,14 @@ struct EventListing: Sendable {
 
     let ledger: Ledger
     let looks: FundingLooks
+    let logger: Logger
     /// The events that were looked at and will be listed again, with their times.
     private var seen: [String: Timestamp] = [:]
 
-    init(ledger: Ledger, looks: FundingLooks) {
+    init(ledger: Ledger, looks: FundingLooks, logger: Logger) {
         self.ledger = ledger
         self.looks = looks
+        self.logger = logger
     }
 
     /// Reads what is new, oldest first. What it does not come to is read the next time.
@@ -50,7 +53,7 @@ struct EventListing: Sendable {
                 if case .record(let id) = try await ProviderEvent.record(of: event, in: ledger),
                     looked.insert(id).inserted
                 {
-                    _ = try await looks.look(at: id)
+                    try await look(at: id)
                 }
                 seen[event.id] = event.created
             }
@@ -58,6 +61,21 @@ struct EventListing: Sendable {
             let oldest = end.advanced(by: .zero - Self.overlap)
             seen = seen.filter { $0.value >= oldest }
             start = end
+        }
+    }
+
+    /// Looks at a record. One that is refused, since it cannot be read, keeps no others from being
+    /// looked at.
+    ///
+    /// - Throws: If the books cannot be read: all of it is read again.
+    private func look(at record: RecordID) async throws {
+        do {
+            _ = try await looks.look(at: record)
+        } catch let error where !(error is LedgerError) {
+            logger.error(
+                "What Stripe tells of a record cannot be booked: run `gotchu-server verify`.",
+                metadata: ["record": "\(record)", "error": "\(error)"]
+            )
         }
     }
 

@@ -66,6 +66,7 @@ extension FundingDesk {
     /// - Throws: A refusal, or a problem: 503 while the provider has not said how it ended.
     func cancelDeposit(_ id: RecordID, of user: UserID) async throws -> Deposit {
         _ = try source(for: user)
+        let work = try callable(by: user)
         var deposit = try await ledger.submit(CancelDeposit(id, user: user)).accepted()
         if deposit.state != .canceled, let work {
             _ = await work.drive(id)
@@ -81,7 +82,8 @@ extension FundingDesk {
 
     // MARK: Payees
 
-    /// Makes a fresh link to the pages on which a payee says who they are.
+    /// Makes a fresh link to the pages on which a payee says who they are; for a login of one who
+    /// is set up, to those on which the bank account is changed.
     ///
     /// - Parameters:
     ///   - origin: This server's address for browsers.
@@ -91,7 +93,7 @@ extension FundingDesk {
         at origin: String,
         with ticket: PayeeTicket? = nil
     ) async throws -> ConnectLinkReply {
-        guard try source(for: user) != .mint, let work else {
+        guard try source(for: user) != .mint, let work = try callable(by: user) else {
             return ConnectLinkReply(
                 url: "\(origin)/connect/return",
                 expiresAt: ledger.now.advanced(by: .seconds(300))
@@ -118,7 +120,20 @@ extension FundingDesk {
                 detail: "The payment provider refused this: \(error.message)"
             )
         }
-        return try await work.link(of: account, user: user, with: ticket)
+        let link: Result<ConnectLinkReply, Problem> =
+            // Whoever has an invitation is not let into an account that is in use.
+            if payee.state == .active, ticket == nil {
+                await work.dashboardLink(of: account)
+            } else {
+                await work.link(of: account, user: user, with: ticket)
+            }
+        if case .failure(let problem) = link,
+            problem.code == ErrorCode.providerRefused.rawValue
+        {
+            // It may be closed: then its state says so from now on.
+            _ = await work.drive(payee.id)
+        }
+        return try link.get()
     }
 
     /// Returns a payee's status as it is at the provider, if it is time to ask there.

@@ -22,10 +22,12 @@ struct FundingDesk: Sendable {
     let way: Way
     let options: FundingOptions
     let users: FeatureUsers
+    private let limits: Limits
 
     /// - Parameter work: The provider's; `nil` without one.
-    init(ledger: Ledger, work: (any ProviderWork)?, options: ServerOptions) {
+    init(ledger: Ledger, work: (any ProviderWork)?, limits: Limits, options: ServerOptions) {
         self.ledger = ledger
+        self.limits = limits
         way = work.map { .provider($0) } ?? (options.developmentOpening == nil ? .none : .mint)
         self.options = options.funding
         users = options.fundingUsers
@@ -33,6 +35,16 @@ struct FundingDesk: Sendable {
 
     /// The provider's work; `nil` where there is no provider.
     var work: (any ProviderWork)? { if case .provider(let work) = way { work } else { nil } }
+
+    /// Returns the provider's work for a request that calls the provider each time; `nil` where
+    /// there is no provider.
+    ///
+    /// - Throws: A problem: 429 if the user has made too many such requests.
+    func callable(by user: UserID) throws -> (any ProviderWork)? {
+        guard let work else { return nil }
+        try limits.allowProviderCall(by: user)
+        return work
+    }
 
     /// Returns the source of a user's money.
     ///
@@ -58,6 +70,7 @@ struct FundingDesk: Sendable {
         as request: KeyedRequest
     ) async throws -> (reply: CommandReply<RecordID>, secret: String?) {
         let source = try source(for: request.user)
+        let work = try callable(by: request.user)
         let open = OpenDeposit(
             user: request.user,
             amount: amount,
@@ -92,7 +105,7 @@ struct FundingDesk: Sendable {
         as request: KeyedRequest
     ) async throws -> CommandReply<RecordID> {
         let source = try source(for: request.user)
-        let terms = WithdrawalTerms(reads: ledger, options: options)
+        try await terms.settle(request.user) { try await ledger.submit($0).accepted() }
         let needsRelease = try await terms.needsRelease(request.user, source)
         for _ in 0..<Self.tries {
             let withdrawal = RequestWithdrawal(
@@ -112,11 +125,20 @@ struct FundingDesk: Sendable {
         throw Refusal(.accountChanged).thrown
     }
 
+    /// Returns what of a user's wallet can be withdrawn.
+    func withdrawable(of user: UserID) async throws -> Withdrawable {
+        try await terms.withdrawable(of: user, try source(for: user))
+    }
+
+    private var terms: WithdrawalTerms {
+        WithdrawalTerms(reads: ledger, payouts: options.payouts)
+    }
+
     // MARK: Payees
 
     /// The payee to whose account a user's withdrawals are paid; `nil` without one.
     func payee(of user: UserID) async throws -> Payee? {
-        try await WithdrawalTerms(reads: ledger, options: options).paidPayee(of: user)
+        try await terms.paidPayee(of: user)
     }
 
     /// Returns a user's payee state, as people are told it.

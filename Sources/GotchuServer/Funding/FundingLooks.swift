@@ -31,13 +31,24 @@ struct FundingLooks: Sendable {
         }
         if last != nil, let after = try await ledger.record(record) {
             metrics.looked(at: after, before: before?.state)
+            if after.state != before?.state { try await lookAtPayee(of: after) }
         }
         return last
     }
 
+    /// Looks at the account to which a withdrawal has just failed: it may be closed.
+    private func lookAtPayee(of record: Record) async throws {
+        guard record.kind == WithdrawalBody.kind,
+            record.state == WithdrawalBody.State.failed.rawValue,
+            let account = try Withdrawal(record).body.account,
+            let payee = try await ledger.record(named: Posting.name(ofObject: account))
+        else { return }
+        _ = try await look(at: payee.record.id)
+    }
+
     /// Counts the records that wait for the operator anew: another server may have seen their end.
-    func countHeld() async throws {
-        for id in metrics.held {
+    func countWaiting() async throws {
+        for id in metrics.waiting {
             guard let record = try await ledger.record(id) else { continue }
             metrics.looked(at: record, before: record.state)
         }
@@ -48,8 +59,15 @@ struct FundingLooks: Sendable {
     /// - Parameter back: The path to which they lead once the link was used, or is too old.
     func link(to account: String, back: String) async -> StripeOutcome<AccountLink> {
         guard gate.isOpen else { return .throttled(retryAfter: nil) }
-        // Of this call alone: a link works once, so that none is made twice.
-        let key = "gotchu-link-\(RecordID.make())"
-        return await provider.link(to: account, back: back, key: key)
+        return await provider.link(to: account, back: back, key: Self.linkKey)
     }
+
+    /// Makes a fresh link to the pages on which a payee who is set up changes the bank account.
+    func dashboardLink(of account: String) async -> StripeOutcome<AccountLink> {
+        guard gate.isOpen else { return .throttled(retryAfter: nil) }
+        return await provider.dashboardLink(of: account, key: Self.linkKey)
+    }
+
+    /// A key of one call alone: a link works once, so that none is made twice.
+    private static var linkKey: String { "gotchu-link-\(RecordID.make())" }
 }

@@ -22,6 +22,7 @@ final class FundingMetrics: Sendable {
         var deposits: [String: Int] = [:]
         var withdrawals: [String: Int] = [:]
         var held: Set<RecordID> = []
+        var unreleased: Set<RecordID> = []
         var retries = 0
         var replays = 0
         var isUp: Bool?
@@ -57,11 +58,8 @@ final class FundingMetrics: Sendable {
     /// Notes a record's state after a look, and counts it if it is another one than before.
     func looked(at record: Record, before: String?) {
         state.withLock { state in
-            if record.state == DepositBody.State.held.rawValue {
-                state.held.insert(record.id)
-            } else {
-                state.held.remove(record.id)
-            }
+            state.held.keep(record.id, record.state == DepositBody.State.held.rawValue)
+            state.unreleased.keep(record.id, Self.needsRelease(record))
             guard record.state != before else { return }
             switch record.kind {
             case DepositBody.kind: state.deposits[record.state.lowercased(), default: 0] += 1
@@ -71,8 +69,15 @@ final class FundingMetrics: Sendable {
         }
     }
 
+    private static func needsRelease(_ record: Record) -> Bool {
+        guard record.kind == WithdrawalBody.kind, let withdrawal = try? Withdrawal(record) else {
+            return false
+        }
+        return withdrawal.state == .pending && withdrawal.body.needsRelease
+    }
+
     /// The records that wait for the operator, as this server has seen them.
-    var held: Set<RecordID> { state.withLock { $0.held } }
+    var waiting: Set<RecordID> { state.withLock { $0.held.union($0.unreleased) } }
 
     /// Notes the time that a payer has waited for a deposit to be opened.
     func opened(in time: Duration) {
@@ -101,6 +106,12 @@ final class FundingMetrics: Sendable {
             "gotchu_server_funding_held",
             "Deposits and withdrawals that wait for the operator, as this server has seen them.",
             state.held.count
+        )
+        page.gauge(
+            "gotchu_server_withdrawals_unreleased",
+            "Withdrawals of new payees that wait for `payouts release`, as this server has seen "
+                + "them.",
+            state.unreleased.count
         )
         page.histogram(
             "gotchu_server_deposit_create_seconds",
@@ -143,5 +154,12 @@ final class FundingMetrics: Sendable {
         if let isUp = state.isUp {
             page.gauge("gotchu_server_stripe_up", "1 if Stripe answers.", isUp ? 1 : 0)
         }
+    }
+}
+
+extension Set {
+    /// Makes it hold an element, or not.
+    fileprivate mutating func keep(_ element: Element, _ isKept: Bool) {
+        if isKept { insert(element) } else { remove(element) }
     }
 }

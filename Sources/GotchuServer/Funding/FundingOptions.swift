@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Funding
 internal import Ledger
 internal import ServiceProcess
 
@@ -8,11 +9,7 @@ struct FundingOptions: Sendable {
     var depositMaximum: Int64 = 50_000
     /// The largest balance that a new deposit may lead to.
     var balanceMaximum: Int64 = 200_000
-    var payoutMinimum: Int64 = 100
-    /// The hours for which a credit cannot be withdrawn.
-    var payoutHoldHours = 48
-    /// The sales older than that without which a payee's withdrawals wait for the operator.
-    var payoutFirstSales = 10
+    var payouts = PayoutTerms()
     /// The house's part of what payees are paid, in basis points.
     var takeBasisPoints: Int64 = 0
     /// A Boolean that is true if payees without a connected account cannot ask for money.
@@ -26,9 +23,9 @@ extension ServerSettings {
         Setting("deposit_minimum", \.funding.depositMinimum, .number(1...100_000_000)),
         Setting("deposit_maximum", \.funding.depositMaximum, .number(1...100_000_000)),
         Setting("balance_maximum", \.funding.balanceMaximum, .number(1...1_000_000_000_000)),
-        Setting("payout_minimum", \.funding.payoutMinimum, .number(1...100_000_000)),
-        Setting("payout_hold_hours", \.funding.payoutHoldHours, .number(0...8_760)),
-        Setting("payout_first_sales", \.funding.payoutFirstSales, .number(0...500)),
+        Setting("payout_minimum", \.funding.payouts.minimum, .number(1...100_000_000)),
+        Setting("payout_hold_hours", \.funding.payouts.holdHours, .number(0...8_760)),
+        Setting("payout_first_sales", \.funding.payouts.firstSales, .number(0...500)),
         Setting("take_basis_points", \.funding.takeBasisPoints, .number(0...5_000)),
         Setting("require_onboarding", \.funding.requiresOnboarding, .boolean),
         Setting("funding_users_file", \.funding.usersFile, .text),

@@ -36,7 +36,7 @@ struct FundingRoutes: Sendable {
             authentication: authentication,
             publicURL: options.publicURL?.origin
         )
-        webhook = StripeWebhook(ledger: desk.ledger, stripe: stripe, limits: authentication.limits)
+        webhook = StripeWebhook(ledger: desk.ledger, stripe: stripe)
     }
 
     func register(on router: Router<ServerContext>) {

@@ -25,6 +25,7 @@ struct FundingWorker: Service {
     let looks: FundingLooks
     let bells: FundingBells
     let isLive: Bool
+    let payouts: PayoutTerms
     let logger: Logger
 
     /// Works until a stop.
@@ -80,7 +81,8 @@ struct FundingWorker: Service {
         guard case .done(let account) = await looks.provider.client.send(.ownAccount) else {
             return false
         }
-        let command = BindProvider(account: account.id, isLive: isLive)
+        warnOfCurrency(of: account)
+        let command = BindProvider(account: account.id, isLive: isLive, payouts: payouts)
         switch try await ledger.submit(command) {
         case .success: return true
         case .failure(let refusal) where refusal.reason == .otherProvider:
@@ -92,6 +94,20 @@ struct FundingWorker: Service {
             )
         case .failure(let refusal): throw refusal.thrown
         }
+    }
+
+    /// Warns of an account that keeps its money in another currency than these books.
+    private func warnOfCurrency(of account: ConnectedAccount) {
+        let currency = FundingDesk.currency.rawValue
+        guard let theirs = account.defaultCurrency, theirs.lowercased() != currency.lowercased()
+        else { return }
+        logger.warning(
+            """
+            Stripe's account settles in another currency than these books, unless it has a bank \
+            account for theirs: then what it converts is not in the books, and `reconcile` says so.
+            """,
+            metadata: ["account": "\(theirs)", "books": "\(currency)"]
+        )
     }
 
     // MARK: Due records
@@ -141,7 +157,7 @@ struct FundingWorker: Service {
     // MARK: The list of events
 
     private func listEvents() async {
-        var listing = EventListing(ledger: ledger, looks: looks)
+        var listing = EventListing(ledger: ledger, looks: looks, logger: logger)
         var failures = FailureLog(
             logger,
             failure: "Stripe's list of events cannot be read.",
@@ -149,7 +165,7 @@ struct FundingWorker: Service {
         )
         while !Task.isCancelled {
             do {
-                try await looks.countHeld()
+                try await looks.countWaiting()
                 try await listing.read()
                 failures.worked()
             } catch {

@@ -27,10 +27,15 @@ protocol ProviderWork: Sendable {
     /// Makes a fresh link to the pages on which a payee says who they are.
     ///
     /// - Parameter ticket: The ticket that opens it; `nil` for a login.
-    /// - Throws: A problem: 502 or 503.
+    /// - Returns: The link, or a problem: 502 or 503.
     func link(
         of account: String,
         user: UserID,
         with ticket: PayeeTicket?
-    ) async throws(Problem) -> ConnectLinkReply
+    ) async -> Result<ConnectLinkReply, Problem>
+
+    /// Makes a fresh link to the pages on which a payee who is set up changes the bank account.
+    ///
+    /// - Returns: The link, or a problem: 502 or 503.
+    func dashboardLink(of account: String) async -> Result<ConnectLinkReply, Problem>
 }

@@ -12,6 +12,8 @@ struct Reconciliation {
     /// A difference, in a person's words.
     struct Difference: Equatable {
         let fact: String
+        /// The amount by which Stripe's balance is larger for it, in minor units.
+        let effect: Int64
         let text: String
     }
 
@@ -66,6 +68,7 @@ struct Reconciliation {
                 let name = "\(line?.id ?? fact) \(line?.type ?? "") \(Self.text(theirs))"
                 return Difference(
                     fact: fact,
+                    effect: theirs - (ours ?? 0),
                     text: ours.map { "\(name) is booked as \(Self.text($0))" }
                         ?? "\(name) is not booked"
                 )

@@ -7,8 +7,10 @@ internal import Stripe
 
 /// One run of `reconcile`: reads both sides, prints what it finds, and books what it may.
 struct ReconciliationRun {
-    /// The readings of Stripe's balance that must agree, before it is said to move.
-    private static let tries = 3
+    /// The readings of the balance: money moves while it is read.
+    private static let tries = 5
+    /// The time between two readings, within which a running server books what was just moved.
+    private static let pause: Duration = .seconds(2)
     private static let currency = Currency.usd
 
     let store: any Store
@@ -34,25 +36,25 @@ struct ReconciliationRun {
         }
         var differences = 0
         if adopts { try await adopt(&differences) }
-        let (balance, lines) = try await readings()
+        let lines = try await transactions(from: Timestamp(milliseconds: 0))
         if books { try await book(lines) }
-        let reconciliation = Reconciliation(lines: lines, books: try await booked())
         if adopts {
-            try await adoptTransfers(reconciliation.unbooked.map(\.fact), &differences)
+            let first = Reconciliation(lines: lines, books: try await booked())
+            try await adoptTransfers(first.unbooked.map(\.fact), &differences)
         }
-        for difference in reconciliation.unbooked { report(difference.text, &differences) }
-        let pending = try await judge(reconciliation.unknown, &differences)
+        let comparison = try await compare(lines)
+        for difference in comparison.differences { report(difference.text, &differences) }
         if differences == 0 {
-            Console.output("ok\t\(lines.count) balance transactions, each booked once")
+            Console.output("ok\t\(comparison.count) balance transactions, each booked once")
         }
-        let ours = -(try await self.balance(of: .house(.stripeBalance))) - pending
+        let (ours, net, theirs) = (comparison.ours, comparison.net, comparison.balance)
         let text = Reconciliation.text
-        if ours == reconciliation.net, ours == balance {
+        if ours == net, ours == theirs {
             Console.output("ok\t−STRIPE_BALANCE \(text(ours)) = Σ net = Stripe's balance")
         } else {
             report(
-                "−STRIPE_BALANCE \(text(ours)), Σ net \(text(reconciliation.net)), Stripe's "
-                    + "balance \(text(balance))",
+                "−STRIPE_BALANCE \(text(ours)), Σ net \(text(net)), Stripe's balance "
+                    + text(theirs),
                 &differences
             )
         }
@@ -83,19 +85,62 @@ struct ReconciliationRun {
         return reply
     }
 
-    /// Reads the balance and its history; the balance must be the same before and after.
-    private func readings() async throws -> (balance: Int64, lines: [BalanceTransaction]) {
-        for _ in 0..<Self.tries {
-            let before = total(try await done(.balance(of: nil)))
-            let start = Timestamp(milliseconds: 0)
-            let lines = try done(
-                await provider.all(pages: StripeProvider.longList) {
-                    StripeCall.balanceTransactions(from: start, to: nil, after: $0)
-                }
+    /// Reads the balance's history, newest first. Lines in another currency are no part of these
+    /// books.
+    private func transactions(from start: Timestamp) async throws -> [BalanceTransaction] {
+        try done(
+            await provider.all(pages: StripeProvider.longList) {
+                StripeCall.balanceTransactions(from: start, to: nil, after: $0)
+            }
+        ).filter { $0.currency == Self.currency.rawValue }
+    }
+
+    /// Both sides as they were read last.
+    private struct Comparison {
+        /// The number of Stripe's transactions.
+        let count: Int
+        /// The facts that differ, twice.
+        let differences: [Reconciliation.Difference]
+        /// −STRIPE_BALANCE, without what is under way between the two sides.
+        let ours: Int64
+        /// The sum of the transactions.
+        let net: Int64
+        /// Stripe's balance.
+        let balance: Int64
+    }
+
+    /// Compares both sides. What differs once may be under way: it must differ twice.
+    private func compare(_ first: [BalanceTransaction]) async throws -> Comparison {
+        var lines = first
+        var before: [Reconciliation.Difference]?
+        for attempt in 0..<Self.tries {
+            // Nothing tells when the running server has booked what it saw.
+            if attempt > 0 { try await Task.sleep(for: Self.pause) }
+            let balance = total(try await done(.balance(of: nil)))
+            let known = Set(lines.map(\.id))
+            let start = lines.first?.created.advanced(by: .zero - EventListing.overlap)
+            let newer = try await transactions(from: start ?? Timestamp(milliseconds: 0))
+                .filter { !known.contains($0.id) }
+            lines = newer + lines
+            guard balance == total(try await done(.balance(of: nil))) else { continue }
+            if books { try await book(newer) }
+            let both = Reconciliation(lines: lines, books: try await booked())
+            let found = try await both.unbooked + judged(both.unknown)
+            let lasting = found.filter { before?.contains($0) ?? true }
+            guard found.isEmpty || before != nil else {
+                before = found
+                continue
+            }
+            let underWay = found.filter { !lasting.contains($0) }.reduce(0) { $0 + $1.effect }
+            let waiting = both.unknown.filter { each in !found.contains { $0.fact == each.fact } }
+                .reduce(0) { $0 + $1.effect }
+            return Comparison(
+                count: lines.count,
+                differences: lasting,
+                ours: both.books.values.reduce(0, +) - waiting + underWay,
+                net: both.net,
+                balance: balance
             )
-            guard before == total(try await done(.balance(of: nil))) else { continue }
-            // Lines in another currency are no part of these books.
-            return (before, lines.filter { $0.currency == Self.currency.rawValue })
         }
         throw ServerFailure(.tryAgain, "Stripe's balance changes while it is read. Run it again.")
     }
@@ -129,26 +174,24 @@ struct ReconciliationRun {
         }
     }
 
-    /// Judges facts without a transaction: a payment that was just made has none yet.
-    ///
-    /// - Returns: The sum of those that are not known yet.
-    private func judge(
-        _ facts: [(fact: String, effect: Int64)],
-        _ differences: inout Int
-    ) async throws -> Int64 {
-        var pending: Int64 = 0
+    /// Returns the differences among facts without a transaction: a payment that was just made has
+    /// none yet.
+    private func judged(
+        _ facts: [(fact: String, effect: Int64)]
+    ) async throws -> [Reconciliation.Difference] {
+        var differences: [Reconciliation.Difference] = []
         for (fact, effect) in facts {
-            if fact.hasPrefix("pi_"), try await isPending(fact, effect) {
-                pending += effect
-            } else {
-                report(
-                    "\(fact) \(Reconciliation.text(effect)) is booked, and Stripe has no such "
-                        + "transaction",
-                    &differences
+            if fact.hasPrefix("pi_"), try await isPending(fact, effect) { continue }
+            differences.append(
+                Reconciliation.Difference(
+                    fact: fact,
+                    effect: -effect,
+                    text: "\(fact) \(Reconciliation.text(effect)) is booked, and Stripe has no "
+                        + "such transaction"
                 )
-            }
+            )
         }
-        return pending
+        return differences
     }
 
     private func isPending(_ intent: String, _ amount: Int64) async throws -> Bool {
@@ -170,13 +213,43 @@ struct ReconciliationRun {
 
     /// Compares STRIPE_PAYOUTS with what lies at payees' accounts or is on its way from there.
     private func comparePayees(_ differences: inout Int) async throws {
-        var accounts: [String] = []
+        var accounts: Set<String> = []
         try await store.forEach(PayeeBody.kind) { record in
-            if let account = try Payee(record).body.account { accounts.append(account) }
+            let payee = try Payee(record).body
+            accounts.formUnion([payee.account].compactMap(\.self) + payee.pastAccounts)
         }
+        var (ours, theirs, closed) = try await readPayees(accounts)
+        if ours != theirs {
+            // Money may have moved while it was read.
+            try await Task.sleep(for: Self.pause)
+            (ours, theirs, closed) = try await readPayees(accounts)
+        }
+        for account in closed.sorted() {
+            Console.output("note\t\(account) is closed: what lies there cannot be read")
+        }
+        let text = "−STRIPE_PAYOUTS \(Reconciliation.text(ours))"
+        if ours == theirs {
+            Console.output("ok\t\(text) = balances and open payouts of \(accounts.count) accounts")
+        } else {
+            report("\(text), at payees' accounts \(Reconciliation.text(theirs))", &differences)
+        }
+    }
+
+    /// Reads −STRIPE_PAYOUTS, and what lies at accounts or is on its way from there.
+    ///
+    /// - Returns: Also the accounts that this platform may not read any more.
+    private func readPayees(
+        _ accounts: Set<String>
+    ) async throws -> (ours: Int64, theirs: Int64, closed: [String]) {
         var theirs: Int64 = 0
+        var closed: [String] = []
         for account in accounts {
-            theirs += total(try await done(.balance(of: account)))
+            let balance = await provider.client.send(.balance(of: account))
+            if case .refused = balance {
+                closed.append(account)
+                continue
+            }
+            theirs += total(try done(balance))
             let start = Timestamp.now.advanced(by: .seconds(-60 * 24 * 3_600))
             let payouts = try done(
                 await provider.all {
@@ -186,13 +259,7 @@ struct ReconciliationRun {
             theirs += payouts.filter { $0.status == .pending || $0.status == .inTransit }
                 .reduce(0) { $0 + $1.amount }
         }
-        let ours = -(try await balance(of: .house(.stripePayouts)))
-        let text = "−STRIPE_PAYOUTS \(Reconciliation.text(ours))"
-        if ours == theirs {
-            Console.output("ok\t\(text) = balances and open payouts of \(accounts.count) accounts")
-        } else {
-            report("\(text), at payees' accounts \(Reconciliation.text(theirs))", &differences)
-        }
+        return (-(try await balance(of: .house(.stripePayouts))), theirs, closed)
     }
 
     // MARK: Adoption

@@ -205,6 +205,7 @@ extension SeenDispute {
         let lines = dispute.balanceTransactions
         self.init(
             id: dispute.id,
+            amount: dispute.amount,
             out: lines.first { $0.amount < 0 }.map(SeenTransaction.init),
             back: lines.first { $0.amount > 0 }.map(SeenTransaction.init)
         )

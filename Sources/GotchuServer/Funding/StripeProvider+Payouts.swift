@@ -23,8 +23,12 @@ extension StripeProvider {
     }
 
     func read(account: String) async -> Observation {
-        await seen(await client.send(.account(account))) { Shown(.payee(SeenPayee($0))) }
-            .observation
+        let outcome = await client.send(.account(account))
+        // A closed account is not shown any more: that is said of it.
+        if case .refused(let problem) = outcome {
+            return .refused(ProviderRefusal(.other, problem))
+        }
+        return await seen(outcome) { Shown(.payee(SeenPayee($0))) }.observation
     }
 
     func find(_ order: PayeeOrder) async -> Observation {
@@ -32,7 +36,7 @@ extension StripeProvider {
         let from = order.createdAt.advanced(by: .zero - Self.clockDifference)
         let outcome = await search(
             { .accounts(from: from, to: nil, after: $0) },
-            for: { $0.metadata[Self.userName] == user }
+            for: { $0.metadata[Self.userName] == user && !order.pastAccounts.contains($0.id) }
         )
         return await seen(outcome) { found in
             Shown(found.map { .payee(SeenPayee($0)) } ?? .absent)
@@ -51,6 +55,13 @@ extension StripeProvider {
                 key: CallKey(ours: key)
             )
         )
+    }
+
+    /// Makes a fresh link to the provider's pages for a payee who is set up.
+    func dashboardLink(of account: String, key: String) async -> StripeOutcome<AccountLink> {
+        await client.send(.createLoginLink(account: account, key: CallKey(ours: key))).then {
+            .done(AccountLink($0))
+        }
     }
 
     // MARK: Transfers
@@ -78,7 +89,7 @@ extension StripeProvider {
         // One that was taken back is of an earlier try.
         let outcome = await search(
             { .transfers(group: group, after: $0) },
-            for: { $0.amountReversed == 0 && $0.metadata[Self.withdrawalName] == group }
+            for: { $0.amountReversed < $0.amount && $0.metadata[Self.withdrawalName] == group }
         )
         return await seen(outcome) { Shown($0.map(Self.shown) ?? .absent) }.observation
     }
@@ -106,7 +117,7 @@ extension StripeProvider {
         return .transfer(
             SeenTransfer(
                 id: transfer.id,
-                amount: transfer.amount,
+                amount: isReversed ? transfer.amount : transfer.amount - transfer.amountReversed,
                 currency: transfer.currency,
                 destination: destination,
                 reversal: isReversed ? transfer.reversals.data.first?.id : nil

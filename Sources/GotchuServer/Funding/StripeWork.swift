@@ -20,9 +20,18 @@ struct StripeWork: ProviderWork, Sendable {
     let metrics: FundingMetrics
     let bells: FundingBells
     private let ticketKey: SymmetricKey
+    private let payouts: PayoutTerms
 
-    init(_ options: StripeOptions, ledger: Ledger, own: OwnTokens, logger: Logger) {
+    /// - Parameter payouts: The server's terms, which commands beside it have too.
+    init(
+        _ options: StripeOptions,
+        _ payouts: PayoutTerms,
+        _ ledger: Ledger,
+        _ own: OwnTokens,
+        _ logger: Logger
+    ) {
         self.options = options
+        self.payouts = payouts
         ticketKey = PayeeTicket.key(of: own)
         self.logger = logger
         let (metrics, gate) = (FundingMetrics(), ProviderGate())
@@ -56,6 +65,7 @@ struct StripeWork: ProviderWork, Sendable {
             looks: looks,
             bells: bells,
             isLive: isLive,
+            payouts: payouts,
             logger: logger
         )
         return [HTTPClientService(client: http), worker]
@@ -99,18 +109,27 @@ struct StripeWork: ProviderWork, Sendable {
         of account: String,
         user: UserID,
         with ticket: PayeeTicket?
-    ) async throws(Problem) -> ConnectLinkReply {
+    ) async -> Result<ConnectLinkReply, Problem> {
         let now = looks.ledger.now
         let next = ticket?.renewed(at: now) ?? PayeeTicket(for: user, .renewal, at: now)
-        let outcome = await looks.link(to: account, back: next.path(by: ticketKey))
+        return Self.reply(to: await looks.link(to: account, back: next.path(by: ticketKey)))
+    }
+
+    func dashboardLink(of account: String) async -> Result<ConnectLinkReply, Problem> {
+        Self.reply(to: await looks.dashboardLink(of: account))
+    }
+
+    private static func reply(
+        to outcome: StripeOutcome<AccountLink>
+    ) -> Result<ConnectLinkReply, Problem> {
         switch outcome {
-        case .done(let link): return ConnectLinkReply(url: link.url, expiresAt: link.expiresAt)
+        case .done(let link):
+            return .success(ConnectLinkReply(url: link.url, expiresAt: link.expiresAt))
         case .refused(let problem), .insufficient(let problem), .keyReused(let problem):
-            throw Problem(
-                .providerRefused,
-                detail: "The payment provider refused this: \(problem.message)"
-            )
-        case .unknown, .unresolved, .throttled, .misconfigured: throw .providerUnavailable
+            let detail = "The payment provider refused this: \(problem.message)"
+            return .failure(Problem(.providerRefused, detail: detail))
+        case .unknown, .unresolved, .throttled, .misconfigured:
+            return .failure(.providerUnavailable)
         }
     }
 }

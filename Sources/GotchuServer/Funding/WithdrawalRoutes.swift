@@ -17,7 +17,7 @@ struct WithdrawalRoutes: Sendable {
         let cents = try fields.requiredInteger("amount_cents")
         let bankAccount = try fields.string("bank_account_id")
         try fields.end()
-        let least = desk.options.payoutMinimum
+        let least = desk.options.payouts.minimum
         guard cents >= least, Money.allowedRequest.contains(cents) else {
             throw Problem.invalid("amount_cents must be at least \(least).")
         }
@@ -59,6 +59,7 @@ struct WithdrawalRoutes: Sendable {
         let withdrawals: [Withdrawal] = try await desk.newest(of: user, page)
         return try Reply.json(
             WithdrawalsReply(
+                withdrawable: try await desk.withdrawable(of: user),
                 withdrawals: withdrawals.map { WithdrawalReply($0) },
                 nextCursor: page.cursor(after: withdrawals)
             )

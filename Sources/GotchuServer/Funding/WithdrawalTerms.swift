@@ -1,4 +1,5 @@
 internal import Funding
+internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
 internal import LedgerStore
@@ -54,7 +55,7 @@ struct WithdrawalTerms: Sendable {
     private static let entryLimit = 1_000
 
     let reads: any CommittedReads
-    let options: FundingOptions
+    let payouts: PayoutTerms
 
     private func account(of user: UserID) -> Account.Key {
         Account.Key(.user(user), FundingDesk.currency)
@@ -68,7 +69,7 @@ struct WithdrawalTerms: Sendable {
         of user: UserID,
         _ source: FundingSource
     ) async throws -> (account: Account, hold: WithdrawalHold) {
-        let hours = source == .mint ? 0 : options.payoutHoldHours
+        let hours = source == .mint ? 0 : payouts.holdHours
         let range = EarningsRange(
             marks: [],
             counted: hours == 0 ? nil : edge(hours)..<Timestamp(milliseconds: .max)
@@ -86,9 +87,41 @@ struct WithdrawalTerms: Sendable {
         return (found.account, hold)
     }
 
+    /// Returns the parts of a user's wallet for a withdrawal; nothing for a user without a wallet.
+    func withdrawable(
+        of user: UserID,
+        _ source: FundingSource
+    ) async throws -> Withdrawable {
+        let debt = try await debt(of: user)
+        let (account, hold) = try await hold(of: user, source)
+        let available = max(0, account.balance - hold.young - debt)
+        return Withdrawable(
+            availableCents: WireInteger(available),
+            heldCents: WireInteger(min(max(0, account.balance), hold.young)),
+            owedCents: WireInteger(debt)
+        )
+    }
+
+    /// Returns what a user owes, in minor units.
+    private func debt(of user: UserID) async throws -> Int64 {
+        let key = Account.Key(.houseOf(.owed, user), FundingDesk.currency)
+        return -(try await reads.history(of: key, .newest)?.account.balance ?? 0)
+    }
+
+    /// Settles what a user owes from the wallet, before something is withdrawn.
+    ///
+    /// - Parameter submit: Carries the command out.
+    func settle(
+        _ user: UserID,
+        _ submit: (SettleDebt) async throws -> Int64
+    ) async throws {
+        guard try await debt(of: user) > 0 else { return }
+        _ = try await submit(SettleDebt(user, in: FundingDesk.currency))
+    }
+
     /// Returns true for a payee who has too few sales that are old enough.
     func needsRelease(_ user: UserID, _ source: FundingSource) async throws -> Bool {
-        guard source != .mint, options.payoutFirstSales > 0 else { return false }
+        guard source != .mint, payouts.firstSales > 0 else { return false }
         if let payee = try await payee(of: user), payee.body.isReleased { return false }
         let key = account(of: user)
         let newest = try await reads.history(of: key, .newest)?.account.entryCount ?? 0
@@ -97,11 +130,11 @@ struct WithdrawalTerms: Sendable {
             limit: Self.entryLimit
         )
         let entries = try await reads.history(of: key, range)?.entries ?? []
-        let edge = edge(options.payoutHoldHours)
+        let edge = edge(payouts.holdHours)
         let sales = entries.count {
             $0.entry.kind == TransferKind.payment.name && $0.entry.amount > 0 && $0.entry.at < edge
         }
-        return sales < options.payoutFirstSales
+        return sales < payouts.firstSales
     }
 
     /// A user's payee; `nil` without one.

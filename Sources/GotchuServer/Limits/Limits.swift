@@ -15,8 +15,8 @@ struct Limits: Sendable {
     /// The limiter of unknown credentials, like that of EIDs: no number of addresses makes more
     /// than fifty look-ups a second.
     private let unknownCredentials = MissLimiter()
-    /// The limiter of webhooks that Stripe has not signed.
-    private let forgeries = MissLimiter()
+    /// The limiter of requests by which a user has the payment provider called.
+    private let providerCalls = CallerLimiter<UserID>(.init(capacity: 30, perSecond: 1))
 
     /// - Parameter callsPerSecond: The calls of one login in the long run; six times as many at
     ///   once.
@@ -64,17 +64,10 @@ struct Limits: Sendable {
         unknownCredentials.missed(.address(client))
     }
 
-    /// Limits webhooks of an address that has sent forged ones.
-    func allowWebhook(from client: ClientAddress) throws {
-        if let wait = forgeries.wait(for: .address(client)) {
-            throw Problem(.rateLimited, detail: "Too many webhooks were not signed.")
-                .retry(after: wait)
-        }
-    }
-
-    /// Counts a forged webhook.
-    func missedWebhook(from client: ClientAddress) {
-        forgeries.missed(.address(client))
+    /// Limits the requests of a user for which the payment provider is called each time: its calls
+    /// are few, and everybody's.
+    func allowProviderCall(by user: UserID) throws {
+        try take(providerCalls, user, "provider", "Too many deposits or links were asked for.")
     }
 
     /// Limits all calls of a login: they burden the writer or a reader, or hold a connection.

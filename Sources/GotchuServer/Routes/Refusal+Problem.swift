@@ -43,7 +43,7 @@ extension Refusal.Reason {
         case .shareTaken: .shareTaken
         case .notRefundable: .notRefundable
         case .unknownRecord: .notFound
-        case .depositLimit: .depositLimit
+        case .depositTooLarge, .walletFull, .tooManyOpenDeposits, .tooManyDeposits: .depositLimit
         case .intentSettled: .intentSettled
         case .payeeNotOnboarded: .payeeNotOnboarded
         case .walletOwes: .walletOwes
@@ -98,8 +98,6 @@ extension Refusal.Reason {
             "This cannot be refunded now: only a share that the payee has received."
         case .unreadable: "The server cannot read what it stored. Its operator must look."
         case .unknownRecord: "There is nothing with this id."
-        case .depositLimit:
-            "That is more than may be put into this wallet now. Nothing was charged."
         case .intentSettled: "The deposit has already ended. Look at its status."
         case .payeeNotOnboarded:
             "Payouts are not set up. Set them up first: gotchu-ctl payouts setup."
@@ -125,16 +123,24 @@ extension Refusal.Reason {
         case .scoresChanged: "There are other scores than the caller knew. Look at them first."
         case .noScores: "No entry has a score yet."
         case .tooManyContests: "Too many contests of this organiser are open."
-        case .contestDates, .leftTooOften, .tooManyScores, .contestUnderReview, .potUnequal:
+        case .depositTooLarge, .walletFull, .tooManyOpenDeposits, .tooManyDeposits,
+            .contestDates, .leftTooOften, .tooManyScores, .contestUnderReview, .potUnequal:
             limitSentence
         case .unknownEID: "The EID to be replaced was never this session's."
         case .tooManyRotations: "The session has changed its EID too often. Keep the one it has."
         }
     }
 
-    /// The sentence of a reason that is a limit of contests.
+    /// The sentence of a reason that is a limit.
     private var limitSentence: String {
         switch self {
+        case .depositTooLarge:
+            "That is more than may be put into this wallet at once. Nothing was charged."
+        case .walletFull: "The wallet would hold more than it may. Nothing was charged."
+        case .tooManyOpenDeposits:
+            "Too many deposits are open. Pay one, or cancel it. Nothing was charged."
+        case .tooManyDeposits:
+            "Too many deposits were made within an hour. Wait a while. Nothing was charged."
         case .contestDates:
             "locks_at must be in the future, and no date more than 366 days from now."
         case .leftTooOften:
@@ -163,9 +169,9 @@ extension Refusal.Reason {
             .sessionNotLocked, .sessionPaid, .sessionCancelled, .sessionExpired, .amountChanged,
             .tipNotAllowed, .insufficientBalance, .keyReused, .noWalletInCurrency, .balanceTooLarge,
             .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded, .refundTooLarge,
-            .shareTaken, .notRefundable, .unreadable, .unknownRecord, .depositLimit, .intentSettled,
-            .payeeNotOnboarded,
-            .walletOwes, .heldBalance, .withdrawalTooLate, .otherProvider:
+            .shareTaken, .notRefundable, .unreadable, .unknownRecord, .depositTooLarge, .walletFull,
+            .tooManyOpenDeposits, .tooManyDeposits, .intentSettled, .payeeNotOnboarded, .walletOwes,
+            .heldBalance, .withdrawalTooLate, .otherProvider:
             false
         }
     }

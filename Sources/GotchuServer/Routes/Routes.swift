@@ -51,7 +51,7 @@ struct Routes: Sendable {
     ) {
         let limits = Limits(callsPerSecond: options.limits.callsPerSecond)
         let authentication = CallerAuthentication(tokens: tokens, limits: limits)
-        let desk = FundingDesk(ledger: ledger, work: stripe, options: options)
+        let desk = FundingDesk(ledger: ledger, work: stripe, limits: limits, options: options)
         contests = options.contests.map { ContestRoutes($0, ledger, authentication) }
         accounts = options.developmentOpening.map { opening in
             DevelopmentLogin(ledger: ledger, tokens: tokens, limits: limits, opening: opening)

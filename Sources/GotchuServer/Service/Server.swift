@@ -57,7 +57,7 @@ struct Server: Sendable {
         )
         let (provider, readiness) = (provider(of: issuer), Readiness(ledger: ledger))
         let stripe = options.stripe.map { stripe in
-            StripeWork(stripe, ledger: ledger, own: tokens.own, logger: logger)
+            StripeWork(stripe, options.funding.payouts, ledger, tokens.own, logger)
         }
         let routes = Routes(
             ledger: ledger,

@@ -47,9 +47,14 @@ struct DepositPages: Sendable {
             switch reply.outcome {
             case .success(let id):
                 return lead(visit, to: try await desk.made(id, of: visit.user, secret))
-            case .failure(let refusal) where refusal.reason == .depositLimit:
-                return gate.redirect(to: WebPath.wallet, saying: .depositLimit)
-            case .failure(let refusal): throw refusal.problem
+            case .failure(let refusal):
+                let notice: WebNotice =
+                    switch refusal.reason {
+                    case .depositTooLarge, .walletFull: .depositLimit
+                    case .tooManyOpenDeposits, .tooManyDeposits: .tooManyDeposits
+                    default: throw refusal.problem  // SAFETY: the others have a page of their own.
+                    }
+                return gate.redirect(to: WebPath.wallet, saying: notice)
             }
         } catch let problem as Problem where problem.code == ErrorCode.providerRefused.rawValue {
             return gate.redirect(to: WebPath.wallet, saying: .depositRefused)
@@ -93,7 +98,7 @@ struct DepositPages: Sendable {
         try form.fields.end()
         let id = try FundingPage.id(in: visit.context)
         let deposit: Deposit = try await desk.subject(id, of: visit.user)
-        let page = await desk.work?.drive(id)
+        let page = try await desk.callable(by: visit.user)?.drive(id)
         guard deposit.body.presentation == .hosted else { throw Refusal(.unknownRecord).problem }
         return lead(visit, to: try await desk.made(id, of: visit.user, page))
     }

@@ -237,8 +237,8 @@ struct PayPage: Sendable {
             (words.notEntered, "<span lang=\"en\" dir=\"ltr\">\(refusal.problem.detail)</span>")
         case .unknownUser, .forbidden, .keyReused, .tooManyLiveSessions, .noFreeEID,
             .unknownEID, .tooManyRotations, .sessionNotPaid, .sessionRefunded,
-            .refundTooLarge, .shareTaken, .notRefundable, .unknownRecord, .depositLimit,
-            .intentSettled, .payeeNotOnboarded,
+            .refundTooLarge, .shareTaken, .notRefundable, .unknownRecord, .depositTooLarge,
+            .walletFull, .tooManyOpenDeposits, .tooManyDeposits, .intentSettled, .payeeNotOnboarded,
             .walletOwes, .heldBalance, .withdrawalTooLate, .accountChanged, .otherProvider,
             .unreadable,
             .unknownContest, .notOrganizer, .notEntrant,

@@ -34,7 +34,7 @@ struct PayoutPages: Sendable {
         var query = try QueryParameters(visit.request)
         let text = query.text("amount")?.replacing("+", with: " ")
         try query.end()
-        guard let amount = FundingDesk.amount(text, atLeast: desk.options.payoutMinimum) else {
+        guard let amount = FundingDesk.amount(text, atLeast: desk.options.payouts.minimum) else {
             return gate.redirect(to: WebPath.payouts, saying: .malformedWithdrawal)
         }
         let form = visit.form(
@@ -67,7 +67,7 @@ struct PayoutPages: Sendable {
         guard let key = key.flatMap({ IdempotencyKey(rawValue: $0) }) else {
             throw Problem.malformedKey
         }
-        guard let amount = FundingDesk.amount(text, atLeast: desk.options.payoutMinimum) else {
+        guard let amount = FundingDesk.amount(text, atLeast: desk.options.payouts.minimum) else {
             return gate.redirect(to: WebPath.payouts, saying: .malformedWithdrawal)
         }
         do {
@@ -150,10 +150,7 @@ struct PayoutPages: Sendable {
         let status = try await desk.newestStatus(of: visit.user)
         let list = try FundingPage(cursor: cursor, limit: Self.rowLimit)
         let withdrawals: [Withdrawal] = try await desk.newest(of: visit.user, list)
-        let newest = HistoryRange(.newest(skipping: 0), limit: 1)
-        let account = Account.Key(.user(visit.user), FundingDesk.currency)
-        let history = try await desk.ledger.history(of: account, newest)
-        let balance = Money(minorUnits: history?.account.balance ?? 0)
+        let parts = try await desk.withdrawable(of: visit.user)
         return WebPage(
             title: "Payouts",
             section: .payouts,
@@ -162,7 +159,7 @@ struct PayoutPages: Sendable {
             policy: .leading(to: desk.sites),
             content: """
                 \(statusPanel(status, visit))
-                \(status.status == .active ? formPanel(balance) : nil)
+                \(status.status == .active ? formPanel(parts) : nil)
                 \(listPanel(withdrawals, list, visit))
                 """
         )
@@ -207,20 +204,29 @@ struct PayoutPages: Sendable {
             """
     }
 
-    private func formPanel(_ balance: Money) -> HTML {
-        let hours = desk.work == nil ? 0 : desk.options.payoutHoldHours
+    private func formPanel(_ parts: Withdrawable) -> HTML {
+        func money(_ cents: Int64) -> Money {
+            Money(minorUnits: cents, currency: FundingDesk.currency)
+        }
+        let (held, owed) = (parts.heldCents.value, parts.owedCents.value)
         let hold: HTML? =
-            hours > 0
-            ? " What came in within the last \(hours) hours cannot be withdrawn yet." : nil
-        let least = Money(minorUnits: desk.options.payoutMinimum, currency: balance.currency)
+            held > 0
+            ? """
+             \(money(held)) came in within the last \(desk.options.payouts.holdHours) hours, and \
+            cannot be withdrawn yet.
+            """ : nil
+        let debt: HTML? =
+            owed > 0
+            ? " \(money(owed)) that the payment provider took back is settled first." : nil
+        let least = money(desk.options.payouts.minimum)
         return """
-            <section class="panel" id="withdraw"><h2>Withdraw <small>\(balance) in the wallet\
-            </small></h2>
+            <section class="panel" id="withdraw"><h2>Withdraw <small>\
+            \(money(parts.availableCents.value)) now</small></h2>
             <form method="get" action="\(WebPath.withdrawal)" class="line">
             <label>Amount in dollars<input name="amount" required inputmode="decimal" \
             autocomplete="off" maxlength="16"></label>
             <button class="plain">Withdraw …</button></form>
-            <p class="quiet">\(least) at least.\(hold)</p></section>
+            <p class="quiet">\(least) at least.\(hold)\(debt)</p></section>
             """
     }
 

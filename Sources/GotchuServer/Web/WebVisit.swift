@@ -98,6 +98,7 @@ enum WebNotice: String, Sendable {
     case moneyAdded = "money-added"
     case malformedDeposit = "malformed-deposit"
     case depositLimit = "deposit-limit"
+    case tooManyDeposits = "too-many-deposits"
     case depositRefused = "deposit-refused"
     case depositUnpayable = "deposit-unpayable"
     case depositCancelled = "deposit-cancelled"
@@ -132,6 +133,7 @@ enum WebNotice: String, Sendable {
         case .moneyAdded: wallet.moneyAdded
         case .malformedDeposit: wallet.malformedDeposit
         case .depositLimit: wallet.depositLimit
+        case .tooManyDeposits: wallet.tooManyDeposits
         case .depositRefused: wallet.depositRefused
         case .depositUnpayable: wallet.depositUnpayable
         case .depositCancelled: wallet.depositCancelled
@@ -160,9 +162,9 @@ enum WebNotice: String, Sendable {
             .setUpReturned, .contestCreated, .contestChanged, .scoresEntered:
             false
         case .loginTooNarrow, .loginWithoutPayouts, .nothingResent, .requestChanged,
-            .malformedTip, .notCharged, .malformedDeposit, .depositLimit, .depositRefused,
-            .depositUnpayable, .malformedWithdrawal, .withdrawalTooLate, .setUpAgain,
-            .nothingScored:
+            .malformedTip, .notCharged, .malformedDeposit, .depositLimit, .tooManyDeposits,
+            .depositRefused, .depositUnpayable, .malformedWithdrawal, .withdrawalTooLate,
+            .setUpAgain, .nothingScored:
             true
         }
     }

@@ -1,9 +1,10 @@
 /// A definite refusal, with the figures that the caller needs. An ordinary outcome, not a failure.
 package struct Refusal: Error, Equatable, Sendable, Codable {
     package let reason: Reason
-    /// With `insufficientBalance` and `heldBalance`: what the transfer needs, in minor units.
+    /// With `insufficientBalance`, `heldBalance`, `depositTooLarge` and `walletFull`: the wanted
+    /// amount, in minor units.
     package let required: Int64?
-    /// With `insufficientBalance` and `heldBalance`: what the account can give, in minor units.
+    /// With the same: what the account can give or take, in minor units.
     package let available: Int64?
 
     package init(_ reason: Reason, required: Int64? = nil, available: Int64? = nil) {
@@ -54,8 +55,14 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case notRefundable = "NOT_REFUNDABLE"
         /// The caller has no such record.
         case unknownRecord = "UNKNOWN_RECORD"
-        /// The user has as many deposits as may be, or as much money.
-        case depositLimit = "DEPOSIT_LIMIT"
+        /// The deposit is larger than one of this user may be.
+        case depositTooLarge = "DEPOSIT_TOO_LARGE"
+        /// The deposit would lead to a larger balance than this user may have.
+        case walletFull = "WALLET_FULL"
+        /// The user has as many open deposits as one may have.
+        case tooManyOpenDeposits = "TOO_MANY_OPEN_DEPOSITS"
+        /// The user has made as many deposits as one may within an hour.
+        case tooManyDeposits = "TOO_MANY_DEPOSITS"
         /// The deposit has come to another end.
         case intentSettled = "INTENT_SETTLED"
         /// The payee's account at the provider cannot receive money.

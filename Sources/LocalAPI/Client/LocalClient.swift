@@ -124,6 +124,11 @@ package struct LocalClient: Sendable {
         return try await call(.POST, "/v1/wallet/deposits", body: deposit, key: key, limit: limit)
     }
 
+    /// The newest deposits, newest first.
+    package func deposits() async throws -> IntentsReply {
+        try await call(.GET, "/v1/wallet/deposits", limit: Self.serverBoundLimit)
+    }
+
     /// One deposit as it stands.
     package func deposit(_ id: String) async throws -> IntentReply {
         let path = "/v1/wallet/deposits/\(percentEncoded(id))"

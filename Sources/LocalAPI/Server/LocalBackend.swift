@@ -29,6 +29,8 @@ package protocol LocalBackend: Sendable {
     func createRefund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView>
     /// - Parameter key: The same key is the same deposit.
     func openDeposit(_ new: NewDeposit, key: IdempotencyKey?) async throws(Problem) -> IntentReply
+    /// The newest deposits.
+    func deposits() async throws(Problem) -> IntentsReply
     func deposit(_ id: String) async throws(Problem) -> IntentReply
     func cancelDeposit(_ id: String) async throws(Problem) -> IntentReply
     /// - Parameter key: The key of a call that may be repeated.

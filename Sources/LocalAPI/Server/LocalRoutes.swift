@@ -129,6 +129,9 @@ struct LocalRoutes {
             let new = try NewDeposit(try await fields(request))
             return .json(try await backend.openDeposit(new, key: try calls.key(of: request)))
         }
+        table.add(.spender, .get, "/v1/wallet/deposits") { _, _ in
+            .json(try await backend.deposits())
+        }
         table.add(.spender, .get, "/v1/wallet/deposits/{id}") { _, context in
             .json(try await backend.deposit(try context.parameters.require("id")))
         }

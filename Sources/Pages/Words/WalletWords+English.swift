@@ -55,6 +55,9 @@ extension WalletWords {
         depositLimit:
             "Nothing was charged: it is more than this wallet may take now. The limits are "
             + "below.",
+        tooManyDeposits:
+            "Nothing was charged: too many deposits are open, or were made within an hour. Pay or "
+            + "cancel one below, or wait.",
         depositRefused: "The payment provider refused this. Nothing was charged.",
         depositUnpayable: "This cannot be paid any more. Its state is below.",
         depositCancelled: "Cancelled. Nothing was charged.",

@@ -59,6 +59,9 @@ extension WalletWords {
         depositLimit:
             "Nichts wurde abgebucht: Es ist mehr, als diese Wallet jetzt aufnehmen darf. Die "
             + "Grenzen stehen unten.",
+        tooManyDeposits:
+            "Nichts wurde abgebucht: Zu viele Einzahlungen sind offen oder wurden in einer Stunde "
+            + "begonnen. Bezahlen Sie unten eine, brechen Sie eine ab, oder warten Sie.",
         depositRefused: "Der Zahlungsdienst hat das abgelehnt. Nichts wurde abgebucht.",
         depositUnpayable: "Das kann nicht mehr bezahlt werden. Der Stand steht unten.",
         depositCancelled: "Abgebrochen. Nichts wurde abgebucht.",

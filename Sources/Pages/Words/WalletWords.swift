@@ -56,6 +56,7 @@ package struct WalletWords: Sendable {
     package let moneyAdded: String
     package let malformedDeposit: String
     package let depositLimit: String
+    package let tooManyDeposits: String
     package let depositRefused: String
     package let depositUnpayable: String
     package let depositCancelled: String

@@ -71,6 +71,18 @@ extension StripeCall<AccountLink> {
     }
 }
 
+extension StripeCall<LoginLink> {
+    /// Makes a link to the pages on which a payee who is set up changes the bank account.
+    package static func createLoginLink(account: String, key: CallKey) -> Self {
+        post(
+            "login_links.create",
+            "/v1/accounts/\(segment(account))/login_links",
+            [:],
+            key: key
+        )
+    }
+}
+
 extension StripeCall<StripeTransfer> {
     /// Moves money from the platform's balance to a payee's account.
     ///

@@ -147,11 +147,13 @@ package struct Dispute: StripeObject, Identified {
     package static let kind = "dispute"
 
     package let id: String
+    /// In minor units of the charge's currency.
+    package let amount: Int64
     /// Money taken (negative) and returned, with the dispute's fee.
     package let balanceTransactions: [BalanceTransaction]
 
     enum CodingKeys: String, CodingKey {
-        case id
+        case id, amount
         case balanceTransactions = "balance_transactions"
     }
 }

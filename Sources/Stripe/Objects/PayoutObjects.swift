@@ -20,11 +20,15 @@ package struct ConnectedAccount: StripeObject, Identified {
     package let pastDue: [String]
     package let disabledReason: String?
     package let currentDeadline: Timestamp?
+    /// Three lower-case letters: the currency in which it is paid out unless it has bank accounts
+    /// for others.
+    package let defaultCurrency: String?
     package let metadata: [String: String]
 
     private enum CodingKeys: String, CodingKey {
         case id, capabilities, requirements, metadata
         case chargesEnabled = "charges_enabled"
+        case defaultCurrency = "default_currency"
         case payoutsEnabled = "payouts_enabled"
         case detailsSubmitted = "details_submitted"
     }
@@ -53,6 +57,7 @@ package struct ConnectedAccount: StripeObject, Identified {
         pastDue = wanted?.past_due ?? []
         disabledReason = wanted?.disabled_reason
         currentDeadline = wanted?.current_deadline?.timestamp
+        defaultCurrency = try values.decodeIfPresent(String.self, forKey: .defaultCurrency)
         metadata = try values.metadata(.metadata)
     }
 }
@@ -74,6 +79,26 @@ package struct AccountLink: StripeObject {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         url = try values.decode(String.self, forKey: .url)
         expiresAt = try values.time(.expiresAt)
+    }
+}
+
+/// A link to the pages of a payee who is set up (docs.stripe.com/api/accounts/login_link).
+package struct LoginLink: StripeObject {
+    package static let kind = "login_link"
+
+    /// Works once. Never stored, never logged.
+    let url: String
+    let created: UnixTime
+}
+
+extension AccountLink {
+    /// The time for which a login link is taken to be good. Stripe says that it is brief.
+    private static let loginLife: Duration = .seconds(60)
+
+    /// Makes a link of a login link, which does not say how long it is good.
+    package init(_ link: LoginLink) {
+        url = link.url
+        expiresAt = link.created.timestamp.advanced(by: Self.loginLife)
     }
 }
 

@@ -168,7 +168,9 @@ actor FundingRig {
             "gotchu-server",
             command + ["--database", books.database],
             environment: Dictionary(
-                uniqueKeysWithValues: environment.map { ("GOTCHU_SERVER_\($0)", $1) }
+                // A shell has no variables for a server's terms.
+                uniqueKeysWithValues: environment.filter { !$0.key.hasPrefix("PAYOUT_") }
+                    .map { ("GOTCHU_SERVER_\($0)", $1) }
             )
         )
         return (try await program.exitCode(), program.text)

@@ -131,7 +131,12 @@ struct StripeProviderTests {
     @Test("A withdrawal goes to the payee's account and bank, fails there, and is taken back")
     func withdrawal() async throws {
         try await Self.with { provider, standIn in
-            let payee = PayeeOrder(user: UserID(trusted: "u1"), createdAt: Self.created, key: "a")
+            let payee = PayeeOrder(
+                user: UserID(trusted: "u1"),
+                createdAt: Self.created,
+                pastAccounts: [],
+                key: "a"
+            )
             guard case .payee(let made) = await provider.perform(.openAccount(payee)).observation
             else { throw NeverHappened(description: "an account is made") }
             #expect(made.user == "u1" && !made.canReceive)
@@ -222,7 +227,12 @@ struct StripeProviderTests {
     @Test("A link is fresh each time, and one to nobody's account is refused")
     func link() async throws {
         try await Self.with { provider, _ in
-            let payee = PayeeOrder(user: UserID(trusted: "u1"), createdAt: Self.created, key: "a")
+            let payee = PayeeOrder(
+                user: UserID(trusted: "u1"),
+                createdAt: Self.created,
+                pastAccounts: [],
+                key: "a"
+            )
             guard case .payee(let made) = await provider.perform(.openAccount(payee)).observation
             else { throw NeverHappened(description: "an account is made") }
             var urls: Set<String> = []

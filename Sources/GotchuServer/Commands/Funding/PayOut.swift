@@ -15,7 +15,8 @@ struct PayOut: AsyncParsableCommand {
             Example:
               gotchu-server payouts pay corner@cafe.example 120.00 --database sqlite:shop.db
 
-            The hold of young money counts here too. The running server calls Stripe.
+            The hold and the smallest withdrawal are those of the server that was started last. \
+            What the user owes is settled first. The running server calls Stripe.
             """
     )
 
@@ -56,9 +57,9 @@ struct RunPayouts: AsyncParsableCommand {
               gotchu-server payouts run --minimum 10.00 --database sqlite:shop.db
 
             One line for each payee that can be paid out, separated by tabs: user, the \
-            withdrawal's id and its amount, or "-" and the reason why not. A second run finds only \
-            what came since. The timer gotchu-server-payouts.timer does this daily, once it is \
-            enabled.
+            withdrawal's id and its amount, or "-" and the reason why not. The terms are those of \
+            the server that was started last. A second run finds only what came since. The timer \
+            gotchu-server-payouts.timer does this daily, once it is enabled.
             """
     )
 
@@ -113,18 +114,16 @@ private struct PayoutOffice {
                 fix: "Start gotchu-server with --stripe-key-file once."
             )
         }
-        source = .provider(isLive: try Provider(record).body.isLive)
-        terms = WithdrawalTerms(
-            reads: StoredReads(store: store),
-            options: try ServerSettings(flags: [:]).funding
-        )
+        let provider = try Provider(record).body
+        source = .provider(isLive: provider.isLive)
+        terms = WithdrawalTerms(reads: StoredReads(store: store), payouts: provider.payouts)
         self.store = store
     }
 
     /// Returns all that can be withdrawn; `nil` if it is less than an amount.
     func all(of available: Int64, from least: Money) -> Money? {
         let amount = min(available, Money.allowedRequest.upperBound)
-        guard amount >= max(least.minorUnits, terms.options.payoutMinimum) else { return nil }
+        guard amount >= max(least.minorUnits, terms.payouts.minimum) else { return nil }
         return Money(minorUnits: amount, currency: FundingDesk.currency)
     }
 
@@ -135,6 +134,7 @@ private struct PayoutOffice {
         _ user: UserID,
         _ amount: (Int64) -> Money?
     ) async throws -> Result<(id: RecordID, amount: Money)?, Refusal> {
+        try await terms.settle(user) { try await store.carryOut($0) }
         for _ in 0..<Self.tries {
             let (account, hold) = try await terms.hold(of: user, source)
             guard let amount = amount(max(0, account.balance - hold.young)) else {

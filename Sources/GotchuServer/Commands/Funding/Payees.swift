@@ -17,7 +17,8 @@ struct Payees: AsyncParsableCommand {
               gotchu-server payees forgive corner@cafe.example 12.50 --database sqlite:shop.db
             """,
         subcommands: [
-            ListPayees.self, InvitePayee.self, LinkUser.self, SetTake.self, ForgivePayee.self,
+            ListPayees.self, InvitePayee.self, LinkUser.self, RenewAccount.self, SetTake.self,
+            ForgivePayee.self,
         ]
     )
 }
@@ -33,7 +34,7 @@ struct ListPayees: AsyncParsableCommand {
 
             One line for each, separated by tabs: user, state, whether withdrawals were released, \
             the account's id at Stripe, or the user whose account it is, what Stripe still wants \
-            to know.
+            to know, what the user owes.
             """
     )
 
@@ -41,14 +42,19 @@ struct ListPayees: AsyncParsableCommand {
 
     func run() async throws {
         try await ErrorReporter.reported {
-            try await database.store.forEach(PayeeBody.kind) { record in
+            let store = try database.store
+            try await store.forEach(PayeeBody.kind) { record in
                 let payee = try Payee(record)
+                let debt = Account.Key(.houseOf(.owed, payee.owner), FundingDesk.currency)
+                let owed = -(try await store.history(of: debt, .newest)?.account.balance ?? 0)
                 Console.output(
                     [
                         payee.owner.rawValue, payee.state.rawValue,
                         payee.body.isReleased ? "released" : "new",
                         payee.body.payeeOf?.rawValue ?? payee.body.account ?? "-",
-                        payee.body.currentlyDue.joined(separator: ","),
+                        payee.body.disabledReason == PayeeBody.closed
+                            ? PayeeBody.closed : payee.body.currentlyDue.joined(separator: ","),
+                        Money(minorUnits: owed, currency: FundingDesk.currency).plain,
                     ].joined(separator: "\t")
                 )
             }
@@ -137,6 +143,41 @@ struct LinkUser: AsyncParsableCommand {
     }
 }
 
+/// `gotchu-server payees renew`.
+struct RenewAccount: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "renew",
+        abstract: "Lets a payee set up another account, since theirs at Stripe is closed.",
+        discussion: """
+            Example:
+              gotchu-server payees renew corner@cafe.example --database sqlite:shop.db
+
+            For an account that is restricted and will stay so. The payee sets payouts up again. \
+            Withdrawals that were made before stay with the old account.
+            """
+    )
+
+    @Argument(help: "The user: an id, an e-mail address, or <issuer>subject.")
+    var user: String
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await ErrorReporter.reported {
+            let store = try database.store
+            let user = try await store.user(user).id
+            guard try await store.carryOut(RenewPayee(user)) else {
+                throw ServerFailure(
+                    .negative,
+                    "The payee's account is not restricted: it was not replaced.",
+                    fix: "Close it at Stripe first, and have the payee look at their payouts."
+                )
+            }
+            Console.output("User \(user) sets payouts up again: gotchu-ctl payouts setup.")
+        }
+    }
+}
+
 /// `gotchu-server payees take`.
 struct SetTake: AsyncParsableCommand {
     /// Half of a sale: more would be the operator's own shop.
@@ -191,6 +232,9 @@ struct ForgivePayee: AsyncParsableCommand {
         discussion: """
             Example:
               gotchu-server payees forgive corner@cafe.example 12.50 --database sqlite:shop.db
+
+            Forgive nothing while a dispute is open: if it is won, the money that comes back is \
+            the user's.
             """
     )
 

@@ -8,7 +8,7 @@ internal import ServiceProcess
 /// `gotchu-server payouts`.
 struct Payouts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows and makes withdrawals, and goes on with those that wait for the operator.",
+        abstract: "Shows, makes and stops withdrawals, and goes on with those that wait for you.",
         discussion: """
             Examples:
               gotchu-server payouts list --held --database sqlite:shop.db
@@ -92,12 +92,14 @@ struct RetryPayout: AsyncParsableCommand {
 struct ReturnPayout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "return",
-        abstract: "Takes the money of a withdrawal that is held back into the wallet.",
+        abstract: "Takes the money of a withdrawal that is held or pending back into the wallet.",
         discussion: """
             Example:
               gotchu-server payouts return 0199... --database sqlite:shop.db
 
-            The running server reverses the transfer at Stripe, and then credits the wallet.
+            Of one that is pending and not at Stripe yet the money is in the wallet at once. \
+            Otherwise the running server reverses the transfer at Stripe, or makes sure that there \
+            is none, and then credits the wallet.
             """
     )
 
@@ -110,7 +112,11 @@ struct ReturnPayout: AsyncParsableCommand {
         try await ErrorReporter.reported {
             let command = ResumeWithdrawal(RecordID(trusted: withdrawal), isReturned: true)
             let resumed = try await database.store.carryOut(command)
-            Console.output("Withdrawal \(resumed.id) returns: the running server calls Stripe.")
+            Console.output(
+                resumed.state == .failed
+                    ? "Withdrawal \(resumed.id) is stopped, and its money in the wallet."
+                    : "Withdrawal \(resumed.id) returns: the running server calls Stripe."
+            )
         }
     }
 }

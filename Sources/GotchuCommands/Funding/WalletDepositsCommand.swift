@@ -1,0 +1,76 @@
+import ArgumentParser
+import GotchuAPI
+import GotchuCore
+import LocalAPI
+
+/// `gotchu-ctl wallet deposits`: what was added, and what is open still.
+struct WalletDepositsCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "deposits",
+        abstract: "Show the newest deposits, and which are open."
+    )
+
+    @OptionGroup var options: CommonOptions
+
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        let list = try await client.deposits()
+        guard !output.isJSON else { return try output.json(list) }
+        guard !list.paymentIntents.isEmpty else { return output.talk("Nothing was added yet.") }
+        var table = Table(columns: [
+            Table.Column(title: "WHEN"),
+            Table.Column(title: "AMOUNT", isRightAligned: true),
+            Table.Column(title: "STATUS"),
+            Table.Column(title: "REASON", dispensability: 1),
+            Table.Column(title: "ID", dispensability: 2),
+        ])
+        table.rows = list.paymentIntents.map { deposit in
+            let amount = Money(minorUnits: deposit.amountCents.value, currency: deposit.currency)
+            return [
+                Table.Cell(deposit.createdAt.dateText, .dim), Table.Cell("\(amount)"),
+                Table.Cell(deposit.status.word),
+                Table.Cell(deposit.lastError?.message.printable ?? ""),
+                Table.Cell(deposit.paymentIntentID.printable, .dim),
+            ]
+        }
+        table.lines(on: output.data).forEach { output.line($0) }
+    }
+}
+
+/// `gotchu-ctl wallet cancel`: ends a deposit that is open.
+struct WalletCancelCommand: SocketCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel",
+        abstract: "Cancel a deposit that was not paid.",
+        discussion: """
+            EXAMPLES:
+              gotchu-ctl wallet cancel 019a2b3c-…
+
+            `gotchu-ctl wallet deposits` shows the ids.
+            """
+    )
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The deposit's id.")
+    var id: String
+
+    func run(_ client: LocalClient, _ output: Output) async throws {
+        let deposit = try await client.cancelDeposit(id)
+        guard !output.isJSON else { return try output.json(deposit) }
+        let amount = Money(minorUnits: deposit.amountCents.value, currency: deposit.currency)
+        output.line("Cancelled: \(amount) was not added.")
+    }
+}
+
+extension IntentStatus {
+    /// The status in a word for people.
+    fileprivate var word: String {
+        switch self {
+        case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction: "open"
+        case .processing: "processing"
+        case .succeeded: "added"
+        case .failed: "failed"
+        case .canceled: "cancelled"
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import StripeTestSupport
+import TestSupport
+import Testing
+
+@testable import GotchuServer
+
+/// What users, payees and damage do to the calls to the provider, with a real server and the
+/// stand-in.
+@Suite("Trouble around the provider", .timeLimit(.minutes(hangLimit)))
+struct FundingFaultTests {
+    @Test("A payer who repeats a deposit's request is slowed, and another's deposit is not")
+    func repeated() async throws {
+        try await FundingRig.with { rig in
+            let wire = await rig.wire()
+            let (eager, other) = (try await wire.login("eager"), try await wire.login("other"))
+            let first = try await rig.deposit(eager, cents: 500, key: "a")
+            #expect(first.status == 200)
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<80 {
+                    group.addTask {
+                        try await wire.post(
+                            "/api/payments/intents",
+                            #"{"amount_cents":500,"presentation":"hosted"}"#,
+                            token: eager,
+                            key: FundingRig.named("a")
+                        ).status
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.contains(429) && statuses.contains(200), "\(statuses)")
+            #expect(try await rig.count("sessions") == 1)
+            let made = try await wire.post(
+                "/api/payments/intents",
+                #"{"amount_cents":700,"presentation":"hosted"}"#,
+                token: other,
+                key: FundingRig.named("b")
+            )
+            #expect(made.status == 200, "\(made.text)")
+        }
+    }
+
+    @Test("A record that cannot be read keeps no event behind it from being booked")
+    func unreadable() async throws {
+        try await FundingRig.with { rig in
+            let payer = try await rig.wire().login("payer")
+            var intents: [String] = []
+            var ids: [String] = []
+            for (number, key) in ["a", "b"].enumerated() {
+                let made = try await rig.deposit(payer, cents: 1_000, key: key)
+                ids.append(made.string("payment_intent_id"))
+                try await rig.standIn.order("pay", ["name": .text(try await rig.object(of: made))])
+                try await rig.waitForBalance(payer, 11_000 + 1_000 * Int64(number))
+                intents.append(try await rig.last("intents"))
+            }
+            try await rig.standIn.order("webhooks", ["mode": .text("lost")])
+            let damaged = ids[0]
+            let (whole, broken) = (#"{"booked""#, #"{"brooked""#)
+            try await rig.kill {
+                try rig.books.damage(
+                    "UPDATE records SET body = replace(body, '\(whole)', '\(broken)') "
+                        + "WHERE id = '\(damaged)'"
+                )
+            }
+            for intent in intents {
+                try await rig.standIn.order(
+                    "refund",
+                    ["name": .text(intent), "amount": .integer(300)]
+                )
+            }
+            // The list of events is read at the start.
+            try await rig.kill()
+            try await rig.waitForBalance(payer, 11_700)
+            try rig.books.damage(
+                "UPDATE records SET body = replace(body, '\(broken)', '\(whole)') "
+                    + "WHERE id = '\(damaged)'"
+            )
+        }
+    }
+
+    @Test("A payee whose account is closed gets the money back, and sets up another account")
+    func closed() async throws {
+        try await FundingRig.with { rig in
+            let wire = await rig.wire()
+            let payee = try await wire.login("payee")
+            let account = try await rig.onboard(payee)
+            let link = try await wire.post("/api/connect/links", token: payee)
+            #expect(link.string("url").contains("/express/"), "\(link.text)")
+            try await rig.standIn.order("fund", ["amount": .integer(50_000)])
+            let works = try await rig.run("payees", "renew", "payee@shop.example")
+            #expect(works.code == 1 && works.text.contains("not restricted"), "\(works.text)")
+            try await rig.standIn.order("close_account", ["name": .text(account)])
+            let first = try await rig.withdraw(payee, cents: 2_000, key: "a")
+            try await rig.wait(payee, for: first, "status", toBe: "failed")
+            try await rig.wait(payee, for: "/api/connect/status", "status", toBe: "RESTRICTED")
+            #expect(try await wire.balance(payee) == 10_000)
+            let listed = try await rig.run("payees", "list")
+            #expect(listed.text.contains("account_closed\t0.00"), "\(listed.text)")
+            let renewed = try await rig.run("payees", "renew", "payee@shop.example")
+            #expect(renewed.code == 0, "\(renewed.text)")
+            _ = try await rig.onboard(payee)
+            let second = try await rig.withdraw(payee, cents: 2_000, key: "b")
+            try await rig.waitForPayouts(1)
+            try await rig.movePayout(to: "paid")
+            try await rig.wait(payee, for: second, "status", toBe: "paid")
+            let proof = try await rig.reconcile("--book")
+            #expect(proof.code == 0, "\(proof.text)")
+            #expect(proof.text.contains("note\t\(account) is closed"), "\(proof.text)")
+        }
+    }
+
+    @Test("A new payee's withdrawal is counted until it is released, or stopped")
+    func unreleased() async throws {
+        try await FundingRig.with(more: ["PAYOUT_FIRST_SALES": "1"]) { rig in
+            let payee = try await rig.wire().login("payee")
+            _ = try await rig.onboard(payee)
+            try await rig.standIn.order("fund", ["amount": .integer(50_000)])
+            let name = "gotchu_server_withdrawals_unreleased"
+            func count(_ expected: Double) async throws {
+                try await eventually("\(expected) are counted") {
+                    try await rig.wire().metric(name) == expected ? true : nil
+                }
+            }
+            let first = try await rig.withdraw(payee, cents: 1_000, key: "a")
+            let second = try await rig.withdraw(payee, cents: 2_000, key: "b")
+            try await count(2)
+            let id = try #require(first.split(separator: "/").last.map(String.init))
+            let stopped = try await rig.run("payouts", "return", id)
+            #expect(stopped.code == 0 && stopped.text.contains("is stopped"), "\(stopped.text)")
+            let failed = try await rig.wire().get(first, token: payee)
+            #expect(failed.string("status") == "failed")
+            #expect(failed.string("reason") == "stopped_by_operator")
+            let released = try await rig.run("payouts", "release", "payee@shop.example")
+            #expect(released.code == 0, "\(released.text)")
+            try await rig.waitForPayouts(1)
+            try await rig.movePayout(to: "paid")
+            try await rig.wait(payee, for: second, "status", toBe: "paid")
+            #expect(try await rig.wire().balance(payee) == 8_000)
+        }
+    }
+
+    @Test("Commands beside the server have its terms, and what can be withdrawn is shown")
+    func terms() async throws {
+        try await FundingRig.with(more: ["PAYOUT_HOLD_HOURS": "168"]) { rig in
+            let payee = try await rig.wire().login("payee")
+            _ = try await rig.onboard(payee)
+            let list = try await rig.wire().get("/api/wallet/withdrawals", token: payee)
+            #expect(
+                list.text.contains(
+                    #""withdrawable":{"available_cents":0,"held_cents":10000,"owed_cents":0}"#
+                ),
+                "\(list.text)"
+            )
+            let refused = try await rig.run("payouts", "pay", "payee@shop.example", "10.00")
+            #expect(refused.code == 1 && refused.text.contains("on hold"), "\(refused.text)")
+        }
+    }
+
+    @Test("A debt is settled from the wallet before something is withdrawn")
+    func debt() async throws {
+        try await FundingRig.with { rig in
+            let wire = await rig.wire()
+            let (payee, shop) = (try await wire.login("payee"), try await wire.login("shop"))
+            _ = try await rig.onboard(payee)
+            let made = try await rig.deposit(payee, cents: 2_000, key: "a")
+            try await rig.standIn.order("pay", ["name": .text(try await rig.object(of: made))])
+            try await rig.waitForBalance(payee, 12_000)
+            try await Self.pay(12_000, from: payee, to: shop, on: wire)
+            let intent = try await rig.last("intents")
+            try await rig.standIn.order("dispute", ["name": .text(intent)])
+            func owed() async throws -> String {
+                try await wire.get("/api/wallet/withdrawals", token: payee).text
+            }
+            try await eventually("the dispute is booked") {
+                try await owed().contains(#""owed_cents":2000"#) ? true : nil
+            }
+            try await Self.pay(3_000, from: shop, to: payee, on: wire)
+            let parts = try await owed()
+            #expect(parts.contains(#"{"available_cents":1000,"held_cents":0,"owed_cents":2000}"#))
+            try await rig.standIn.order("fund", ["amount": .integer(50_000)])
+            let withdrawal = try await rig.withdraw(payee, cents: 1_000, key: "w")
+            try await rig.waitForPayouts(1)
+            try await rig.movePayout(to: "paid")
+            try await rig.wait(payee, for: withdrawal, "status", toBe: "paid")
+            #expect(try await wire.balance(payee) == 0)
+            #expect(try await owed().contains(#""owed_cents":0"#))
+        }
+    }
+
+    private static func pay(
+        _ cents: Int,
+        from payer: String,
+        to payee: String,
+        on wire: Wire
+    ) async throws {
+        let sid = try await wire.lockedSession(payee, payer, cents: cents)
+        let sent = try await wire.send(sid, by: payer, key: FundingRig.named("pay-\(cents)"))
+        #expect(sent.status == 200, "\(sent.text)")
+    }
+}
