@@ -532,6 +532,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return self.go(session["success_url"])
             words = f"Pay ${session['amount_total'] / 100:.2f}"
             return self.button(words if session["status"] == "open" else "", session["status"])
+        if parts[0] == "express" and len(parts) == 3:
+            return self.button("", "Your account at the provider")
         if path in stripe.world.links:
             link = stripe.world.links[path]
             if self.command == "POST":

@@ -147,6 +147,9 @@ def onboard(world: World, shop: Shop) -> None:
     page.wait_for_text("You are back from the provider's pages")
     page.wait("an active merchant", lambda page: "Active" in page.open(f"{shop.url}/web/payouts").text())
     judge(page, "payouts of an active merchant")
+    page.wait_for_text("Change the bank account")
+    page.leave("#status button")
+    page.wait_for_text("Your account at the provider")
 
 
 class StandIn:
