@@ -75,11 +75,18 @@ extension Subject where Body == PayeeBody {
             || state != .active && body.account != nil && !wasJustLookedAt(at: now)
     }
 
-    /// The key of the call that makes its account.
-    var key: String { "gotchu-\(id)-account-\(body.tries.attempt)" }
+    /// The key of the call that makes its account; `nil` once there is one.
+    var key: String? { body.account == nil ? openingKey : nil }
+
+    private var openingKey: String { "gotchu-\(id)-account-\(body.tries.attempt)" }
 
     private var order: PayeeOrder {
-        PayeeOrder(user: owner, createdAt: createdAt, pastAccounts: body.pastAccounts, key: key)
+        PayeeOrder(
+            user: owner,
+            createdAt: createdAt,
+            pastAccounts: body.pastAccounts,
+            key: openingKey
+        )
     }
 
     /// The call that it needs now.
