@@ -180,20 +180,27 @@ extension Connection: BusThread.Pump {
         if isGathering(now: now) {
             return BusThread.Interest(descriptor: nil, deadline: gatherEnd)
         }
+        // One read takes 2 KiB, a few signals: what has gathered takes several.
+        let hasGathered = gatherEnd != nil
         gatherEnd = nil
-        wire?.readAndWrite()
-        // Bounded by what one read brought; jobs (replies being awaited) get their turn in between.
         var count = 0
-        while count < Self.messagesPerTurn, let message = wire?.nextMessage() {
-            count += 1
-            receive(message)
-        }
+        var isDrained = false
+        repeat {
+            let before = count
+            wire?.readAndWrite()
+            while count < Self.messagesPerTurn, let message = wire?.nextMessage() {
+                count += 1
+                receive(message)
+            }
+            isDrained = count == before
+            // Bounded: jobs (replies being awaited) get their turn in between.
+        } while hasGathered && !isDrained && count < Self.messagesPerTurn
         sendWaitingCalls()
         guard let descriptor = wire?.descriptor, let isSending = wire?.hasMessagesToSend else {
             return nil
         }
         let hasMore = wire?.hasMessages == true
-        if limits.gathersSignals, count > 0, !hasMore {
+        if limits.gathersSignals, count > 0, !hasMore, isDrained || !hasGathered {
             gatherEnd = pace.read(count, now: .now).map { .now + $0 }
             if isGathering(now: now) {
                 return BusThread.Interest(descriptor: nil, deadline: gatherEnd)

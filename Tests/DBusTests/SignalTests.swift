@@ -35,6 +35,42 @@ import Testing
         await sender.close()
     }
 
+    @Test("a crowd's signals that gather are all read, however many come meanwhile")
+    func crowd() async throws {
+        let bus = try PrivateBus()
+        let sender = try await bus.connect()
+        var limits = Limits()
+        limits.gathersSignals = true
+        let client = try await bus.connect(limits: limits)
+        let signals = try await client.signals(MatchRule(path: Self.here))
+        let count = 4_000
+        let text = String(repeating: "a", count: 400)
+        // SAFETY: ends with its last signal, which the test waits for.
+        Task {
+            for _ in 0..<count {
+                let said = Signal(
+                    path: Self.here,
+                    interface: Echo.interface,
+                    member: "Said",
+                    arguments: [.string(text)]
+                )
+                try await sender.emit(said)
+            }
+        }
+        // Read in what one read takes after each pause, they would take half a minute.
+        let heard = try await withDeadline {
+            var heard = 0
+            for await _ in signals {
+                heard += 1
+                if heard == count { break }
+            }
+            return heard
+        }
+        #expect(heard == count)
+        await client.close()
+        await sender.close()
+    }
+
     @Test("a reply is received before the signals behind it, and after those before it")
     func replyInOrder() async throws {
         let bus = try PrivateBus()

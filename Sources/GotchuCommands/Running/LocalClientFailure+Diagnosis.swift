@@ -1,5 +1,6 @@
 import Glibc
 import GotchuAPI
+import GotchuCore
 import LocalAPI
 import ServiceProcess
 
@@ -50,7 +51,7 @@ extension LocalClientFailure {
             "The program at \(invocation.socketPath) gave an answer that gotchu-ctl cannot read."
         case .system(let underlying):
             "The socket at \(invocation.socketPath) failed (\(underlying))."
-        case .problem(let problem): problem.detail.printable
+        case .problem(let problem): problem.detail.printable + (problem.most ?? "")
         }
     }
 
@@ -74,6 +75,12 @@ extension LocalClientFailure {
 }
 
 extension Problem {
+    /// The most that a deposit may be now, if that is what was wrong.
+    fileprivate var most: String? {
+        guard errorCode == .depositLimit, let availableCents else { return nil }
+        return " The most is now \(Money(minorUnits: availableCents))."
+    }
+
     fileprivate func usualNext(_ invocation: Invocation) -> String? {
         switch errorCode {
         case .validationError, .contentTooLarge: invocation.helpCommand
