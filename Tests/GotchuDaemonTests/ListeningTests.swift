@@ -161,8 +161,11 @@ struct ListeningTests {
         let listener = try await Listener(.auto)
         try await listener.run {
             for _ in 0..<2 {
-                await listener.presences.hear()
-                #expect(listener.presences.presences().map(\.verdict) == [.tap])
+                // One call is enough, unless the machine is too busy to advertise meanwhile.
+                try await eventually("who is near is known with a call's answer") {
+                    await listener.presences.hear()
+                    return listener.presences.presences().map(\.verdict) == [.tap] ? true : nil
+                }
                 try await listener.silence()
             }
         }
