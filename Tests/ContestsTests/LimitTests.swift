@@ -343,9 +343,14 @@ struct LimitTests {
         try room.books.take(RecheckContest(contest: room.id), at: Sample.starts)
         #expect(try room.contest.state == .error)
         try room.spoil(by: 1)
-        try room.books.take(RecheckContest(contest: room.id), at: Sample.starts)
+        let later = Sample.starts.advanced(by: .seconds(30 * 24 * 3_600))
+        try room.books.take(RecheckContest(contest: room.id), at: later)
         #expect(try room.contest.state == .complete)
-        #expect(try room.settle(at: Sample.starts, key: key)?.reason == nil)
+        // Nobody could object meanwhile: the time for that begins anew.
+        let review = try room.contest.terms.review
+        #expect(try room.contest.settlesAt == later.advanced(by: review))
+        #expect(try room.contest.abandonedAt > later)
+        #expect(try room.settle(at: later, key: key)?.reason == nil)
         #expect(try room.contest.state == .settled)
         #expect(room.books.balance(of: ContestBooks.users[1]) == 2_500)
         #expect(room.books.complaint == nil)

@@ -43,10 +43,10 @@ import Testing
         limits.gathersSignals = true
         let client = try await bus.connect(limits: limits)
         let signals = try await client.signals(MatchRule(path: Self.here))
-        let count = 4_000
+        let count = 20_000
         let text = String(repeating: "a", count: 400)
         // SAFETY: ends with its last signal, which the test waits for.
-        Task {
+        let sending = Task {
             for _ in 0..<count {
                 let said = Signal(
                     path: Self.here,
@@ -56,9 +56,9 @@ import Testing
                 )
                 try await sender.emit(said)
             }
+            return ContinuousClock.now
         }
-        // Read in what one read takes after each pause, they would take half a minute.
-        let heard = try await withDeadline {
+        let heard = try await withDeadline(.seconds(60)) {
             var heard = 0
             for await _ in signals {
                 heard += 1
@@ -67,6 +67,9 @@ import Testing
             return heard
         }
         #expect(heard == count)
+        // With one read after each pause they would come half a minute later.
+        let lag = try await sending.value.duration(to: .now)
+        #expect(lag < .seconds(8))
         await client.close()
         await sender.close()
     }

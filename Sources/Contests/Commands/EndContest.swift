@@ -136,6 +136,9 @@ package struct RecheckContest: LedgerCommand {
         let sound = contest.changed(at: time) {
             $0.state = state
             $0.body.soundState = nil
+            // Nobody could object or act meanwhile: the times for that begin anew.
+            $0.body.actedAt = time.milliseconds
+            if state == .complete { $0.body.completedAt = time.milliseconds }
         }
         books.put(sound, at: time)
         return sound
@@ -221,6 +224,7 @@ extension Books {
         let cancelled = contest.changed(at: time) {
             $0.state = .cancelled
             $0.body.cancelReason = reason
+            $0.body.cancelledAt = time.milliseconds
         }
         closeDesks(of: contest, at: time)
         put(cancelled, at: time)

@@ -63,6 +63,9 @@ extension ContestTemplate {
         guard scoring.by == .entry || scoring.wins == .high else {
             return "wins must be high with roster_sum: players without points would win."
         }
+        guard !sections.contains(where: { $0.type == "history" }) else {
+            return "history is a section that contests have by themselves."
+        }
         return nil
     }
 

@@ -115,7 +115,7 @@ extension ContestTemplate {
 
     /// The words of a contest's own sections, which a template's must not take.
     private static let knownSections: Set = [
-        "summary", "roster_config", "scoring_overview", "payout_table", "history",
+        "summary", "roster_config", "scoring_overview", "payout_table",
     ]
 
     /// The reason why the template cannot be used, if there is one; a sentence for its author.

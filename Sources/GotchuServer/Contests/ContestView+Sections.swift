@@ -26,7 +26,8 @@ extension ContestView {
         if let reason = contest.body.cancelReason {
             let text =
                 reason == Contest.abandoned ? words.abandoned : words.cancelledFor.filled(reason)
-            rows.append((Timestamp(milliseconds: contest.body.updatedAt), text))
+            let time = contest.body.cancelledAt ?? contest.body.updatedAt
+            rows.append((Timestamp(milliseconds: time), text))
         }
         guard !rows.isEmpty else { return nil }
         return ContestSection(
