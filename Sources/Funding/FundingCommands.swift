@@ -169,12 +169,14 @@ package struct RequestWithdrawal: RecordCommand {
         } else {
             footprint.asksAgain = true
         }
+        footprint.dueGroups.insert(group)
         let destination: HouseAccount = source == .mint ? .developmentMint : .withdrawals
         footprint.owners.formUnion([.user(user), .houseOf(.owed, user), .house(destination)])
         footprint.names.insert(Posting.name(ofFact: fact))
     }
 
     private var fact: String { WithdrawalBody.taken(record) }
+    private var group: RecordGroup { RecordGroup(owner: user, kind: WithdrawalBody.kind) }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
         guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
@@ -186,6 +188,9 @@ package struct RequestWithdrawal: RecordCommand {
                 try books.payee(of: other)
             } ?? payee
         try check(paid, account, books)
+        guard books.rows.dueCounts[group, default: 0] < WithdrawalBody.limit else {
+            throw Refusal(.tooManyWithdrawals)
+        }
         guard source == .mint || paid?.body.account != nil else {
             throw Refusal(.payeeNotOnboarded)
         }

@@ -88,11 +88,14 @@ package struct Observe: LedgerCommand {
     package let observation: Observation
     /// The key of the call that was answered, if the answer says nothing about any other.
     private let key: String?
+    /// The account that was asked for, if the call was about one.
+    private let account: String?
 
     /// - Parameter call: The call that has shown it; `nil` if there was none.
     package init(_ record: RecordID, _ observation: Observation, of call: Call? = nil) {
         self.record = record
         self.observation = observation
+        account = if case .readAccount(let account) = call { account } else { nil }
         switch observation {
         case .refused, .absent: key = call?.key
         case .deposit, .payee, .transfer, .payout, .unknown: key = nil
@@ -110,6 +113,7 @@ package struct Observe: LedgerCommand {
         guard let stored = books.rows.records[record] else { throw Refusal(.unknownRecord) }
         // Another server was faster, and the record has gone on.
         if let key, key != FundingStep.key(of: stored) { return nil }
+        if let account, try books.payee(of: stored.owner)?.body.account != account { return nil }
         return try books.apply(observation, to: stored, at: time)
     }
 }

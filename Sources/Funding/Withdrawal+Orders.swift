@@ -55,6 +55,9 @@ extension Next where Body == WithdrawalBody {
     private mutating func resume(returning: Bool, at now: Timestamp) -> Bool {
         guard subject.state == .held, let before = subject.body.heldIn else { return false }
         switch before {
+        // Its payout cannot be looked for, either.
+        case .sent where returning && subject.body.reason?.code == WithdrawalBody.unreadablePayout:
+            enter(.returning, at: now)
         case .pending, .sent: enter(before, at: now)
         case .returning: enter(returning ? .returning : .sent, at: now)
         case .inTransit: enter(returning ? .returning : before, at: now)

@@ -223,7 +223,7 @@ extension Next where Body == WithdrawalBody {
             .returning where isSilent:
             hold("transfer_unreadable", "", at: now)
         case .sent where isSilent, .inTransit where isSilent:
-            hold("payout_unreadable", "", at: now)
+            hold(WithdrawalBody.unreadablePayout, "", at: now)
         case .paid where isFinal(at: now): subject.lookAt = nil
         case .pending, .sent, .inTransit, .paid, .returning, .failed, .cancelled, .held: break
         }

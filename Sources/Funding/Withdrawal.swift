@@ -19,6 +19,10 @@ package struct WithdrawalBody: Watched {
     static let silencePatience: Duration = .seconds(30 * 24 * 3_600)
     /// The reason of one that the operator has stopped.
     static let stopped = "stopped_by_operator"
+    /// The reason of one whose payout nobody can read.
+    static let unreadablePayout = "payout_unreadable"
+    /// The withdrawals of a user that may be looked at at once: each has calls of its own.
+    package static let limit = 50
 
     package enum State: String, CaseIterable, Codable, Sendable {
         /// Taken from the wallet; nothing has been transferred.

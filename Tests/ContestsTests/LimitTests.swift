@@ -110,7 +110,7 @@ struct LimitTests {
         #expect(room.books.balance(of: ContestBooks.users[1]) == 1_500)
         try room.sweep(at: day(31))
         #expect(try room.contest.state == .cancelled)
-        #expect(try room.contest.body.cancelReason == Contest.abandoned)
+        #expect(try room.contest.body.cancellation?.source == .time)
         #expect(room.books.balance(of: ContestBooks.users[1]) == 2_000)
         #expect(room.books.complaint == nil)
     }
@@ -354,6 +354,18 @@ struct LimitTests {
         #expect(try room.contest.state == .settled)
         #expect(room.books.balance(of: ContestBooks.users[1]) == 2_500)
         #expect(room.books.complaint == nil)
+    }
+
+    @Test("A cancellation says who has made it and when, whatever its words are")
+    func cancellation() throws {
+        for organizer in [Self.organizer, nil] {
+            var room = try Room()
+            let cancel = CancelContest(contest: room.id, organizer: organizer, reason: "ABANDONED")
+            #expect(try room.books.take(cancel, at: Sample.start)?.reason == nil)
+            let cancellation = try #require(try room.contest.body.cancellation)
+            #expect(cancellation.source == (organizer == nil ? .operator : .organizer))
+            #expect(cancellation.reason == "ABANDONED" && cancellation.time == Sample.start)
+        }
     }
 
     @Test("A pot that a cancellation finds unequal stops an open contest")

@@ -128,7 +128,8 @@ struct PayeeTests {
         #expect(try payee().body.account == nil)
         _ = try rig.tell(Observe(id, Self.seen("acct_2", user: user))).get()
         #expect(try payee().body.account == "acct_2" && rig.complaint == nil)
-        // A late answer to the call that has made it says nothing of it.
+        // Late answers about the old one, or the call that has made it, say nothing of it.
+        _ = try rig.tell(Observe(id, .refused(gone), of: .readAccount("acct_\(user)"))).get()
         _ = try rig.tell(Observe(id, .refused(gone), of: .openAccount(order))).get()
         #expect(try payee().body.disabledReason == nil)
     }

@@ -234,7 +234,26 @@ struct WithdrawalTests {
             }
             #expect(try rig.withdrawal(id).state == .held)
             #expect(rig.complaint == nil)
+            // The operator has seen that the bank does not have it.
+            _ = try rig.tell(ResumeWithdrawal(id, isReturned: true)).get()
+            let call = try rig.tell(Wake(id)).get()
+            let isReturning =
+                switch (states.last, call) {
+                case (.pending, .findTransfer), (.sent, .reverseTransfer): true
+                default: false
+                }
+            #expect(isReturning, "\(String(describing: call))")
         }
+    }
+
+    @Test("A user has so many withdrawals under way, and no more")
+    func limit() throws {
+        var rig = FundingBooks()
+        let payee = try rig.user("payee", cents: 10_000)
+        try rig.onboard(payee)
+        for _ in 0..<WithdrawalBody.limit { _ = try rig.withdraw(100, by: payee).outcome.get() }
+        #expect(try rig.withdraw(100, by: payee).refusal == Refusal(.tooManyWithdrawals))
+        #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
     @Test("A transfer of which a part was reversed by hand is the operator's, and not made again")

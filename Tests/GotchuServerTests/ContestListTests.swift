@@ -197,7 +197,7 @@ struct ContestListTests {
             """
             INSERT INTO records \(numbers) SELECT \(copy), kind, owner, 'cancelled', version,
                 created_at, NULL, json_set(
-                    body, '$.isDeleted', json('true'), '$.listNumber', n + 1, '$.cancelReason', 'R'
+                    body, '$.isDeleted', json('true'), '$.listNumber', n + 1
                 )
             FROM records, numbers WHERE kind = 'contest'
             """

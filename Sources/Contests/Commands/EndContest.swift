@@ -57,7 +57,7 @@ package struct CancelContest: RecordCommand {
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
         let contest = try books.contest(contest, of: organizer, at: time)
         if let reason = contest.cancelReason { throw Refusal(reason) }
-        try books.cancel(contest, for: reason, at: time)
+        try books.cancel(contest, by: organizer == nil ? .operator : .organizer, reason, at: time)
         return contest.id
     }
 }
@@ -100,7 +100,7 @@ package struct SweepContest: LedgerCommand {
                     return try books.settle(contest, at: time)
                 }
                 if time >= contest.abandonedAt, contest.cancelReason == nil {
-                    return try books.cancel(contest, for: Contest.abandoned, at: time)
+                    return try books.cancel(contest, by: .time, nil, at: time)
                 }
             }
             return contest
@@ -213,7 +213,8 @@ extension Books {
     @discardableResult
     fileprivate mutating func cancel(
         _ contest: Contest,
-        for reason: String,
+        by source: Contest.Cancellation.Source,
+        _ reason: String?,
         at time: Timestamp
     ) throws(Refusal) -> Contest {
         guard contest.state != .cancelled else { return contest }
@@ -223,8 +224,7 @@ extension Books {
         }
         let cancelled = contest.changed(at: time) {
             $0.state = .cancelled
-            $0.body.cancelReason = reason
-            $0.body.cancelledAt = time.milliseconds
+            $0.body.cancellation = Contest.Cancellation(source, reason, at: time)
         }
         closeDesks(of: contest, at: time)
         put(cancelled, at: time)
@@ -234,8 +234,6 @@ extension Books {
 
 extension Contest {
     static let endStep = "end"
-    /// The stored reason of the cancellation of one that nobody completed.
-    package static let abandoned = "ABANDONED"
 
     /// The amounts by which the pot's money goes back.
     func refunds(to entries: [ContestEntry]) -> [(account: Account.Key, amount: Int64)] {

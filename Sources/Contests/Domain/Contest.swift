@@ -63,9 +63,7 @@ package struct Contest: Equatable, Sendable {
         var actedAt: Int64?
         /// The organiser's reason; a disputed contest is not settled.
         package internal(set) var dispute: String?
-        package internal(set) var cancelReason: String?
-        /// The time of its cancellation, in milliseconds.
-        package internal(set) var cancelledAt: Int64?
+        package internal(set) var cancellation: Cancellation?
         /// The invitation to a private contest, 128 random bits.
         package internal(set) var invitation: String?
         package internal(set) var isDeleted = false

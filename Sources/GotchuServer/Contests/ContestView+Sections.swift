@@ -23,11 +23,14 @@ extension ContestView {
                 ?? words.declared.filled("\(body.revision)")
             return (declaration.madeAt, text)
         }
-        if let reason = contest.body.cancelReason {
+        if let cancellation = contest.body.cancellation {
             let text =
-                reason == Contest.abandoned ? words.abandoned : words.cancelledFor.filled(reason)
-            let time = contest.body.cancelledAt ?? contest.body.updatedAt
-            rows.append((Timestamp(milliseconds: time), text))
+                switch cancellation.source {
+                case .organizer: words.cancelledFor.filled(cancellation.reason ?? "")
+                case .operator: words.operatorCancelled.filled(cancellation.reason ?? "")
+                case .time: words.abandoned
+                }
+            rows.append((cancellation.time, text))
         }
         guard !rows.isEmpty else { return nil }
         return ContestSection(

@@ -219,10 +219,12 @@ struct ReconciliationRun {
             accounts.formUnion([payee.account].compactMap(\.self) + payee.pastAccounts)
         }
         var (ours, theirs, closed) = try await readPayees(accounts)
-        if ours != theirs {
-            // Money may have moved while it was read.
+        for _ in 1..<Self.tries where ours != theirs {
+            let before = ours - theirs
+            // Money may have moved while it was read: then it differs by another amount.
             try await Task.sleep(for: Self.pause)
             (ours, theirs, closed) = try await readPayees(accounts)
+            if ours - theirs == before { break }
         }
         for account in closed.sorted() {
             Console.output("note\t\(account) is closed: what lies there cannot be read")

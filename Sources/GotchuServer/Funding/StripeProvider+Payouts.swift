@@ -24,8 +24,10 @@ extension StripeProvider {
 
     func read(account: String) async -> Observation {
         let outcome = await client.send(.account(account))
-        // A closed account is not shown any more: that is said of it.
-        if case .refused(let problem) = outcome {
+        // A closed account is not shown any more. Any other refusal is about us.
+        if case .refused(let problem) = outcome,
+            ["account_invalid", "resource_missing"].contains(problem.code)
+        {
             return .refused(ProviderRefusal(.other, problem))
         }
         return await seen(outcome) { Shown(.payee(SeenPayee($0))) }.observation

@@ -87,7 +87,9 @@ struct WithdrawalTerms: Sendable {
         return (found.account, hold)
     }
 
-    /// Returns the parts of a user's wallet for a withdrawal; nothing for a user without a wallet.
+    /// Returns the parts of a user's wallet for a withdrawal.
+    ///
+    /// - Throws: `unknownUser` if there is no such account.
     func withdrawable(
         of user: UserID,
         _ source: FundingSource

@@ -16,7 +16,7 @@ struct Limits: Sendable {
     /// than fifty look-ups a second.
     private let unknownCredentials = MissLimiter()
     /// The limiter of requests by which a user has the payment provider called.
-    private let providerCalls = CallerLimiter<UserID>(.init(capacity: 30, perSecond: 1))
+    private let providerCalls = CallerLimiter<UserID>(.init(capacity: 20, perSecond: 1))
 
     /// - Parameter callsPerSecond: The calls of one login in the long run; six times as many at
     ///   once.

@@ -65,7 +65,7 @@ extension Refusal.Reason {
         case .contestDisputed: .contestDisputed
         case .scoresChanged: .scoresChanged
         case .noScores: .noScores
-        case .tooManyContests: .rateLimited
+        case .tooManyContests, .tooManyWithdrawals: .rateLimited
         case .contestDates: .validationError
         case .leftTooOften, .tooManyScores, .contestUnderReview, .potUnequal: .contestState
         }
@@ -124,7 +124,8 @@ extension Refusal.Reason {
         case .noScores: "No entry has a score yet."
         case .tooManyContests: "Too many contests of this organiser are open."
         case .depositTooLarge, .walletFull, .tooManyOpenDeposits, .tooManyDeposits,
-            .contestDates, .leftTooOften, .tooManyScores, .contestUnderReview, .potUnequal:
+            .tooManyWithdrawals, .contestDates, .leftTooOften, .tooManyScores,
+            .contestUnderReview, .potUnequal:
             limitSentence
         case .unknownEID: "The EID to be replaced was never this session's."
         case .tooManyRotations: "The session has changed its EID too often. Keep the one it has."
@@ -141,6 +142,8 @@ extension Refusal.Reason {
             "Too many deposits are open. Pay one, or cancel it. Nothing was charged."
         case .tooManyDeposits:
             "Too many deposits were made within an hour. Wait a while. Nothing was charged."
+        case .tooManyWithdrawals:
+            "Too many withdrawals of this wallet are under way. Nothing was taken."
         case .contestDates:
             "locks_at must be in the future, and no date more than 366 days from now."
         case .leftTooOften:
@@ -159,7 +162,9 @@ extension Refusal.Reason {
     /// A Boolean that is true if the same request may succeed later without any other action.
     fileprivate var isRetryable: Bool {
         switch self {
-        case .tooManyLiveSessions, .noFreeEID, .accountChanged, .tooManyContests: true
+        case .tooManyLiveSessions, .noFreeEID, .accountChanged, .tooManyContests,
+            .tooManyWithdrawals:
+            true
         case .unknownContest, .notOrganizer, .notEntrant, .ownContest, .joinTokenRequired,
             .contestFull, .contestLocked, .alreadyJoined, .notJoined, .contestState,
             .contestCancelled, .contestDisputed, .scoresChanged, .noScores, .contestDates,

@@ -69,6 +69,8 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case payeeNotOnboarded = "PAYEE_NOT_ONBOARDED"
         /// Most of the balance is too young to be withdrawn.
         case heldBalance = "HELD_BALANCE"
+        /// The user has as many withdrawals under way as one may have.
+        case tooManyWithdrawals = "TOO_MANY_WITHDRAWALS"
         /// Money that the provider took back is owed.
         case walletOwes = "WALLET_OWES"
         /// The provider may be paying it already.
@@ -120,7 +122,7 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
     var isRemembered: Bool {
         switch reason {
         case .unknownUser, .unknownRecord, .forbidden, .ownSession, .keyReused, .accountChanged,
-            .otherProvider, .unreadable:
+            .otherProvider, .unreadable, .tooManyWithdrawals:
             false
         case .unknownContest, .notOrganizer, .notEntrant, .ownContest, .joinTokenRequired,
             .contestUnderReview, .potUnequal:

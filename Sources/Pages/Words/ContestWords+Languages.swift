@@ -38,6 +38,7 @@ extension ContestWords {
         declared: "The result was declared: revision {} of the scores.",
         disputedFor: "The organiser stopped the settlement: {}",
         cancelledFor: "The organiser cancelled: {}",
+        operatorCancelled: "The service's operator cancelled: {}",
         abandoned: "Nobody declared a result in time. All stakes have gone back.",
         free: "Free",
         entries: "{} of {} in",
@@ -89,6 +90,7 @@ extension ContestWords {
         declared: "Das Ergebnis wurde festgestellt: Fassung {} der Punkte.",
         disputedFor: "Der Veranstalter hat die Abrechnung angehalten: {}",
         cancelledFor: "Der Veranstalter hat abgesagt: {}",
+        operatorCancelled: "Der Betreiber des Dienstes hat abgesagt: {}",
         abandoned: "Niemand hat rechtzeitig ein Ergebnis festgestellt. Alle Einsätze wurden "
             + "zurückgegeben.",
         free: "Kostenlos",
@@ -141,6 +143,7 @@ extension ContestWords {
         declared: "أُعلنت النتيجة: النسخة {} من النقاط.",
         disputedFor: "أوقف المنظّم التسوية: {}",
         cancelledFor: "ألغى المنظّم المسابقة: {}",
+        operatorCancelled: "ألغى مشغّل الخدمة المسابقة: {}",
         abandoned: "لم يعلن أحد النتيجة في موعدها. أُعيدت كل المبالغ.",
         free: "مجاني",
         entries: "{} من {} مشاركون",

@@ -53,6 +53,7 @@ package struct ContestWords: Sendable {
     package let disputedFor: String
     /// With the organiser's reason.
     package let cancelledFor: String
+    package let operatorCancelled: String
     package let abandoned: String
 
     // States.
