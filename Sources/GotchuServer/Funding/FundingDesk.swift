@@ -105,7 +105,15 @@ struct FundingDesk: Sendable {
         as request: KeyedRequest
     ) async throws -> CommandReply<RecordID> {
         let source = try source(for: request.user)
-        try await terms.settle(request.user) { try await ledger.submit($0).accepted() }
+        let known = Answer.Key(
+            user: request.user,
+            command: RequestWithdrawal.name,
+            key: request.key
+        )
+        // A repeated request is answered from memory, and moves nothing.
+        if try await ledger.answer(known) == nil {
+            try await terms.settle(request.user) { try await ledger.submit($0).accepted() }
+        }
         let needsRelease = try await terms.needsRelease(request.user, source)
         for _ in 0..<Self.tries {
             let withdrawal = RequestWithdrawal(
