@@ -57,6 +57,7 @@ final class CallPace: Sendable {
         guard let wait = lines.withLock({ reserve(&$0, now) }) else { return false }
         guard wait > .zero else { return true }
         do {
+            // The reserved time itself is waited for.
             try await Task.sleep(for: wait)
             return true
         } catch {

@@ -121,7 +121,7 @@ extension FundingDesk {
             )
         }
         let link: Result<ConnectLinkReply, Problem> =
-            // Whoever has an invitation is not let into an account that is in use.
+            // An invitation opens no account that is in use.
             if payee.state == .active, ticket == nil {
                 await work.dashboardLink(of: account)
             } else {

@@ -73,6 +73,7 @@ struct FundingWorker: Service {
             } catch let error as LedgerError {
                 failures.failed(error)
             }
+            // Nothing tells that Stripe, or the key, is well again.
             try? await Task.sleep(for: Self.bindingInterval)
         }
     }
@@ -119,6 +120,7 @@ struct FundingWorker: Service {
             recovery: "Due deposits and withdrawals can be read again."
         )
         while !Task.isCancelled {
+            // A record is due by the clock, and another server may have made it.
             try? await Task.sleep(for: Self.interval)
             guard looks.gate.isOpen else { continue }
             do {
@@ -171,6 +173,7 @@ struct FundingWorker: Service {
             } catch {
                 failures.failed(error)
             }
+            // The list is for webhooks that never came: nothing announces it.
             try? await Task.sleep(for: Self.listingInterval)
         }
     }

@@ -22,6 +22,14 @@ protocol CommittedReads: Sendable {
     ) async throws(LedgerError) -> AccountEarnings?
 }
 
+extension CommittedReads {
+    /// Returns what a user owes, in minor units.
+    func debt(of user: UserID) async throws -> Int64 {
+        let key = Account.Key(.houseOf(.owed, user), FundingDesk.currency)
+        return -(try await history(of: key, .newest)?.account.balance ?? 0)
+    }
+}
+
 extension Ledger: CommittedReads {}
 
 /// The reads of a command beside the servers.
@@ -94,7 +102,7 @@ struct WithdrawalTerms: Sendable {
         of user: UserID,
         _ source: FundingSource
     ) async throws -> Withdrawable {
-        let debt = try await debt(of: user)
+        let debt = try await reads.debt(of: user)
         let (account, hold) = try await hold(of: user, source)
         let available = max(0, account.balance - hold.young - debt)
         return Withdrawable(
@@ -104,12 +112,6 @@ struct WithdrawalTerms: Sendable {
         )
     }
 
-    /// Returns what a user owes, in minor units.
-    private func debt(of user: UserID) async throws -> Int64 {
-        let key = Account.Key(.houseOf(.owed, user), FundingDesk.currency)
-        return -(try await reads.history(of: key, .newest)?.account.balance ?? 0)
-    }
-
     /// Settles what a user owes from the wallet, before something is withdrawn.
     ///
     /// - Parameter submit: Carries the command out.
@@ -117,7 +119,7 @@ struct WithdrawalTerms: Sendable {
         _ user: UserID,
         _ submit: (SettleDebt) async throws -> Int64
     ) async throws {
-        guard try await debt(of: user) > 0 else { return }
+        guard try await reads.debt(of: user) > 0 else { return }
         _ = try await submit(SettleDebt(user, in: FundingDesk.currency))
     }
 

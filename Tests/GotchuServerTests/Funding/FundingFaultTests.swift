@@ -4,8 +4,8 @@ import Testing
 
 @testable import GotchuServer
 
-/// What users, payees and damage do to the calls to the provider, with a real server and the
-/// stand-in.
+/// Calls to the provider under repeated requests, closed accounts and damage, with a real server
+/// and the stand-in.
 @Suite("Trouble around the provider", .timeLimit(.minutes(hangLimit)))
 struct FundingFaultTests {
     @Test("A payer who repeats a deposit's request is slowed, and another's deposit is not")

@@ -45,8 +45,7 @@ struct ListPayees: AsyncParsableCommand {
             let store = try database.store
             try await store.forEach(PayeeBody.kind) { record in
                 let payee = try Payee(record)
-                let debt = Account.Key(.houseOf(.owed, payee.owner), FundingDesk.currency)
-                let owed = -(try await store.history(of: debt, .newest)?.account.balance ?? 0)
+                let owed = try await StoredReads(store: store).debt(of: payee.owner)
                 Console.output(
                     [
                         payee.owner.rawValue, payee.state.rawValue,
