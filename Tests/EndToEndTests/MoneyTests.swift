@@ -27,6 +27,8 @@ struct MoneyTests {
         )
         let late = try await run("wallet", "cancel", id)
         #expect(late.code == 1 && late.text.contains("already ended"), "\(late.text)")
+        let unknown = try await run("wallet", "cancel", "nonsense")
+        #expect(unknown.code == 1 && unknown.text.contains("wallet deposits"), "\(unknown.text)")
         let payouts = try await run("payouts")
         #expect(payouts.text.contains("$20.00 can be withdrawn now"), "\(payouts.text)")
         let withdrawn = try await run("withdraw", "5.00", "--yes")

@@ -55,7 +55,13 @@ struct WalletCancelCommand: SocketCommand {
     var id: String
 
     func run(_ client: LocalClient, _ output: Output) async throws {
-        let deposit = try await client.cancelDeposit(id)
+        let deposit: IntentReply
+        do {
+            deposit = try await client.cancelDeposit(id)
+        } catch LocalClientFailure.problem(var problem) where problem.errorCode == .notFound {
+            problem.fix = "gotchu-ctl wallet deposits"
+            throw LocalClientFailure.problem(problem)
+        }
         guard !output.isJSON else { return try output.json(deposit) }
         let amount = Money(minorUnits: deposit.amountCents.value, currency: deposit.currency)
         output.line("Cancelled: \(amount) was not added.")
