@@ -249,7 +249,9 @@ struct SignalTests {
         let system = try await LiveSystem(distance: 5)
         let folder = try TemporaryFolder()
         let scan = "\(GotchuCtl.path) scan --timeout 5 --socket \(system.payer)"
-        let command = "\(jobControl)\(scan) & echo $! >\(folder.path)/pid; sleep 5; wait"
+        // Not `wait`, with which a shell with job control leaves what is stopped and ends.
+        let wait = "while kill -0 $! 2>/dev/null; do sleep 1; done"
+        let command = "\(jobControl)\(scan) & echo $! >\(folder.path)/pid; \(wait)"
         let terminal = try Self.terminal(command)
         try await eventually("it draws in place") {
             terminal.text.contains("\u{1B}[1A") ? true : nil

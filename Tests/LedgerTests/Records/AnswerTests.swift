@@ -93,7 +93,7 @@ struct AnswerTests {
     func refusals(reason: Refusal.Reason) throws {
         let forgotten: Set<Refusal.Reason> = [
             .unknownUser, .unknownRecord, .forbidden, .ownSession, .keyReused, .accountChanged,
-            .otherProvider, .unreadable,
+            .otherProvider, .unreadable, .tooManyWithdrawals,
             .unknownContest, .notOrganizer, .notEntrant, .ownContest, .joinTokenRequired,
             .contestUnderReview, .potUnequal,
         ]
