@@ -80,7 +80,6 @@ extension Next where Body == WithdrawalBody {
     mutating func release(at now: Timestamp) {
         guard subject.body.needsRelease else { return }
         subject.body.needsRelease = false
-        subject.body.heardAt = now
         if subject.state == .pending { subject.lookAt = now }
     }
 }

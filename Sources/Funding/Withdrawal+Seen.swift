@@ -91,7 +91,6 @@ extension Next where Body == WithdrawalBody {
             subject.body.payout = seen.id
             enter(.inTransit, at: now)
         }
-        subject.body.heardAt = now
         subject.body.arrivesAt = seen.arrivesAt ?? subject.body.arrivesAt
         switch seen.status {
         case .pending, .inTransit:
@@ -215,12 +214,12 @@ extension Next where Body == WithdrawalBody {
     }
 
     /// Ends the wait for an object of which nothing can be read: the account is closed to us.
-    mutating func endSilence(at now: Timestamp) {
-        let heardAt = subject.body.heardAt ?? subject.createdAt
-        let isSilent = now >= heardAt.advanced(by: WithdrawalBody.silencePatience)
+    mutating func endSilence(since start: Timestamp, at now: Timestamp) {
+        // What waits for its release is not called for.
+        subject.body.silentSince = subject.body.needsRelease ? nil : start
+        let isSilent = now >= start.advanced(by: WithdrawalBody.silencePatience)
         switch subject.state {
-        case .pending where isSilent && !subject.body.needsRelease,
-            .returning where isSilent:
+        case .pending where isSilent, .returning where isSilent:
             hold("transfer_unreadable", "", at: now)
         case .sent where isSilent, .inTransit where isSilent:
             hold(WithdrawalBody.unreadablePayout, "", at: now)
@@ -261,7 +260,7 @@ extension Next where Body == WithdrawalBody {
         subject.state = state
         subject.body.heldIn = nil
         subject.body.waitsSince = nil
-        subject.body.heardAt = now
+        subject.body.silentSince = nil
         subject.body.looks = 0
         subject.body.tries.renew(at: now)
         subject.lookAgain(within: Pace.open(0), at: now)

@@ -64,8 +64,8 @@ package struct WithdrawalBody: Watched {
     package internal(set) var reason: ProviderNotice?
     package internal(set) var arrivesAt: Timestamp?
     package internal(set) var paidAt: Timestamp?
-    /// The time of the newest look that showed its payout, or of entering its state.
-    var heardAt: Timestamp?
+    /// The time of the first call in this state since which none was answered.
+    var silentSince: Timestamp?
     /// A Boolean that is true until the operator releases a new payee's withdrawals.
     package internal(set) var needsRelease: Bool
     /// A Boolean that is true if a call that is not refused yet may have moved money.
@@ -173,6 +173,7 @@ extension Funding {
         at now: Timestamp
     ) -> Next<WithdrawalBody> {
         var next = Next(withdrawal)
+        next.subject.body.silentSince = nil
         switch observation {
         case .transfer(let seen): next.see(seen, at: now)
         case .payout(let seen): next.see(seen, at: now)
@@ -183,7 +184,7 @@ extension Funding {
                     within: delay ?? Pace.retry(withdrawal.body.looks),
                     at: now
                 )
-                next.endSilence(at: now)
+                next.endSilence(since: withdrawal.body.silentSince ?? now, at: now)
             }
         case .absent: next.miss(at: now)
         case .deposit, .payee: break

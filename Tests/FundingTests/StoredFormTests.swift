@@ -47,7 +47,7 @@ struct StoredFormTests {
             "PAID",
             #"""
             {"account":"acct_1","booked":{"po_1:paid":400,"r:taken":400,"tr_1":400},\#
-            "currency":"usd","heardAt":"2030-03-17T17:46:42.000Z","isCalled":true,\#
+            "currency":"usd","isCalled":true,\#
             "isReturnAsked":false,\#
             "lookedAt":"2030-03-17T17:46:41.000Z",\#
             "looks":2,"minorUnits":400,"needsRelease":false,"paidAt":"2030-03-17T17:46:42.000Z",\#

@@ -11,6 +11,9 @@ struct ReconciliationRun {
     private static let tries = 5
     /// The time between two readings, within which a running server books what was just moved.
     private static let pause: Duration = .seconds(2)
+    /// The age at which a running server has seen a transaction: it looks at what is open every 15
+    /// minutes, and reads the list of events every ten.
+    private static let lag: Duration = .seconds(1_200)
     private static let currency = Currency.usd
 
     let store: any Store
@@ -43,9 +46,11 @@ struct ReconciliationRun {
             try await adoptTransfers(first.unbooked.map(\.fact), &differences)
         }
         let comparison = try await compare(lines)
+        for note in comparison.notes { Console.output("note\t\(note)") }
         for difference in comparison.differences { report(difference.text, &differences) }
         if differences == 0 {
-            Console.output("ok\t\(comparison.count) balance transactions, each booked once")
+            let rest = comparison.notes.isEmpty ? "" : ", but for these"
+            Console.output("ok\t\(comparison.count) balance transactions, each booked once\(rest)")
         }
         let (ours, net, theirs) = (comparison.ours, comparison.net, comparison.balance)
         let text = Reconciliation.text
@@ -101,6 +106,8 @@ struct ReconciliationRun {
         let count: Int
         /// The facts that differ, twice.
         let differences: [Reconciliation.Difference]
+        /// Those that the running server has not looked at yet, in a person's words.
+        let notes: [String]
         /// −STRIPE_BALANCE, without what is under way between the two sides.
         let ours: Int64
         /// The sum of the transactions.
@@ -126,23 +133,41 @@ struct ReconciliationRun {
             if books { try await book(newer) }
             let both = Reconciliation(lines: lines, books: try await booked())
             let found = try await both.unbooked + judged(both.unknown)
-            let lasting = found.filter { before?.contains($0) ?? true }
-            guard found.isEmpty || before != nil else {
+            guard found.isEmpty && both.net == balance || before != nil else {
                 before = found
                 continue
             }
-            let underWay = found.filter { !lasting.contains($0) }.reduce(0) { $0 + $1.effect }
+            var (differences, notes): ([Reconciliation.Difference], [String]) = ([], [])
+            for difference in found where before?.contains(difference) ?? true {
+                if let line = both.lines[difference.fact], let time = try await nextLook(at: line) {
+                    notes.append("\(difference.text) yet: the server sees it by \(time.iso8601)")
+                } else {
+                    differences.append(difference)
+                }
+            }
+            let underWay = found.filter { !differences.contains($0) }.reduce(0) { $0 + $1.effect }
             let waiting = both.unknown.filter { each in !found.contains { $0.fact == each.fact } }
                 .reduce(0) { $0 + $1.effect }
             return Comparison(
                 count: lines.count,
-                differences: lasting,
+                differences: differences,
+                notes: notes,
                 ours: both.books.values.reduce(0, +) - waiting + underWay,
                 net: both.net,
                 balance: balance
             )
         }
         throw ServerFailure(.tryAgain, "Stripe's balance changes while it is read. Run it again.")
+    }
+
+    /// Returns the time by which a running server has seen a transaction of a record that the books
+    /// have; `nil` if that is past.
+    private func nextLook(at line: BalanceTransaction) async throws -> Timestamp? {
+        let time = line.created.advanced(by: Self.lag)
+        guard let source = line.source, time > Timestamp.now else { return nil }
+        let object = source.object?.paymentIntent?.id ?? source.id
+        let isKnown = try await store.record(named: Posting.name(ofObject: object)) != nil
+        return isKnown ? time : nil
     }
 
     private func total(_ balance: StripeBalance) -> Int64 {
@@ -218,50 +243,71 @@ struct ReconciliationRun {
             let payee = try Payee(record).body
             accounts.formUnion([payee.account].compactMap(\.self) + payee.pastAccounts)
         }
-        var (ours, theirs, closed) = try await readPayees(accounts)
-        for _ in 1..<Self.tries where ours != theirs {
-            let before = ours - theirs
+        var seen = try await readPayees(accounts)
+        for _ in 1..<Self.tries where seen.difference != 0 {
+            let before = seen.difference
             // Money may have moved while it was read: then it differs by another amount.
             try await Task.sleep(for: Self.pause)
-            (ours, theirs, closed) = try await readPayees(accounts)
-            if ours - theirs == before { break }
+            seen = try await readPayees(accounts)
+            if seen.difference == before { break }
         }
-        for account in closed.sorted() {
-            Console.output("note\t\(account) is closed: what lies there cannot be read")
-        }
-        let text = "−STRIPE_PAYOUTS \(Reconciliation.text(ours))"
-        if ours == theirs {
+        for note in seen.notes { Console.output("note\t\(note)") }
+        let text = "−STRIPE_PAYOUTS \(Reconciliation.text(seen.ours))"
+        if seen.difference == 0 {
             Console.output("ok\t\(text) = balances and open payouts of \(accounts.count) accounts")
         } else {
-            report("\(text), at payees' accounts \(Reconciliation.text(theirs))", &differences)
+            report("\(text), at payees' accounts \(Reconciliation.text(seen.theirs))", &differences)
         }
     }
 
-    /// Reads −STRIPE_PAYOUTS, and what lies at accounts or is on its way from there.
-    ///
-    /// - Returns: Also the accounts that this platform may not read any more.
-    private func readPayees(
-        _ accounts: Set<String>
-    ) async throws -> (ours: Int64, theirs: Int64, closed: [String]) {
+    /// The payees' money as it was read last.
+    private struct PayeesMoney {
+        /// −STRIPE_PAYOUTS.
+        var ours: Int64 = 0
+        /// The sum of what lies at accounts or is on its way from there.
         var theirs: Int64 = 0
-        var closed: [String] = []
-        for account in accounts {
+        /// Closed accounts, and payouts that the running server has not looked at yet.
+        var notes: [String] = []
+
+        var difference: Int64 { ours - theirs }
+    }
+
+    private func readPayees(_ accounts: Set<String>) async throws -> PayeesMoney {
+        var money = PayeesMoney()
+        for account in accounts.sorted() {
             let balance = await provider.client.send(.balance(of: account))
             if case .refused = balance {
-                closed.append(account)
+                money.notes.append("\(account) is closed: what lies there cannot be read")
                 continue
             }
-            theirs += total(try done(balance))
+            money.theirs += total(try done(balance))
             let start = Timestamp.now.advanced(by: .seconds(-60 * 24 * 3_600))
             let payouts = try done(
                 await provider.all {
                     StripeCall.payouts(of: account, from: start, to: nil, after: $0)
                 }
             )
-            theirs += payouts.filter { $0.status == .pending || $0.status == .inTransit }
-                .reduce(0) { $0 + $1.amount }
+            for payout in payouts { try await add(payout, to: &money) }
         }
-        return (-(try await balance(of: .house(.stripePayouts))), theirs, closed)
+        money.ours = -(try await balance(of: .house(.stripePayouts)))
+        return money
+    }
+
+    /// Adds what is on its way from an account, as far as the running server can know.
+    private func add(_ payout: StripePayout, to money: inout PayeesMoney) async throws {
+        let isOpen = payout.status == .pending || payout.status == .inTransit
+        if isOpen { return money.theirs += payout.amount }
+        let record = try await store.record(named: Posting.name(ofObject: payout.id))?.record
+        guard let record, let time = record.dueAt, time > Timestamp.now else { return }
+        switch (try Withdrawal(record).state, payout.status) {
+        case (.inTransit, .paid): money.theirs += payout.amount
+        case (.paid, .failed), (.paid, .canceled): money.theirs -= payout.amount
+        default: return
+        }
+        money.notes.append(
+            "\(payout.id) \(Reconciliation.text(payout.amount)) is \(payout.status.rawValue), "
+                + "which is not booked yet: the server sees it by \(time.iso8601)"
+        )
     }
 
     // MARK: Adoption

@@ -109,17 +109,17 @@ actor FundingRig {
     /// Waits until the first server was killed, and starts it again on the same books.
     ///
     /// - Parameter change: What happens to the books in between.
-    func restart(after change: @Sendable () throws -> Void = {}) async throws {
+    func restart(after change: @Sendable () async throws -> Void = {}) async throws {
         restarts += 1
         let server = servers.removeFirst()
         _ = try await server.program.exitCode()
         logs += server.program.text
-        try change()
+        try await change()
         try await start()
     }
 
     /// Kills the first server, and starts it again.
-    func kill(andThen change: @Sendable () throws -> Void = {}) async throws {
+    func kill(andThen change: @Sendable () async throws -> Void = {}) async throws {
         servers[0].program.signal(SIGKILL)
         try await restart(after: change)
     }

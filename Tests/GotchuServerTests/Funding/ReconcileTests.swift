@@ -67,6 +67,33 @@ struct ReconcileTests {
         }
     }
 
+    @Test("What the running server has not looked at yet is noted, and is no difference")
+    func notSeenYet() async throws {
+        try await FundingRig.with { rig in
+            try await Self.story(rig)
+            let before = try await rig.reconcile("--book")
+            #expect(before.code == 0 && !before.text.contains("note\t"), "\(before.text)")
+            // Without a server nothing is faster than the comparison.
+            try await rig.kill {
+                let part: [String: ControlValue] = [
+                    "name": .text(try await rig.last("intents")), "amount": .integer(100),
+                ]
+                try await rig.standIn.order("refund", part)
+                try await rig.movePayout(to: "paid")
+                let after = try await rig.reconcile()
+                #expect(after.code == 0 && !after.text.contains("DIFF"), "\(after.text)")
+                for note in [
+                    "refund -1.00 is not booked yet: the server sees it by ",
+                    "40.00 is paid, which is not booked yet: the server sees it by ",
+                ] { #expect(after.text.contains(note), "\(after.text)") }
+                try await rig.standIn.order("lie", ["what": .text("adjust")])
+                let lie = try await rig.reconcile()
+                #expect(lie.code == 1 && lie.text.contains("adjustment -15.00 is not booked\n"))
+                #expect(lie.text.contains("DIFF\t−STRIPE_BALANCE"), "\(lie.text)")
+            }
+        }
+    }
+
     @Test("Each of six lies is found, one after the other")
     func lies() async throws {
         let lies = [
