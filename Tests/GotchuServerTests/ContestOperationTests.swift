@@ -38,7 +38,7 @@ struct ContestOperationTests {
         }
     }
 
-    @Test("Contests are shown to listed users alone, and a desk of theirs takes every fee")
+    @Test("Contests are shown to listed users, and one of theirs to whoever enters it at its desk")
     func staged() async throws {
         let folder = try TemporaryFolder()
         let opening = try await ServerProcess(folder: folder)
@@ -69,17 +69,24 @@ struct ContestOperationTests {
         #expect(refused.code == "VALIDATION_ERROR")
         let sid = try await wire.post("/sessions/create", desk, token: organizer).string("sid")
         #expect(try await wire.lock(sid, by: other).status == 200)
+        #expect(try await wire.get("/api/contests/\(id)", token: other).code == "NOT_FOUND")
         #expect(try await wire.send(sid, by: other, key: key).status == 200)
+        #expect(try await wire.get("/api/contests/\(id)", token: other).status == 200)
+        #expect(try await wire.get("/api/contests", token: other).code == "NOT_FOUND")
         try await pages(of: id, at: server)
     }
 
-    /// Looks at the pages of contests as somebody who is on the list, and as two who are not.
+    /// Looks at the pages of contests as somebody who is on the list, one who has entered at the
+    /// desk, and two who are neither.
     private func pages(of id: String, at server: ServerProcess) async throws {
         let listed = try await Browser.loggedIn("organizer@shop.example", at: server)
         let own = try await listed.open("/web/contests/\(id)")
         #expect(own.status == 200 && own.text.contains("href=\"/contests\""))
         #expect(try await listed.open("/contests/\(id)").status == 200)
-        let other = try await Browser.loggedIn("other@shop.example", at: server)
+        let entrant = try await Browser.loggedIn("other@shop.example", at: server)
+        #expect(try await entrant.open("/contests/\(id)").status == 200)
+        #expect(try await entrant.open("/contests").status == 404)
+        let other = try await Browser.loggedIn("stranger@shop.example", at: server)
         let page = try await other.open("/web/earnings")
         #expect(page.status == 200 && !page.text.contains("/contests"))
         for path in ["/contests", "/contests/\(id)", "/web/contests", "/web/contests/\(id)"] {

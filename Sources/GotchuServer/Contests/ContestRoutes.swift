@@ -64,7 +64,7 @@ struct ContestRoutes: Sendable {
     /// Adds to each problem the names that the first clients of contests use.
     private func described(_ handler: @escaping Handler) -> Handler {
         { request, context in
-            try requireShown(to: await user(of: request))
+            try await requireShown(to: await user(of: request), context)
             do {
                 return try await handler(request, context)
             } catch let problem as Problem {
@@ -81,13 +81,23 @@ struct ContestRoutes: Sendable {
         return try? await authentication.tokens.login(of: request).user
     }
 
-    /// Throws if contests are shown to some users alone, and this is none of them.
+    /// Throws if contests are shown to some users alone, and this is none of them. The contest that
+    /// somebody has entered at its desk is shown to them all the same.
     ///
-    /// - Parameter user: `nil` for somebody who is not logged in.
-    func requireShown(to user: UserID?) throws(Problem) {
-        guard options.users.areAll || user.map(options.users.contain) ?? false else {
-            throw Problem(.notFound, detail: "There is no such address.")
+    /// - Parameters:
+    ///   - user: `nil` for somebody who is not logged in.
+    ///   - context: What is asked for, if that may be a single contest.
+    func requireShown(to user: UserID?, _ context: ServerContext? = nil) async throws {
+        guard !options.users.areAll else { return }
+        if let user {
+            if options.users.contain(user) { return }
+            if let id = context.flatMap({ try? Self.contest(in: $0) }),
+                try await reader.entry(of: user, in: id) != nil
+            {
+                return
+            }
         }
+        throw Problem(.notFound, detail: "There is no such address.")
     }
 
     /// Returns the OpenAPI document of contests.

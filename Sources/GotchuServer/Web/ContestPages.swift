@@ -23,7 +23,7 @@ struct ContestPages: Sendable {
             _ body: @escaping @Sendable (inout WebForm) async throws -> Response
         ) {
             let answer = gate.form(needing: .payer, fields: limit) { form in
-                try contests.requireShown(to: form.visit.user)
+                try await contests.requireShown(to: form.visit.user, form.visit.context)
                 return try await body(&form)
             }
             router.post(RouterPath("\(one)/\(name)"), use: answer)
@@ -36,7 +36,7 @@ struct ContestPages: Sendable {
 
     private func list(_ request: Request, _ context: ServerContext) async throws -> Response {
         let visit = try await gate.visit(request, context)
-        try contests.requireShown(to: visit?.user)
+        try await contests.requireShown(to: visit?.user)
         var query = try QueryParameters(request)
         let cursor = try ContestRoutes.cursor(&query)
         try query.end()
@@ -50,7 +50,7 @@ struct ContestPages: Sendable {
 
     private func show(_ request: Request, _ context: ServerContext) async throws -> Response {
         let visit = try await gate.visit(request, context)
-        try contests.requireShown(to: visit?.user)
+        try await contests.requireShown(to: visit?.user, context)
         return try await page(request, context, visit).response(for: visit)
     }
 
