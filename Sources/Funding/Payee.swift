@@ -137,7 +137,7 @@ extension Funding {
     /// Decides which call a payee needs now.
     package static func look(at payee: Payee, now: Timestamp) -> Next<PayeeBody> {
         var next = Next(payee)
-        // A new account is opened only if somebody asks for it, and none for who is paid to another's.
+        // An account is opened only if somebody asks, and none for who is paid to another's.
         let isAsked = payee.lookAt != nil && payee.body.payeeOf == nil
         guard payee.body.account != nil || isAsked else {
             next.subject.lookAt = nil

@@ -86,7 +86,7 @@ struct ContestRoutes: Sendable {
     ///
     /// - Parameters:
     ///   - user: `nil` for somebody who is not logged in.
-    ///   - context: What is asked for, if that may be a single contest.
+    ///   - context: The call, if it may be about a single contest.
     func requireShown(to user: UserID?, _ context: ServerContext? = nil) async throws {
         guard !options.users.areAll else { return }
         if let user {

@@ -67,7 +67,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("What the running server has not looked at yet is noted, and is no difference")
+    @Test("A change that the running server has not looked at yet is noted, and is no difference")
     func notSeenYet() async throws {
         try await FundingRig.with { rig in
             try await Self.story(rig)
