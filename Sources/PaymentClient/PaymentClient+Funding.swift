@@ -11,7 +11,9 @@ extension PaymentClient {
     ///   `FUNDING_NOT_CONFIGURED`, `DEPOSIT_LIMIT`, `VALIDATION_ERROR` or `IDEMPOTENCY_KEY_REUSED`.
     package func openIntent(_ amountCents: Int64, key: IdempotencyKey) async -> Answer<IntentReply>
     {
-        let body = IntentRequest(amountCents: amountCents, presentation: "hosted")
+        let body = JSONValue.object([
+            "amount_cents": .integer(amountCents), "presentation": .string("hosted"),
+        ])
         return decode(
             await raw(
                 .POST,

@@ -88,7 +88,7 @@ package struct PaymentClient: Sendable {
     ///
     /// - Returns: The token. Refused with `NOT_FOUND` by any other server.
     package func devLogin(email: String) async -> Answer<DevLoginReply> {
-        await call(.POST, "/auth/dev-login", DevLoginRequest(email: email))
+        await call(.POST, "/auth/dev-login", ["email": email])
     }
 
     /// Asks for a short token in exchange for a device's credential, which that spends.
@@ -97,7 +97,7 @@ package struct PaymentClient: Sendable {
     ///   the credential is not taken. After `.unknown` it may be spent: ask again with the same
     ///   one, which the server forgives until its successor has been used.
     package func refresh(_ credential: String) async -> Answer<TokenReply> {
-        await call(.POST, "/auth/token", TokenRequest(refreshToken: credential))
+        await call(.POST, "/auth/token", ["refresh_token": credential])
     }
 
     /// The caller's own wallet.
@@ -155,7 +155,9 @@ package struct PaymentClient: Sendable {
     /// - Returns: Refused with `NOT_FOUND`, `OWN_SESSION`, `SESSION_BUSY` (another payer has it),
     ///   `SESSION_PAID`, `SESSION_CANCELLED`, `SESSION_EXPIRED`, or `AMOUNT_CHANGED` (of a share).
     package func lock(_ sid: SessionID, expecting cents: Int64? = nil) async -> Answer<LockReply> {
-        let request = LockRequest(sid: sid, expectedAmountCents: cents)
+        let request = JSONValue.members([
+            "sid": .string(sid.rawValue), "expected_amount_cents": cents.map(JSONValue.integer),
+        ])
         let answer: Answer<LockReply> = await call(.POST, "/sessions/lock", request)
         return answer.requiring(\.ok)
     }
@@ -192,7 +194,7 @@ package struct PaymentClient: Sendable {
         of sid: SessionID,
         replacing eid: EID
     ) async -> Answer<RotateEIDReply> {
-        await call(.POST, "/sessions/\(sid)/eids", RotateEIDRequest(replaces: eid))
+        await call(.POST, "/sessions/\(sid)/eids", ["replaces": eid])
     }
 
     /// Returns a session to its payee or its payer.

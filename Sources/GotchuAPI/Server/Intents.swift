@@ -1,30 +1,5 @@
 package import GotchuCore
 
-/// `POST /api/payments/intents`, which also carries an `Idempotency-Key` header.
-package struct IntentRequest: Codable, Equatable, Sendable {
-    package var amountCents: Int64
-    package var currency: Currency?
-    package var reference: String?
-    package var presentation: String?
-
-    package init(
-        amountCents: Int64,
-        currency: Currency? = nil,
-        reference: String? = nil,
-        presentation: String? = nil
-    ) {
-        self.amountCents = amountCents
-        self.currency = currency
-        self.reference = reference
-        self.presentation = presentation
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case currency, reference, presentation
-        case amountCents = "amount_cents"
-    }
-}
-
 /// A payment intent: a payer's wish to fill their wallet.
 package struct IntentReply: Codable, Equatable, Sendable {
     package var paymentIntentID: String

@@ -1,12 +1,3 @@
-/// `POST /auth/dev-login`, which exists only on a development server.
-package struct DevLoginRequest: Codable, Equatable, Sendable {
-    package var email: String
-
-    package init(email: String) {
-        self.email = email
-    }
-}
-
 /// The answer to `POST /auth/dev-login`.
 package struct DevLoginReply: Codable, Equatable, Sendable {
     /// A bearer token for `Authorization`. A secret.

@@ -1,17 +1,3 @@
-/// `POST /sessions/{sid}/refund`, which also carries an `Idempotency-Key` header.
-package struct RefundRequest: Codable, Equatable, Sendable {
-    /// The amount in minor units; all that has not been refunded unless given.
-    package var amountCents: Int64?
-
-    package init(amountCents: Int64?) {
-        self.amountCents = amountCents
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case amountCents = "amount_cents"
-    }
-}
-
 /// The answer to `POST /sessions/{sid}/refund`, once the refund is durable.
 package struct RefundReply: Codable, Equatable, Sendable {
     package var ok: Bool

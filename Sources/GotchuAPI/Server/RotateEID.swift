@@ -1,16 +1,5 @@
 package import GotchuCore
 
-/// `POST /sessions/{sid}/eids`.
-package struct RotateEIDRequest: Codable, Equatable, Sendable {
-    /// The EID that the payee has on the air. A caller that lost an answer sends the same one again
-    /// and gets that answer's EID; without it every call makes another.
-    package var replaces: EID?
-
-    package init(replaces: EID?) {
-        self.replaces = replaces
-    }
-}
-
 /// The answer to `POST /sessions/{sid}/eids`: the session's present EID, and the one before it.
 package struct RotateEIDReply: Codable, Equatable, Sendable {
     package var eid: EID

@@ -1,27 +1,5 @@
 package import GotchuCore
 
-/// `POST /wallet/send`, which also carries an `Idempotency-Key` header.
-package struct SendRequest: Codable, Equatable, Sendable {
-    package var sid: SessionID
-    /// The amount that the payer saw; the server refuses the payment if the session requests
-    /// another.
-    package var expectedAmountCents: Int64?
-    /// The tip that the payer adds to that amount, if the session allows one.
-    package var tipCents: Int64?
-
-    package init(sid: SessionID, expectedAmountCents: Int64?, tipCents: Int64? = nil) {
-        self.sid = sid
-        self.expectedAmountCents = expectedAmountCents
-        self.tipCents = tipCents
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case expectedAmountCents = "expected_amount_cents"
-        case sid
-        case tipCents = "tip_cents"
-    }
-}
-
 /// The answer to `POST /wallet/send`, once the payment is durable.
 package struct SendReply: Codable, Equatable, Sendable {
     package var ok: Bool

@@ -8,8 +8,6 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
     package var memo: String?
     /// The lifetime, 1 to 300 seconds, of a split to 3,600, of a desk to 43,200; 300 unless given.
     package var ttlSeconds: Int?
-    /// The payee's own reference (an order number); never shown to a payer. At most 140 characters.
-    package var payeeReference: String?
     /// True if the payer may add a tip; false unless given.
     package var allowsTip: Bool?
     /// `split` or `entry` if several payers pay it; absent otherwise.
@@ -28,7 +26,6 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
         currency: Currency? = nil,
         memo: String? = nil,
         ttlSeconds: Int? = nil,
-        payeeReference: String? = nil,
         allowsTip: Bool? = nil,
         split: SplitTerms? = nil,
         contestID: String? = nil
@@ -38,7 +35,6 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
         self.currency = contestID == nil ? currency : nil
         self.memo = memo
         self.ttlSeconds = ttlSeconds
-        self.payeeReference = payeeReference
         self.allowsTip = allowsTip
         kind = contestID == nil ? split.map { _ in Places.split } : Places.entry
         self.contestID = contestID
@@ -54,7 +50,6 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
         case currency
         case isAllOrNothing = "is_all_or_nothing"
         case kind, memo
-        case payeeReference = "payee_reference"
         case shareCents = "share_cents"
         case shares
         case ttlSeconds = "ttl_seconds"
@@ -200,27 +195,6 @@ package struct PayeeDisplay: Codable, Equatable, Sendable {
 /// The answer to `GET /readyz`, in one word.
 package struct ReadyReply: Codable, Equatable, Sendable {
     package var status: String
-}
-
-/// The body of `POST /sessions/lock`.
-package struct LockRequest: Codable, Equatable, Sendable {
-    package var sid: SessionID
-    /// The amount that the payer of a session that several pay saw. A share of that amount is
-    /// locked, or none.
-    package var expectedAmountCents: Int64?
-    /// The place that is wanted in a session that several pay, if a certain one is.
-    package var place: Int64?
-
-    package init(sid: SessionID, expectedAmountCents: Int64? = nil, place: Int64? = nil) {
-        self.sid = sid
-        self.expectedAmountCents = expectedAmountCents
-        self.place = place
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case expectedAmountCents = "expected_amount_cents"
-        case place, sid
-    }
 }
 
 /// The answer to `POST /sessions/lock`, and without the lease to `…/unlock`.

@@ -1,17 +1,3 @@
-/// `POST /auth/token`: a device's credential for an access token.
-package struct TokenRequest: Codable, Equatable, Sendable {
-    /// A secret.
-    package var refreshToken: String
-
-    package init(refreshToken: String) {
-        self.refreshToken = refreshToken
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case refreshToken = "refresh_token"
-    }
-}
-
 /// The answer to `POST /auth/token`, with the names of RFC 6749.
 package struct TokenReply: Codable, Equatable, Sendable {
     /// A bearer token for `Authorization`. A secret.

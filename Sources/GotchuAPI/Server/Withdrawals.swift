@@ -1,21 +1,5 @@
 package import GotchuCore
 
-/// `POST /api/wallet/withdrawals`, which also carries an `Idempotency-Key` header.
-package struct WithdrawalRequest: Codable, Equatable, Sendable {
-    package var amountCents: Int64
-    package var bankAccountID: String?
-
-    package init(amountCents: Int64, bankAccountID: String? = nil) {
-        self.amountCents = amountCents
-        self.bankAccountID = bankAccountID
-    }
-
-    enum CodingKeys: String, CodingKey {
-        case amountCents = "amount_cents"
-        case bankAccountID = "bank_account_id"
-    }
-}
-
 /// A withdrawal from the wallet to a bank.
 package struct WithdrawalReply: Codable, Equatable, Sendable {
     package var withdrawalID: String

@@ -9,6 +9,11 @@ package enum JSONValue: Hashable, Sendable {
     case string(String)
     case array([JSONValue])
     case object([String: JSONValue])
+
+    /// Makes an object of the members that have a value.
+    package static func members(_ members: [String: JSONValue?]) -> JSONValue {
+        .object(members.compactMapValues(\.self))
+    }
 }
 
 extension JSONValue: Codable {

@@ -47,10 +47,10 @@ struct ContestEntryRecord: OrderRecord {
         key = call?.key ?? .random()
         id = String(IdempotencyKey.random().rawValue.prefix(12))
         contest = new.contest
-        let invitation = new.invitation.map { ["join_token": JSONValue.string($0)] } ?? [:]
-        let order = JSONValue.object(
-            invitation.merging(["entry_fee_cents": .integer(new.feeCents)]) { $1 }
-        )
+        let order = JSONValue.members([
+            "entry_fee_cents": .integer(new.feeCents),
+            "join_token": new.invitation.map(JSONValue.string),
+        ])
         body = String(decoding: CanonicalJSON.bytes(of: order), as: UTF8.self)
         language = new.language
         self.user = user

@@ -32,10 +32,10 @@ struct WithdrawalRecord: OrderRecord {
         key = .random()
         id = String(key.rawValue.prefix(12))
         amountCents = new.amountCents
-        let order = WithdrawalRequest(
-            amountCents: new.amountCents,
-            bankAccountID: new.bankAccountID
-        )
+        let order = JSONValue.members([
+            "amount_cents": .integer(new.amountCents),
+            "bank_account_id": new.bankAccountID.map(JSONValue.string),
+        ])
         body = String(decoding: CanonicalJSON.bytes(of: order), as: UTF8.self)
         self.user = user
         self.server = server

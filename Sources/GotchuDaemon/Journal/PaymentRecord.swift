@@ -77,11 +77,11 @@ extension PaymentRecord {
         call: IdempotentCall?
     ) {
         let key = IdempotencyKey.random()
-        let send = SendRequest(
-            sid: session.sid,
-            expectedAmountCents: new.confirmAmountCents,
-            tipCents: new.tipCents
-        )
+        let send = JSONValue.members([
+            "sid": .string(session.sid.rawValue),
+            "expected_amount_cents": .integer(new.confirmAmountCents),
+            "tip_cents": new.tipCents.map(JSONValue.integer),
+        ])
         let now = Timestamp.now
         self.init(
             id: String(key.rawValue.prefix(12)),

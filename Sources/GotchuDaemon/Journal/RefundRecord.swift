@@ -28,7 +28,7 @@ struct RefundRecord: MoneyRecord {
     ///   - attempt: The newest attempt at the same wish that is remembered, or 0. If the server has
     ///     declined that one for good, the flow goes on to the next.
     init(_ wish: NewRefund, amount: Money, attempt: Int, user: String, server: String) {
-        let question = RefundRequest(amountCents: amount.minorUnits)
+        let question = ["amount_cents": amount.minorUnits]
         id = String(IdempotencyKey.random().rawValue.prefix(12))
         self.wish = wish
         self.server = server
