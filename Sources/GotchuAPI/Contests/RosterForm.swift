@@ -23,9 +23,7 @@ package struct RosterForm {
             case .object(let members) = data, case .array(let positions)? = members["positions"]
         else { return nil }
         self.size = Int(size)
-        self.positions = positions.compactMap { name in
-            if case .string(let text) = name { shown(text) } else { nil }
-        }
+        self.positions = positions.compactMap { $0.text.map(shown) }
         cap = data.integer("salary_cap")
         guard case .array(let players)? = members["players"] else {
             self.players = []
@@ -91,17 +89,11 @@ package struct RosterForm {
 extension JSONValue {
     /// The text of a member; `nil` if it has another form.
     package func text(_ name: String) -> String? {
-        guard case .object(let members) = self, case .string(let text)? = members[name] else {
-            return nil
-        }
-        return text
+        if case .object(let members) = self { members[name]?.text } else { nil }
     }
 
     /// The integer of a member; `nil` if it has another form.
     package func integer(_ name: String) -> Int64? {
-        guard case .object(let members) = self, case .integer(let value)? = members[name] else {
-            return nil
-        }
-        return value
+        if case .object(let members) = self { members[name]?.whole } else { nil }
     }
 }

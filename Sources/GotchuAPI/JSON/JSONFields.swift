@@ -4,7 +4,8 @@ package import GotchuCore
 package struct JSONFields {
     private var members: [String: JSONValue]
 
-    private init(members: [String: JSONValue]) {
+    private init?(object value: JSONValue) {
+        guard case .object(let members) = value else { return nil }
         self.members = members
     }
 
@@ -26,37 +27,22 @@ package struct JSONFields {
 
     /// A string, or `nil` if it is absent or `null`.
     package mutating func string(_ name: String) throws(Problem) -> String? {
-        switch members.removeValue(forKey: name) {
-        case nil, .null: return nil
-        case .string(let text): return text
-        case .boolean, .integer, .otherNumber, .array, .object:
-            throw .invalid("\(name) must be a string.")
-        }
+        try member(name, "a string") { $0.text }
     }
 
     /// A whole number, or `nil` if it is absent or `null`. `50.0` and `5e1` are not whole numbers.
     package mutating func integer(_ name: String) throws(Problem) -> Int64? {
-        switch members.removeValue(forKey: name) {
-        case nil, .null: return nil
-        case .integer(let value): return value
-        case .boolean, .string, .otherNumber, .array, .object:
-            throw .invalid(
-                "\(name) must be a whole number of 64 bits, without point or exponent."
-            )
-        }
+        try member(name, "a whole number of 64 bits, without point or exponent") { $0.whole }
     }
 
     /// A list of whole numbers, or `nil` if it is absent or `null`.
     ///
     /// - Parameter limit: The largest number of them.
     package mutating func integers(_ name: String, limit: Int) throws(Problem) -> [Int64]? {
-        let value = members.removeValue(forKey: name)
-        if value == nil || value == .null { return nil }
-        guard case .array(let values) = value, values.count <= limit else {
-            throw .invalid("\(name) must be a list of at most \(limit) whole numbers.")
-        }
-        return try values.map { (value) throws(Problem) in
-            guard case .integer(let integer) = value else {
+        let form = "a list of at most \(limit) whole numbers"
+        let values = try member(name, form) { $0.elements(limit) }
+        return try values?.map { (value) throws(Problem) in
+            guard let integer = value.whole else {
                 throw .invalid(
                     "\(name) must be a list of whole numbers, without point or exponent."
                 )
@@ -67,21 +53,13 @@ package struct JSONFields {
 
     /// The members of an object, or `nil` if it is absent or `null`.
     package mutating func object(_ name: String) throws(Problem) -> JSONFields? {
-        switch members.removeValue(forKey: name) {
-        case nil, .null: return nil
-        case .object(let members): return JSONFields(members: members)
-        case .boolean, .string, .integer, .otherNumber, .array:
-            throw .invalid("\(name) must be an object.")
-        }
+        try member(name, "an object") { JSONFields(object: $0) }
     }
 
     /// True or false, or `nil` if it is absent or `null`.
     package mutating func boolean(_ name: String) throws(Problem) -> Bool? {
-        switch members.removeValue(forKey: name) {
-        case nil, .null: return nil
-        case .boolean(let value): return value
-        case .string, .integer, .otherNumber, .array, .object:
-            throw .invalid("\(name) must be true or false.")
+        try member(name, "true or false") { value -> Bool? in
+            if case .boolean(let isTrue) = value { isTrue } else { nil }
         }
     }
 
@@ -91,18 +69,10 @@ package struct JSONFields {
         _ name: String,
         limit: Int
     ) throws(Problem) -> [JSONFields]? {
-        let wrong = Problem.invalid("\(name) must be an array of at most \(limit) objects.")
-        switch members.removeValue(forKey: name) {
-        case nil, .null: return nil
-        case .array(let elements):
-            guard elements.count <= limit else { throw wrong }
-            var objects: [JSONFields] = []
-            for element in elements {
-                guard case .object(let members) = element else { throw wrong }
-                objects.append(JSONFields(members: members))
-            }
-            return objects
-        case .boolean, .integer, .otherNumber, .string, .object: throw wrong
+        try member(name, "an array of at most \(limit) objects") { value -> [JSONFields]? in
+            guard let elements = value.elements(limit) else { return nil }
+            let objects = elements.compactMap { JSONFields(object: $0) }
+            return objects.count == elements.count ? objects : nil
         }
     }
 
@@ -139,9 +109,25 @@ package struct JSONFields {
 
     /// An EID, or `nil` if it is absent or `null`.
     package mutating func eid(_ name: String) throws(Problem) -> EID? {
+        try parsed(name, "10 hex characters") { EID($0) }
+    }
+
+    /// A currency, or `nil` if it is absent or `null`.
+    package mutating func currency(_ name: String) throws(Problem) -> Currency? {
+        try parsed(name, "a known ISO 4217 code in lower case") { Currency(rawValue: $0) }
+    }
+
+    /// Parses a string; `nil` if it is absent or `null`.
+    ///
+    /// - Parameter form: The form that it must have, for people.
+    package mutating func parsed<Value>(
+        _ name: String,
+        _ form: String,
+        _ parse: (String) -> Value?
+    ) throws(Problem) -> Value? {
         guard let text = try string(name) else { return nil }
-        guard let eid = EID(text) else { throw .invalid("\(name) must be 10 hex characters.") }
-        return eid
+        guard let value = parse(text) else { throw .invalid("\(name) must be \(form).") }
+        return value
     }
 
     /// Takes a whole number, which must be present.
@@ -150,11 +136,29 @@ package struct JSONFields {
         return value
     }
 
+    /// Reads a member; `nil` if it is absent or `null`.
+    private mutating func member<Value>(
+        _ name: String,
+        _ form: String,
+        _ read: (JSONValue) -> Value?
+    ) throws(Problem) -> Value? {
+        guard let given = members.removeValue(forKey: name), given != .null else { return nil }
+        guard let value = read(given) else { throw .invalid("\(name) must be \(form).") }
+        return value
+    }
+
     /// Refuses members that were not taken: a misspelt member must not be ignored where money is
     /// concerned.
     package consuming func end() throws(Problem) {
         guard let name = members.keys.sorted().first else { return }
         throw .invalid("The body has a member that this call does not know: \(name.prefix(64)).")
+    }
+}
+
+extension JSONValue {
+    /// The elements of an array of at most `limit`; `nil` for any other value.
+    fileprivate func elements(_ limit: Int) -> [JSONValue]? {
+        if case .array(let elements) = self, elements.count <= limit { elements } else { nil }
     }
 }
 

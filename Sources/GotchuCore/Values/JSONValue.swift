@@ -14,6 +14,12 @@ package enum JSONValue: Hashable, Sendable {
     package static func members(_ members: [String: JSONValue?]) -> JSONValue {
         .object(members.compactMapValues(\.self))
     }
+
+    /// The text of a string; `nil` for any other value.
+    package var text: String? { if case .string(let text) = self { text } else { nil } }
+
+    /// A number that is written as a whole one; `nil` for any other value.
+    package var whole: Int64? { if case .integer(let value) = self { value } else { nil } }
 }
 
 extension JSONValue: Codable {

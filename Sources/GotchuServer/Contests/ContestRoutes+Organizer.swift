@@ -269,11 +269,7 @@ extension ContestRoutes {
 extension JSONFields {
     /// Takes a moment, or `nil` if it is absent or `null`.
     fileprivate mutating func time(_ name: String) throws(Problem) -> Timestamp? {
-        guard let text = try string(name) else { return nil }
-        guard let time = Timestamp(iso8601: text) else {
-            throw .invalid("\(name) must be a time in UTC, such as 2026-12-04T18:00:00Z.")
-        }
-        return time
+        try parsed(name, "a time in UTC, such as 2026-12-04T18:00:00Z") { Timestamp(iso8601: $0) }
     }
 
     fileprivate mutating func tiers() throws(Problem) -> [ContestTerms.Tier] {

@@ -131,17 +131,11 @@ struct SessionRoutes: Sendable {
     }
 
     private static func amount(_ fields: inout JSONFields) throws(Problem) -> Money {
-        guard let cents = try fields.integer("amount_cents") else {
-            throw .invalid("amount_cents is missing.")
-        }
+        let cents = try fields.requiredInteger("amount_cents")
         guard Money.allowedRequest.contains(cents) else {
             throw .invalid("amount_cents must be from 1 to 100000000.")
         }
-        guard let name = try fields.string("currency") else { return Money(minorUnits: cents) }
-        guard let currency = Currency(rawValue: name) else {
-            throw .invalid("currency must be a known ISO 4217 code in lower case.")
-        }
-        return Money(minorUnits: cents, currency: currency)
+        return Money(minorUnits: cents, currency: try fields.currency("currency") ?? .usd)
     }
 
     /// Resolves an EID. Public: anybody nearby may see the request. Never an address or a user's

@@ -43,7 +43,7 @@ extension NewPayment {
     init(_ given: JSONFields) throws(Problem) {
         var fields = given
         let eid = try fields.eid("eid")
-        let sid = try fields.optionalSessionID("sid")
+        let sid = try fields.parsed("sid", "the name of a session") { SessionID(rawValue: $0) }
         let confirmAmountCents = try fields.requiredInteger("confirm_amount_cents")
         let tipCents = try fields.integer("tip_cents")
         let confirmCurrency = try fields.currency("confirm_currency")
@@ -132,28 +132,10 @@ extension LocalLogin {
 }
 
 extension JSONFields {
-    fileprivate mutating func currency(_ name: String) throws(Problem) -> Currency? {
-        guard let text = try string(name) else { return nil }
-        guard let currency = Currency(rawValue: text) else {
-            throw .invalid("\(name) must be a known ISO 4217 code in lower case.")
-        }
-        return currency
-    }
-
-    fileprivate mutating func optionalSessionID(_ name: String) throws(Problem) -> SessionID? {
-        guard let text = try string(name) else { return nil }
-        guard let id = SessionID(rawValue: text) else {
-            throw .invalid("\(name) must be the name of a session.")
-        }
-        return id
-    }
-
     /// A verdict that can be required; the others are refusals.
     fileprivate mutating func proximity(_ name: String) throws(Problem) -> Verdict? {
-        guard let text = try string(name) else { return nil }
-        guard let verdict = Verdict(rawValue: text), verdict == .tap || verdict == .near else {
-            throw .invalid("\(name) must be tap or near.")
+        try parsed(name, "tap or near") { text in
+            [Verdict.tap, .near].first { $0.rawValue == text }
         }
-        return verdict
     }
 }
