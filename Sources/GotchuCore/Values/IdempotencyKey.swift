@@ -1,5 +1,5 @@
 /// The payer's key of one attempt to pay, so that any number of resends charge once.
-package struct IdempotencyKey: RawRepresentable, Hashable, Sendable {
+package struct IdempotencyKey: RawRepresentable, Hashable, Codable, Sendable {
     /// The allowed length of a key, in ASCII characters.
     static let allowedLength = 16...255
 
@@ -33,23 +33,5 @@ package struct IdempotencyKey: RawRepresentable, Hashable, Sendable {
             preconditionFailure("32 hex digits are a valid key")
         }
         return key
-    }
-}
-
-extension IdempotencyKey: Codable {
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let key = IdempotencyKey(rawValue: try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(
-                in: container,
-                debugDescription: "An idempotency key is 16 to 255 visible ASCII characters."
-            )
-        }
-        self = key
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawValue)
     }
 }
