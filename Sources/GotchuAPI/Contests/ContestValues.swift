@@ -1,7 +1,7 @@
 package import GotchuCore
 
 /// A UUID in lower case, as a server writes it. Another text is no id and is not decoded.
-package struct WireUUID: Codable, Hashable, Sendable, CustomStringConvertible {
+package struct WireUUID: TextCodable, Hashable, Sendable {
     package let description: String
 
     /// - Returns: `nil` for another text.
@@ -16,22 +16,6 @@ package struct WireUUID: Codable, Hashable, Sendable, CustomStringConvertible {
             guard [8, 13, 18, 23].contains(index) ? isHyphen : isDigit else { return nil }
         }
         description = text
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let id = WireUUID(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(
-                in: container,
-                debugDescription: "An id is a UUID."
-            )
-        }
-        self = id
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
     }
 }
 

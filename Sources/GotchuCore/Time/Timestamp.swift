@@ -135,20 +135,8 @@ extension TextBytes {
     }
 }
 
-extension Timestamp: Codable {
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let timestamp = Timestamp(iso8601: try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(
-                in: container,
-                debugDescription: "A time is ISO 8601 in UTC."
-            )
-        }
-        self = timestamp
-    }
+extension Timestamp: TextCodable {
+    package init?(_ description: String) { self.init(iso8601: description) }
 
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(iso8601)
-    }
+    package var description: String { iso8601 }
 }

@@ -63,7 +63,7 @@ package struct EID: Hashable, Sendable {
     }
 }
 
-extension EID: CustomStringConvertible {
+extension EID: TextCodable {
     /// Ten lowercase hex characters.
     package var description: String { String(decoding: serviceData, as: UTF8.self) }
 }
@@ -75,22 +75,4 @@ extension TextBytes {
 
 extension EID: Comparable {
     package static func < (left: EID, right: EID) -> Bool { left.bits < right.bits }
-}
-
-extension EID: Codable {
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let eid = EID(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(
-                in: container,
-                debugDescription: "An EID is 10 hex characters."
-            )
-        }
-        self = eid
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
 }
