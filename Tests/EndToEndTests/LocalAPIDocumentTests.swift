@@ -28,7 +28,7 @@ struct LocalAPIDocumentTests {
     @Test("The document names every route with its level, and no other")
     func routes() throws {
         let source = try Self.text("Sources/LocalAPI/Server/LocalRoutes.swift")
-        let routes = source.matches(of: /table\.add(?:Stream)?\(\.(\w+), \.(\w+), "([^"]+)"\)/)
+        let routes = source.matches(of: /\(\.(\w+), \.(\w+), "([^"]+)"[,)]/)
         let display = try Self.text("Sources/LocalAPI/Server/DisplayRoutes.swift")
             .matches(of: /table\.add(?:Stream)?\(level, \.get, "([^"]+)"\)/)
         #expect(routes.count > 15 && display.count == 2)

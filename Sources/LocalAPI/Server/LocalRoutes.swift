@@ -29,7 +29,6 @@ struct LocalRoutes {
         addPairings(to: table)
         addPayments(to: table)
         addContests(to: table)
-        addOwnContests(to: table)
         table.add(.owner, .get, "/v1/bugreport") { _, _ in .json(await backend.bugReport()) }
         table.addStream(.owner, .get, "/v1/recording") { request, _ in
             try await recording(request)
@@ -160,65 +159,36 @@ struct LocalRoutes {
         }
     }
 
-    /// The calls of those who look at contests and enter them.
+    /// The calls of contests, which are passed on as they are but for an entry.
     private func addContests(to table: LevelledRouter) {
-        table.add(.cashier, .get, "/v1/contests") { request, context in
-            try await calls.contest(ContestList.self, "", request, context)
-        }
-        table.add(.cashier, .get, "/v1/contests/{id}") { request, context in
-            try await calls.contest(ContestDetail.self, "", request, context)
-        }
-        table.add(.cashier, .get, "/v1/contests/{id}/leaderboard") { request, context in
-            try await calls.contest(Leaderboard.self, "/leaderboard", request, context)
-        }
-        table.add(.cashier, .get, "/v1/contests/{id}/settlement") { request, context in
-            try await calls.contest(SettlementReply.self, "/settlement", request, context)
+        let passed: [(AccessLevel, HTTPRequest.Method, String, (any ContestDocument.Type)?)] = [
+            (.cashier, .get, "/v1/contests", ContestList.self),
+            (.cashier, .get, "/v1/contests/{id}", ContestDetail.self),
+            (.cashier, .get, "/v1/contests/{id}/leaderboard", Leaderboard.self),
+            (.cashier, .get, "/v1/contests/{id}/settlement", SettlementReply.self),
+            (.spender, .post, "/v1/contests/{id}/leave", ContestDetail.self),
+            (.spender, .post, "/v1/contests/{id}/entries", EnteredRoster.self),
+            (.spender, .post, "/v1/contests/{id}/objections", ContestDetail.self),
+            // The calls of a contest's organiser.
+            (.cashier, .post, "/v1/contests", ContestDetail.self),
+            (.cashier, .delete, "/v1/contests/{id}", nil),
+            (.spender, .post, "/v1/contests/{id}/publish", ContestDetail.self),
+            (.cashier, .post, "/v1/contests/{id}/lock", ContestDetail.self),
+            (.cashier, .post, "/v1/contests/{id}/scores", ScoresReply.self),
+            (.cashier, .post, "/v1/contests/{id}/complete", ContestDetail.self),
+            (.cashier, .post, "/v1/contests/{id}/dispute", ContestDetail.self),
+            (.spender, .post, "/v1/contests/{id}/settle", SettlementReply.self),
+            (.spender, .post, "/v1/contests/{id}/cancel", ContestDetail.self),
+            (.cashier, .post, "/v1/contests/{id}/invite/renew", InvitationReply.self),
+        ]
+        for (level, method, path, document) in passed {
+            let verb = String(path.dropFirst("/v1/contests/{id}".count))
+            table.add(level, method, path) { request, context in
+                try await calls.contest(document, verb, request, context)
+            }
         }
         table.add(.spender, .post, "/v1/contests/{id}/join") { request, context in
             try await calls.joinContest(request, context)
-        }
-        table.add(.spender, .post, "/v1/contests/{id}/leave") { request, context in
-            try await calls.contest(ContestDetail.self, "/leave", request, context)
-        }
-        table.add(.spender, .post, "/v1/contests/{id}/entries") { request, context in
-            try await calls.contest(EnteredRoster.self, "/entries", request, context)
-        }
-        table.add(.spender, .post, "/v1/contests/{id}/objections") { request, context in
-            try await calls.contest(ContestDetail.self, "/objections", request, context)
-        }
-    }
-
-    /// The calls of a contest's organiser.
-    private func addOwnContests(to table: LevelledRouter) {
-        table.add(.cashier, .post, "/v1/contests") { request, context in
-            try await calls.contest(ContestDetail.self, "", request, context)
-        }
-        table.add(.cashier, .delete, "/v1/contests/{id}") { request, context in
-            try await calls.contest(nil, "", request, context)
-        }
-        table.add(.spender, .post, "/v1/contests/{id}/publish") { request, context in
-            try await calls.contest(ContestDetail.self, "/publish", request, context)
-        }
-        table.add(.cashier, .post, "/v1/contests/{id}/lock") { request, context in
-            try await calls.contest(ContestDetail.self, "/lock", request, context)
-        }
-        table.add(.cashier, .post, "/v1/contests/{id}/scores") { request, context in
-            try await calls.contest(ScoresReply.self, "/scores", request, context)
-        }
-        table.add(.cashier, .post, "/v1/contests/{id}/complete") { request, context in
-            try await calls.contest(ContestDetail.self, "/complete", request, context)
-        }
-        table.add(.cashier, .post, "/v1/contests/{id}/dispute") { request, context in
-            try await calls.contest(ContestDetail.self, "/dispute", request, context)
-        }
-        table.add(.spender, .post, "/v1/contests/{id}/settle") { request, context in
-            try await calls.contest(SettlementReply.self, "/settle", request, context)
-        }
-        table.add(.spender, .post, "/v1/contests/{id}/cancel") { request, context in
-            try await calls.contest(ContestDetail.self, "/cancel", request, context)
-        }
-        table.add(.cashier, .post, "/v1/contests/{id}/invite/renew") { request, context in
-            try await calls.contest(InvitationReply.self, "/invite/renew", request, context)
         }
     }
 
