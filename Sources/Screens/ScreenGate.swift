@@ -20,7 +20,7 @@ struct ScreenGate {
         let fields = request.headerFields
         // The first one is the authority already (RFC 9112, 3.2: a request with two is refused).
         guard fields[Self.host] == nil else {
-            throw Problem(.validationError, detail: "A request names one host.")
+            throw Problem.invalid("A request names one host.")
         }
         guard request.authority == authority, isOwn(fields[values: Self.fetchSite]) else {
             throw Self.foreign
@@ -32,10 +32,7 @@ struct ScreenGate {
             guard fields[.contentLength].map({ $0 == "0" }) ?? true,
                 fields[.transferEncoding] == nil
             else {
-                throw Problem(
-                    .validationError,
-                    detail: "A \(request.method.rawValue) has no body here."
-                )
+                throw Problem.invalid("A \(request.method.rawValue) has no body here.")
             }
         default:
             guard origins.count == 1 else { throw Self.foreign }

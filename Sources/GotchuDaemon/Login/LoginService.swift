@@ -18,14 +18,14 @@ struct LoginService: LocalLogins {
         switch (login.token, login.devEmail) {
         case (let given?, nil):
             guard let usable = TokenStore.usable(given) else {
-                throw Problem(.validationError, detail: "A token is one line of visible ASCII.")
+                throw Problem.invalid("A token is one line of visible ASCII.")
             }
             token = usable
             if !TokenStore.isDevice(token) { try await refuseUnaccepted(token) }
         case (nil, let email?):
             token = try await core.client.devLogin(email: email).getOrThrow(tokens).token
         case (nil, nil), (_?, _?):
-            throw Problem(.validationError, detail: "One of token and dev_email must be there.")
+            throw Problem.invalid("One of token and dev_email must be there.")
         }
         try await refuseWhileOpen(for: TokenStore.identity(of: token))
         if TokenStore.isDevice(token) { token = try await core.access.enrol(token) }

@@ -10,17 +10,13 @@ extension PaymentService: IdempotentCreation, LocalCollection {
 
     static func validate(_ new: NewPayment) throws(Problem) {
         guard Money.allowedRequest.contains(new.confirmAmountCents) else {
-            throw Problem(
-                .validationError,
-                detail: "confirm_amount_cents must be 1 to \(Money.allowedRequest.upperBound)."
+            throw Problem.invalid(
+                "confirm_amount_cents must be 1 to \(Money.allowedRequest.upperBound)."
             )
         }
         let tips = Money.allowedTip(on: new.confirmAmountCents)
         guard tips.contains(new.tipCents ?? 0) else {
-            throw Problem(
-                .validationError,
-                detail: "tip_cents must be 0 to \(tips.upperBound) with this amount."
-            )
+            throw Problem.invalid("tip_cents must be 0 to \(tips.upperBound) with this amount.")
         }
     }
 
@@ -151,7 +147,7 @@ extension PaymentService {
         guard let eid = new.eid else { return try Self.unresolved(new) }
         let session = try await sessions.resolve(eid).getOrThrow(core.tokens)
         guard new.sid == nil || new.sid == session.sid else {
-            throw Problem(.validationError, detail: "eid and sid name two different sessions.")
+            throw Problem.invalid("eid and sid name two different sessions.")
         }
         guard session.amountCents == new.confirmAmountCents,
             new.confirmCurrency == nil || new.confirmCurrency == session.currency
@@ -185,7 +181,7 @@ extension PaymentService {
     /// would not check a tip: a server without tips ignores it.
     private static func unresolved(_ new: NewPayment) throws(Problem) -> ResolvedSession {
         guard let sid = new.sid else {
-            throw Problem(.validationError, detail: "eid or sid is missing.")
+            throw Problem.invalid("eid or sid is missing.")
         }
         guard new.confirmPayee == nil, new.confirmPayeeID == nil, new.confirmCurrency == nil,
             new.proximity == nil, new.tipCents == nil

@@ -14,57 +14,39 @@ extension RequestService {
 
     static func validate(_ new: NewRequest) throws(Problem) {
         guard Money.allowedRequest.contains(new.amountCents) else {
-            throw Problem(
-                .validationError,
-                detail: "amount_cents must be 1 to \(Money.allowedRequest.upperBound)."
-            )
+            throw Problem.invalid("amount_cents must be 1 to \(Money.allowedRequest.upperBound).")
         }
         let isDesk = new.contestID != nil
         let allowed =
             isDesk ? allowedDeskSeconds : new.split == nil ? allowedSeconds : allowedSplitSeconds
         guard !isDesk || new.split == nil && new.allowsTip != true else {
-            throw Problem(
-                .validationError,
-                detail: "contest_id goes with neither split nor allows_tip."
-            )
+            throw Problem.invalid("contest_id goes with neither split nor allows_tip.")
         }
         if let seconds = new.ttlSeconds, !allowed.contains(seconds) {
-            throw Problem(
-                .validationError,
-                detail: "ttl_seconds must be 1 to \(allowed.upperBound)."
-            )
+            throw Problem.invalid("ttl_seconds must be 1 to \(allowed.upperBound).")
         }
         if let split = new.split { try validate(split, of: new) }
         if let memo = new.memo, memo.unicodeScalars.count > memoLimit {
-            throw Problem(
-                .validationError,
-                detail: "memo may have \(memoLimit) characters at most."
-            )
+            throw Problem.invalid("memo may have \(memoLimit) characters at most.")
         }
     }
 
     private static func validate(_ split: SplitTerms, of new: NewRequest) throws(Problem) {
         guard (split.shares == nil) != (split.shareCents == nil) else {
-            throw Problem(
-                .validationError,
-                detail: "split must have either shares or share_cents."
-            )
+            throw Problem.invalid("split must have either shares or share_cents.")
         }
         guard allowedShares.contains(split.count) else {
-            throw Problem(.validationError, detail: "A split has 2 to 50 shares.")
+            throw Problem.invalid("A split has 2 to 50 shares.")
         }
         let shares = split.shareCents ?? []
         guard shares.allSatisfy(Money.allowedRequest.contains),
             split.shareCents == nil || shares.reduce(0, +) == new.amountCents,
             Int64(split.count) <= new.amountCents
         else {
-            throw Problem(
-                .validationError,
-                detail: "Each share must be at least 1, and their sum amount_cents."
-            )
+            throw Problem.invalid("Each share must be at least 1, and their sum amount_cents.")
         }
         guard new.allowsTip != true else {
-            throw Problem(.validationError, detail: "A split allows no tip.")
+            throw Problem.invalid("A split allows no tip.")
         }
     }
 }

@@ -84,7 +84,7 @@ struct AuthorizationMiddleware: RouterMiddleware {
                 detail: "A body may have \(LocalContext.bodyLimit) bytes at most."
             )
         default:
-            Problem(.validationError, detail: "The request could not be read.")
+            Problem.invalid("The request could not be read.")
         }
     }
 

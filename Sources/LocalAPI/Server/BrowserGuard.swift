@@ -11,7 +11,7 @@ enum BrowserGuard {
         let fields = request.headerFields
         // The first one is the authority already (RFC 9112, 3.2: a request with two is refused).
         guard fields[host] == nil else {
-            throw Problem(.validationError, detail: "A request names one host.")
+            throw Problem.invalid("A request names one host.")
         }
         // A browser sends `none` only for an address that a person typed.
         guard fields[.origin] == nil, fields[.referer] == nil,

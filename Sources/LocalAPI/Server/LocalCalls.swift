@@ -48,13 +48,10 @@ package struct LocalCalls: Sendable {
         let day = parameters["day"].map { CalendarDay(String($0)) }
         let zone = parameters["zone"].map { ZoneName(String($0)) }
         if case .some(nil) = day {
-            throw Problem(.validationError, detail: "day must be a date such as 2026-11-21.")
+            throw Problem.invalid("day must be a date such as 2026-11-21.")
         }
         if case .some(nil) = zone {
-            throw Problem(
-                .validationError,
-                detail: "zone must be the name of a time zone, such as Europe/Berlin."
-            )
+            throw Problem.invalid("zone must be the name of a time zone, such as Europe/Berlin.")
         }
         return try await backend.report(day: day ?? nil, zone: zone ?? nil)
     }
@@ -165,10 +162,7 @@ package struct LocalCalls: Sendable {
     func key(of request: Request) throws -> IdempotencyKey? {
         guard let text = request.headers[.idempotencyKey] else { return nil }
         guard let key = IdempotencyKey(header: text) else {
-            throw Problem(
-                .validationError,
-                detail: "An Idempotency-Key is 16 to 255 visible ASCII characters."
-            )
+            throw Problem.invalid("An Idempotency-Key is 16 to 255 visible ASCII characters.")
         }
         return key
     }

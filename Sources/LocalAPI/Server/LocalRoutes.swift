@@ -205,7 +205,7 @@ struct LocalRoutes {
     private func wantsSessions(_ request: Request) throws -> Bool {
         guard let text = request.uri.queryParameters["sessions"] else { return false }
         guard let isWanted = Bool(String(text)) else {
-            throw Problem(.validationError, detail: "sessions must be true or false.")
+            throw Problem.invalid("sessions must be true or false.")
         }
         return isWanted
     }
@@ -214,9 +214,8 @@ struct LocalRoutes {
     private func recording(_ request: Request) async throws -> Response {
         let seconds = request.uri.queryParameters["seconds"].flatMap { Int($0) }
         guard let seconds, (1...LocalAPIVersion.longestRecordingSeconds).contains(seconds) else {
-            throw Problem(
-                .validationError,
-                detail: "seconds must be 1 to \(LocalAPIVersion.longestRecordingSeconds)."
+            throw Problem.invalid(
+                "seconds must be 1 to \(LocalAPIVersion.longestRecordingSeconds)."
             )
         }
         let lines = try await backend.recording(seconds: seconds)
