@@ -45,7 +45,7 @@ struct ContestPageTests {
     @Test(
         "A section of which nothing can be shown says so",
         arguments: [
-            JSONValue.null, .otherNumber, .object([:]), .array([]), .array([.null]),
+            JSONValue.null, .otherNumber(0.5), .object([:]), .array([]), .array([.null]),
             .object([
                 "a": .object(["a": .object(["a": .object(["a": .object(["a": .integer(1)])])])])
             ]),

@@ -116,11 +116,11 @@ package struct JSONReader {
             if !take("+") { _ = take("-") }
             guard parseDigits() > 0 else { throw malformed }
         }
-        guard isWhole else { return .otherNumber }
         // Eighteen digits always fit.
-        guard digits.count <= 18 else {
-            return Int64(String(decoding: bytes[start..<position], as: UTF8.self))
-                .map(JSONValue.integer) ?? .otherNumber
+        guard isWhole, digits.count <= 18 else {
+            let text = String(decoding: bytes[start..<position], as: UTF8.self)
+            let value = isWhole ? Int64(text) : nil
+            return value.map(JSONValue.integer) ?? .otherNumber(Double(text) ?? .infinity)
         }
         let value = digits.reduce(Int64(0)) { 10 * $0 + Int64($1 - UInt8(ascii: "0")) }
         return .integer(isNegative ? -value : value)

@@ -4,8 +4,9 @@ package enum JSONValue: Hashable, Sendable {
     case boolean(Bool)
     /// A number written as a whole one: no point, no exponent, within 64 bits.
     case integer(Int64)
-    /// Any other number. Never rounded to an integer: `50.0` is not an amount.
-    case otherNumber
+    /// Any other number; infinite if it is too large. Never rounded to an integer: `50.0` is not an
+    /// amount.
+    case otherNumber(Double)
     case string(String)
     case array([JSONValue])
     case object([String: JSONValue])
@@ -38,7 +39,7 @@ extension JSONValue: Codable {
         } else if let members = try? container.decode([String: JSONValue].self) {
             self = .object(members)
         } else {
-            self = .otherNumber
+            self = .otherNumber((try? container.decode(Double.self)) ?? .infinity)
         }
     }
 
@@ -54,7 +55,7 @@ extension JSONValue: Codable {
         case .otherNumber:
             throw EncodingError.invalidValue(
                 self,
-                .init(codingPath: [], debugDescription: "The number was not kept.")
+                .init(codingPath: [], debugDescription: "Only whole numbers are written.")
             )
         }
     }

@@ -26,11 +26,7 @@ struct ConfigurationFile: Sendable {
         }
         self.path = path
         self.text = text
-        try requireObject()
-        guard let values = try? JSONDecoder().decode([String: FileValue].self, from: data) else {
-            throw ConfigurationError(place: path, problem: "The file is not valid JSON.")
-        }
-        for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+        for (key, value) in try members().sorted(by: { $0.key < $1.key }) {
             switch value {
             case _ where !Self.isGroup(key): try read(value, key)
             case .object(let members):
@@ -38,7 +34,8 @@ struct ConfigurationFile: Sendable {
                     try read(member, name, in: key + ".")
                 }
             case .null: continue
-            case .text, .boolean, .number, .list: throw wrong(key, Self.noObject)
+            case .string, .boolean, .integer, .otherNumber, .array:
+                throw wrong(key, Self.noObject)
             }
         }
     }
@@ -49,7 +46,7 @@ struct ConfigurationFile: Sendable {
     }
 
     private mutating func read(
-        _ value: FileValue,
+        _ value: JSONValue,
         _ name: String,
         in group: String = ""
     ) throws(ConfigurationError) {
@@ -75,11 +72,11 @@ struct ConfigurationFile: Sendable {
         return "it is not a file"
     }
 
-    /// Refuses what is no JSON object, and one that names a key twice: which of the two counts
-    /// must not be guessed.
-    private func requireObject() throws(ConfigurationError) {
+    /// The members of the file, which is one JSON object and names no key twice: which of the two
+    /// counts must not be guessed.
+    private func members() throws(ConfigurationError) -> [String: JSONValue] {
         do throws(JSONReader.Malformed) {
-            _ = try JSONReader.object(Array(text.utf8))
+            return try JSONReader.object(Array(text.utf8))
         } catch {
             throw ConfigurationError(
                 place: place(at: text.utf8.index(text.startIndex, offsetBy: error.offset)),
@@ -91,27 +88,25 @@ struct ConfigurationFile: Sendable {
 
     /// A value as a variable would hold it; `nil` for null, which is as good as absent.
     private func text(
-        of value: FileValue,
+        of value: JSONValue,
         _ key: String,
         _ form: SettingForm
     ) throws(ConfigurationError) -> String? {
         switch (form, value) {
         case (_, .null): return nil
-        case (.text, .text(let text)): return text
+        case (.text, .string(let text)): return text
         case (.boolean, .boolean(let isOn)): return "\(isOn)"
         case (.wholeNumber, _): return try digits(of: value, key)
-        case (.number, .number(let number)):
-            guard number.isFinite else { throw wrong(key, Self.misfit) }
-            return "\(number)"
-        case (.texts, .list(let items)):
+        case (.number, _): return "\(try number(of: value, key, in: key))"
+        case (.texts, .array(let items)):
             let texts = try items.map { item throws(ConfigurationError) in
-                guard case .text(let text) = item, !text.contains(",") else {
+                guard case .string(let text) = item, !text.contains(",") else {
                     throw wrong(key, "This must be a list of texts.")
                 }
                 return text
             }
             return texts.joined(separator: ",")
-        case (.userIDs, .list(let items)):
+        case (.userIDs, .array(let items)):
             let userIDs = try items.map { item throws(ConfigurationError) in
                 try digits(of: item, key)
             }
@@ -121,16 +116,11 @@ struct ConfigurationFile: Sendable {
             for (name, member) in members.sorted(by: { $0.key < $1.key }) {
                 guard names.contains(name) else { throw unknown(name) }
                 if member == .null { continue }
-                guard case .number(let number) = member else {
-                    throw wrong(name, "This must be a number.")
-                }
-                guard number.isFinite else { throw wrong(key, Self.misfit) }
-                parts.append("\(name)=\(number)")
+                parts.append("\(name)=\(try number(of: member, name, in: key))")
             }
             return parts.joined(separator: ",")
         case (.text, _): throw wrong(key, "This must be text in quotes.")
         case (.boolean, _): throw wrong(key, "This must be true or false.")
-        case (.number, _): throw wrong(key, "This must be a number.")
         case (.userIDs, _), (.texts, _): throw wrong(key, "This must be a list.")
         case (.numbers, _): throw wrong(key, Self.noObject)
         }
@@ -139,8 +129,18 @@ struct ConfigurationFile: Sendable {
     private static let misfit = "No such number can be here."
     private static let noObject = "This must be an object."
 
-    private func digits(of value: FileValue, _ key: String) throws(ConfigurationError) -> String {
-        guard case .number(let number) = value else {
+    private func number(
+        of value: JSONValue,
+        _ name: String,
+        in key: String
+    ) throws(ConfigurationError) -> Double {
+        guard let number = value.number else { throw wrong(name, "This must be a number.") }
+        guard number.isFinite else { throw wrong(key, Self.misfit) }
+        return number
+    }
+
+    private func digits(of value: JSONValue, _ key: String) throws(ConfigurationError) -> String {
+        guard let number = value.number else {
             throw wrong(key, "This must be a whole number.")
         }
         guard let whole = UInt32(exactly: number) else { throw wrong(key, Self.misfit) }
@@ -166,30 +166,13 @@ struct ConfigurationFile: Sendable {
     }
 }
 
-/// A value of the file, which is known to be JSON.
-private enum FileValue: Decodable, Equatable {
-    case null
-    case boolean(Bool)
-    /// Infinite if it is too large.
-    case number(Double)
-    case text(String)
-    case list([FileValue])
-    case object([String: FileValue])
-
-    init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        if value.decodeNil() {
-            self = .null
-        } else if let isOn = try? value.decode(Bool.self) {
-            self = .boolean(isOn)
-        } else if let text = try? value.decode(String.self) {
-            self = .text(text)
-        } else if let items = try? value.decode([FileValue].self) {
-            self = .list(items)
-        } else if let members = try? value.decode([String: FileValue].self) {
-            self = .object(members)
-        } else {
-            self = .number((try? value.decode(Double.self)) ?? .infinity)
+extension JSONValue {
+    /// The nearest number that a `Double` holds, infinite if none is near; `nil` for what is none.
+    fileprivate var number: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .otherNumber(let value): value
+        case .null, .boolean, .string, .array, .object: nil
         }
     }
 }
