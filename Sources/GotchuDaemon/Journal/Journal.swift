@@ -1,3 +1,4 @@
+import GotchuAPI
 import GotchuCore
 import NIOPosix
 import Synchronization
@@ -9,6 +10,17 @@ protocol RecordJournal: Sendable {
 
     /// Writes one record; returns when it is on the disk.
     func append(_ record: JournalRecord) async throws(JournalFailure)
+}
+
+extension RecordJournal {
+    /// Writes one record like `append`, for a call that fails without it.
+    func require(_ record: JournalRecord) async throws(Problem) {
+        do throws(JournalFailure) {
+            try await append(record)
+        } catch {
+            throw Problem(error)
+        }
+    }
 }
 
 /// The journal in the state folder. Writes happen one after the other on a thread of their own.

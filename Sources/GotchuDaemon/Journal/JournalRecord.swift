@@ -43,8 +43,7 @@ struct JournalContents: Equatable, Sendable {
     var worthKeeping: [JournalRecord] {
         let oldest = Timestamp.now.advanced(by: .zero - Self.unknownLifetime)
         return Self.worthKeeping(payments.values) + Self.worthKeeping(refunds.values)
-            + Self.worthKeeping(orders: withdrawals.values)
-            + Self.worthKeeping(orders: contestEntries.values)
+            + Self.worthKeeping(withdrawals.values) + Self.worthKeeping(contestEntries.values)
             + requests.values.filter(\.state.isFinal)
             .sorted { $0.createdAt < $1.createdAt }.suffix(Self.endedLimit)
             .map(JournalRecord.request)
@@ -52,17 +51,10 @@ struct JournalContents: Equatable, Sendable {
             .map(JournalRecord.request)
     }
 
-    private static func worthKeeping(_ records: some Sequence<some MoneyRecord>) -> [JournalRecord]
-    {
-        let oldestFirst = records.sorted { $0.createdAt < $1.createdAt }
-        return oldestFirst.filter { !$0.isOpen }.suffix(endedLimit).map(\.line)
-            + oldestFirst.filter(\.isOpen).map(\.line)
-    }
-
     private static func worthKeeping(
-        orders: some Sequence<some OrderRecord>
+        _ records: some Sequence<some JournalledRecord>
     ) -> [JournalRecord] {
-        let oldestFirst = orders.sorted { $0.createdAt < $1.createdAt }
+        let oldestFirst = records.sorted { $0.createdAt < $1.createdAt }
         return oldestFirst.filter { !$0.isOpen }.suffix(endedLimit).map(\.line)
             + oldestFirst.filter(\.isOpen).map(\.line)
     }

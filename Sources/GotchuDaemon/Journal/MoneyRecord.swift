@@ -2,26 +2,18 @@ import GotchuAPI
 import GotchuCore
 import PaymentClient
 
-/// A payment or a refund in the journal: from before its first byte is sent until its end is known.
-protocol MoneyRecord: Codable, Equatable, Sendable {
+/// A payment or a refund in the journal.
+protocol MoneyRecord: JournalledRecord {
     associatedtype Flow: MoneyFlow
 
-    var id: String { get }
     var sid: SessionID { get }
-    /// The payment server that it was begun at, as a URL. It is never taken to another one.
-    var server: String { get }
-    /// The identity of the login that it was begun under. It is never sent as somebody else.
-    var user: String { get }
     var amount: TippedAmount { get }
-    var createdAt: Timestamp { get }
     var updatedAt: Timestamp { get set }
     /// The journal's word on it.
     var stage: MoneyStage<Flow.Progress> { get set }
 
     /// A Boolean that is true once a send may have left: only the server can say how it ends.
     var mayBeSent: Bool { get }
-    /// Its line of the journal.
-    var line: JournalRecord { get }
 
     /// The flow that continues it.
     ///
@@ -40,7 +32,6 @@ protocol MoneyRecord: Codable, Equatable, Sendable {
 }
 
 extension MoneyRecord {
-    /// A Boolean that is true while it has to be driven to its end.
     var isOpen: Bool { stage.end == nil }
 
     var receipt: Receipt? {

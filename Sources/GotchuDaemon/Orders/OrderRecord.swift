@@ -2,9 +2,8 @@ import GotchuAPI
 import GotchuCore
 import PaymentClient
 
-/// A call that moves money, in the journal: from before its first byte is sent until its end is
-/// known. It has one key for its whole life.
-protocol OrderRecord: Codable, Equatable, Sendable {
+/// A call that moves money, in the journal. It has one key for its whole life.
+protocol OrderRecord: JournalledRecord {
     associatedtype New: Encodable & Sendable
     /// The payment server's answer once it has carried the order out.
     associatedtype Reply: Sendable
@@ -23,17 +22,7 @@ protocol OrderRecord: Codable, Equatable, Sendable {
     /// - Parameter call: The call that orders it, if that may be repeated.
     init(_ new: New, user: String, server: String, call: IdempotentCall?)
 
-    var id: String { get }
-    /// The payment server that it was begun at, as a URL. It is never taken to another one.
-    var server: String { get }
-    /// The identity of the login that it was begun under. It is never sent as somebody else.
-    var user: String { get }
-    var createdAt: Timestamp { get }
     var call: IdempotentCall? { get }
-    /// A Boolean that is true while it has to be driven to its end.
-    var isOpen: Bool { get }
-    /// Its line of the journal.
-    var line: JournalRecord { get }
 
     /// Sends it, always with the same key and bytes.
     ///

@@ -78,13 +78,9 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         let record = Order(new, user: user, server: core.client.server.description, call: call)
         starting += 1
         defer { starting -= 1 }
-        do throws(JournalFailure) {
-            try await core.journal.append(record.line)
-        } catch {
-            throw Problem(error)
-        }
+        try await core.journal.require(record.line)
         records[record.id] = record
-        forgetOldest()
+        records.forgetEnded(beyond: Self.memoryLimit) { $0 }
         toDrive.append((record.id, isResumed: false))
         wake.yield()
         core.logger.notice("An order was started", metadata: [Order.word: "\(record.id)"])
@@ -169,12 +165,5 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
     private func wait(for duration: Duration) async {
         await cancelWhenGracefulShutdown { [clock] in _ = try? await clock.sleep(for: duration) }
         if Task.isShuttingDownGracefully { isStopping = true }
-    }
-
-    private func forgetOldest() {
-        let ended = records.values.filter { !$0.isOpen }.sorted { $0.createdAt < $1.createdAt }
-        for record in ended.prefix(max(0, records.count - Self.memoryLimit)) {
-            records[record.id] = nil
-        }
     }
 }

@@ -94,7 +94,7 @@ extension PaymentService: IdempotentCreation, LocalCollection {
             )
         }
         joined.joined = (joined.joined ?? []) + [call]
-        try await append(joined)
+        try await core.journal.require(joined.line)
         // It may have ended meanwhile without the journal.
         if var now = record(id) as? PaymentRecord {
             now.joined = joined.joined
@@ -121,19 +121,11 @@ extension PaymentService: IdempotentCreation, LocalCollection {
         }
         payment.stage = .ended(.declined(.cancelled))
         payment.updatedAt = .now
-        try await append(payment)
+        try await core.journal.require(payment.line)
         closing[id] = payment.sid
         update(payment)
         endWait(of: id)
         return view(payment)
-    }
-
-    private func append(_ record: PaymentRecord) async throws(Problem) {
-        do throws(JournalFailure) {
-            try await core.journal.append(record.line)
-        } catch {
-            throw Problem(error)
-        }
     }
 }
 

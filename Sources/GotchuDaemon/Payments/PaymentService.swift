@@ -119,15 +119,11 @@ actor PaymentService: Service {
         }
         starting.insert(record.sid)
         defer { starting.remove(record.sid) }
-        do throws(JournalFailure) {
-            try await core.journal.append(record.line)
-        } catch {
-            throw Problem(error)
-        }
+        try await core.journal.require(record.line)
         counts.began(record)
         nearSince[record.id] = since
         records[record.id] = record
-        forgetOldest()
+        records.forgetEnded(beyond: Self.memoryLimit) { $0 }
         toDrive.append((record.id, isResumed: false))
         wake.yield()
         core.logger.notice(
@@ -214,13 +210,6 @@ actor PaymentService: Service {
     }
 
     func endWait(of id: String) { waits[id]?.cancel() }
-
-    private func forgetOldest() {
-        let ended = records.values.filter { !$0.isOpen }.sorted { $0.createdAt < $1.createdAt }
-        for record in ended.prefix(max(0, records.count - Self.memoryLimit)) {
-            records[record.id] = nil
-        }
-    }
 }
 
 extension Problem {

@@ -1,0 +1,24 @@
+import GotchuCore
+
+/// A record of the journal that is driven to its end: from before its first byte is sent until that
+/// is known.
+protocol JournalledRecord: Codable, Equatable, Sendable {
+    var id: String { get }
+    /// The payment server that it was begun at, as a URL. It is never taken to another one.
+    var server: String { get }
+    /// The identity of the login that it was begun under. It is never sent as somebody else.
+    var user: String { get }
+    var createdAt: Timestamp { get }
+    /// A Boolean that is true while it has to be driven to its end.
+    var isOpen: Bool { get }
+    /// Its line of the journal.
+    var line: JournalRecord { get }
+}
+
+extension Dictionary where Key == String {
+    /// Forgets the oldest ended records beyond a limit.
+    mutating func forgetEnded(beyond limit: Int, _ record: (Value) -> any JournalledRecord) {
+        let ended = values.map(record).filter { !$0.isOpen }.sorted { $0.createdAt < $1.createdAt }
+        for record in ended.prefix(Swift.max(0, count - limit)) { self[record.id] = nil }
+    }
+}
