@@ -59,8 +59,9 @@ package enum DurableFile {
         try call("sync \(folder)") { fsync(descriptor) }
     }
 
+    /// Makes a call of the system, again while signals interrupt it.
     @discardableResult
-    private static func call<Result: BinaryInteger>(
+    package static func call<Result: BinaryInteger>(
         _ operation: String,
         _ body: () -> Result
     ) throws(Failure) -> Result {

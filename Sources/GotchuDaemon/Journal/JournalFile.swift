@@ -69,9 +69,9 @@ struct JournalFile: ~Copyable {
             while written < line.count {
                 written += try Self.call("write") {
                     line[written...].withUnsafeBytes {
-                        Int32(pwrite(descriptor, $0.baseAddress, $0.count, length + written))
+                        pwrite(descriptor, $0.baseAddress, $0.count, length + written)
                     }
-                }.asInt
+                }
             }
             try Self.call("sync") { fdatasync(descriptor) }
         } catch {
@@ -103,10 +103,8 @@ struct JournalFile: ~Copyable {
             unlink(path)
         }
         let bytes = [UInt8](repeating: 0, count: Self.checkLength)
-        let written = try Self.call("write") {
-            Int32(pwrite(descriptor, bytes, bytes.count, 0))
-        }
-        guard written.asInt == bytes.count else {
+        let written = try Self.call("write") { pwrite(descriptor, bytes, bytes.count, 0) }
+        guard written == bytes.count else {
             throw .system(operation: "write", reason: String(cString: strerror(ENOSPC)))
         }
         try Self.call("sync") { fdatasync(descriptor) }
@@ -145,7 +143,7 @@ struct JournalFile: ~Copyable {
         do throws(JournalFailure) {
             try call("truncate") { ftruncate(descriptor, length) }
             if isUnended(path) {
-                try call("write") { Int32(pwrite(descriptor, "\n", 1, length)) }
+                try call("write") { pwrite(descriptor, "\n", 1, length) }
                 length += 1
             }
             try call("sync") { fsync(descriptor) }
@@ -220,31 +218,21 @@ struct JournalFile: ~Copyable {
         return lock
     }
 
-    private static func durably(
-        _ body: () throws(DurableFile.Failure) -> Void
-    ) throws(JournalFailure) {
+    private static func durably<Result>(
+        _ body: () throws(DurableFile.Failure) -> Result
+    ) throws(JournalFailure) -> Result {
         do throws(DurableFile.Failure) {
-            try body()
+            return try body()
         } catch {
             throw .system(operation: error.operation, reason: error.reason)
         }
     }
 
     @discardableResult
-    private static func call(
+    private static func call<Result: BinaryInteger>(
         _ operation: String,
-        _ body: () -> Int32
-    ) throws(JournalFailure) -> Int32 {
-        while true {
-            let result = body()
-            let code = errno
-            if result >= 0 { return result }
-            if code == EINTR { continue }
-            throw .system(operation: operation, reason: String(cString: strerror(code)))
-        }
+        _ body: () -> Result
+    ) throws(JournalFailure) -> Result {
+        try durably { () throws(DurableFile.Failure) in try DurableFile.call(operation, body) }
     }
-}
-
-extension Int32 {
-    fileprivate var asInt: Int { Int(self) }
 }
