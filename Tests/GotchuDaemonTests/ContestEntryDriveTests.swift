@@ -19,11 +19,11 @@ struct ContestEntryDriveTests {
         try await service.create(ContestSample.entry(fee: fee), key: key).view.id
     }
 
-    private func state(
-        _ id: String,
-        of service: ContestEntryService
-    ) async throws -> ContestEntryRecord.State {
-        try await service.view(of: id).state
+    private func end(
+        of id: String,
+        in service: ContestEntryService
+    ) async throws -> ContestEntryRecord.End? {
+        try await service.view(of: id).end
     }
 
     @Test("An entry whose answers are lost is asked for with its caller's key, and made once")
@@ -44,7 +44,7 @@ struct ContestEntryDriveTests {
             return
         }
         #expect(record.id == id && record.isOpen && record.key == key)
-        #expect(try await state(id, of: service) == .joined)
+        #expect(try await end(of: id, in: service) == .joined)
     }
 
     @Test("An entry that a crash interrupted at any step goes on with its key", arguments: 0...2)
@@ -67,10 +67,10 @@ struct ContestEntryDriveTests {
         await wait.reached()
         let second = try Bench(first.journal.records, server: first.server)
         let after = service(second)
-        #expect(try await state(id, of: after) == .open(nil))
+        #expect(try await end(of: id, in: after) == nil)
         #expect(await after.hasOpenRecord(notOf: "bob"))
         await after.drive(id, isUncertain: true)
-        #expect(try await state(id, of: after) == .joined)
+        #expect(try await end(of: id, in: after) == .joined)
         #expect(Set(first.server.calls(.join).map(\.key)) == [key.rawValue])
         #expect(Set(first.server.calls(.join).map(\.body)).count == 1)
         #expect(first.server.movements == 1)
@@ -80,7 +80,7 @@ struct ContestEntryDriveTests {
         let third = try Bench(second.journal.records, server: first.server)
         let later = service(third)
         let repeated = try await later.create(ContestSample.entry(), key: key)
-        #expect(repeated.isReplay && repeated.view.state == .joined)
+        #expect(repeated.isReplay && repeated.view.end == .joined)
     }
 
     @Test("A refusal ends an entry with the figures of what is missing, and for good")
@@ -92,13 +92,13 @@ struct ContestEntryDriveTests {
         #expect(await service.hasOpenRecord(notOf: "bob"))
         await service.drive(id, isUncertain: false)
         #expect(await service.hasOpenRecord(notOf: "bob") == false)
-        guard case .declined(let problem) = try await state(id, of: service) else {
+        guard case .declined(let problem)? = try await end(of: id, in: service) else {
             Issue.record("not declined")
             return
         }
         #expect(problem.requiredCents == 500 && problem.availableCents == 200)
         let later = self.service(try Bench(bench.journal.records, server: bench.server))
-        #expect(try await state(id, of: later) == .declined(problem))
+        #expect(try await end(of: id, in: later) == .declined(problem))
         #expect(bench.server.movements == 0 && bench.server.calls(.join).count == 1)
     }
 
@@ -116,7 +116,7 @@ struct ContestEntryDriveTests {
         let id = try await begin(service)
         await service.drive(id, isUncertain: false)
         #expect(bench.server.calls(.join).count == 4)
-        guard case .declined(let problem) = try await state(id, of: service) else {
+        guard case .declined(let problem)? = try await end(of: id, in: service) else {
             Issue.record("not declined")
             return
         }
@@ -166,7 +166,7 @@ struct ContestEntryDriveTests {
         let driver = Task { await service.drive(id, isUncertain: false) }
         await gate.reached()
         let early = try await service.end(of: id, within: .zero)
-        #expect(early.view.state == .open(nil) && early.reply == nil)
+        #expect(early.view.end == nil && early.view.reason == nil && early.reply == nil)
         // SAFETY: awaited here.
         let waiter = Task { try await service.end(of: id, within: .seconds(60)) }
         try await eventually("somebody waits") {
@@ -174,7 +174,7 @@ struct ContestEntryDriveTests {
         }
         gate.open()
         let (view, reply) = try await waiter.value
-        #expect(view.state == .joined)
+        #expect(view.end == .joined)
         #expect(reply?.bytes == Array(ContestSample.detail.utf8))
         await driver.value
         #expect(try await service.end(of: id, within: .seconds(60)).reply == nil)

@@ -16,17 +16,12 @@ struct ContestEntryRecord: OrderRecord {
         case declined(Problem)
     }
 
-    /// The entry's state, for its caller.
-    enum State: Equatable, Sendable {
-        case open(UnresolvedReason?)
-        case joined
-        case declined(Problem)
-    }
-
     /// The entry as its caller is told of it.
     struct View: Equatable, Sendable {
         let id: String
-        let state: State
+        /// `nil` while it is open.
+        let end: End?
+        let reason: UnresolvedReason?
     }
 
     let id: String
@@ -97,11 +92,5 @@ struct ContestEntryRecord: OrderRecord {
         return record
     }
 
-    func view(_ reason: UnresolvedReason?) -> View {
-        switch end {
-        case nil: View(id: id, state: .open(reason))
-        case .joined: View(id: id, state: .joined)
-        case .declined(let problem): View(id: id, state: .declined(problem))
-        }
-    }
+    func view(_ reason: UnresolvedReason?) -> View { View(id: id, end: end, reason: reason) }
 }

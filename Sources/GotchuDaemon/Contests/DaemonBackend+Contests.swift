@@ -24,7 +24,7 @@ extension DaemonBackend {
         let created = try await contestEntryService.create(new, key: key)
         let id = created.view.id
         let (entry, reply) = try await contestEntryService.end(of: id, within: Self.entryPatience)
-        switch entry.state {
+        switch entry.end {
         case .joined:
             if var reply {
                 reply.isReplay = reply.isReplay || created.isReplay
@@ -39,8 +39,8 @@ extension DaemonBackend {
         case .declined(let problem):
             guard problem.errorCode != .unauthorized else { throw .loginRefused(core.tokens) }
             throw problem.ofContests
-        case .open(let reason):
-            let said = reason?.refusal.map { " It says: \($0.detail)" } ?? ""
+        case nil:
+            let said = entry.reason?.refusal.map { " It says: \($0.detail)" } ?? ""
             throw Problem(
                 .serverUnreachable,
                 detail: "The payment server has not confirmed the entry. gotchud keeps asking, "
