@@ -8,4 +8,14 @@ extension JSONEncoder {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
     }
+
+    /// Encodes a value of our own types as `canonical` does, with each member on a line of its own.
+    package static func pretty(_ value: some Encodable) -> [UInt8] {
+        let encoder = canonical
+        encoder.outputFormatting.insert(.prettyPrinted)
+        guard let data = try? encoder.encode(value) else {
+            preconditionFailure("our own types can always be encoded")
+        }
+        return [UInt8](data)
+    }
 }

@@ -73,13 +73,8 @@ final class CalibrationStore: Sendable {
     func reset() throws(Failure) { try write([:]) }
 
     private func write(_ new: [String: Entry]) throws(Failure) {
-        let encoder = JSONEncoder.canonical
-        encoder.outputFormatting.insert(.prettyPrinted)
-        guard let data = try? encoder.encode(new) else {
-            preconditionFailure("our own types can always be encoded")
-        }
         do throws(DurableFile.Failure) {
-            try DurableFile.replace(path, with: [UInt8](data))
+            try DurableFile.replace(path, with: JSONEncoder.pretty(new))
         } catch {
             throw Failure(reason: error.reason)
         }

@@ -48,12 +48,8 @@ struct BugReport {
     }
 
     private static func lines(of status: StatusReply) -> [String] {
-        let encoder = JSONEncoder.canonical
-        encoder.outputFormatting.insert(.prettyPrinted)
-        guard let data = try? encoder.encode(status) else {
-            preconditionFailure("our own wire types can always be encoded")
-        }
-        return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+        String(decoding: JSONEncoder.pretty(status), as: UTF8.self)
+            .split(separator: "\n").map(String.init)
     }
 
     private static func line(_ presence: PresenceView) -> String {

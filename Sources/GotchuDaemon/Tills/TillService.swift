@@ -217,13 +217,8 @@ final class TillService: LocalPairings, TillRegistry {
 
     /// Stores the tills; they apply once they are on disk.
     private func write(_ tills: [Till], to state: inout State) throws(Problem) {
-        let encoder = JSONEncoder.canonical
-        encoder.outputFormatting.insert(.prettyPrinted)
-        guard let data = try? encoder.encode(Contents(tills: tills)) else {
-            preconditionFailure("our own types can always be encoded")
-        }
         do throws(DurableFile.Failure) {
-            try DurableFile.replace(path, with: [UInt8](data))
+            try DurableFile.replace(path, with: JSONEncoder.pretty(Contents(tills: tills)))
         } catch {
             throw Problem(
                 .journalUnwritable,
