@@ -47,11 +47,11 @@ struct DisplayCommand: SocketCommand {
 
     private func follow(_ client: LocalClient, _ output: Output) async throws {
         let newest = Newest()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await receive(client, newest, output) }
-            if isDrawn(output) { group.addTask { try await draw(newest, output) } }
-            defer { group.cancelAll() }
-            try await group.next()
+        try await output.live(every: Self.frameInterval, isKept: true, isDrawn: !jsonLines) {
+            guard let (reply, at) = newest.state.withLock(\.self) else { return nil }
+            return DisplayDrawing(reply, age: .now - at).frame(on: output.data)
+        } during: {
+            try await receive(client, newest, output)
         }
     }
 
@@ -79,21 +79,6 @@ struct DisplayCommand: SocketCommand {
                 // There is no notification that gotchud has its socket again; Ctrl-C cancels this.
                 try await Task.sleep(for: EventFollower.retryInterval)
             }
-        }
-    }
-
-    private func draw(_ newest: Newest, _ output: Output) async throws {
-        var region = LiveRegion(output: output)
-        defer { region.finish() }
-        var drawn: [String] = []
-        while true {
-            if let (reply, at) = newest.state.withLock(\.self) {
-                let frame = DisplayDrawing(reply, age: .now - at).frame(on: output.data)
-                if frame != drawn { region.draw(frame) }
-                drawn = frame
-            }
-            // What is left to pay, and for how long nothing has come, change with time alone.
-            try await Task.sleep(for: Self.frameInterval)
         }
     }
 

@@ -22,8 +22,6 @@ struct ScanCommand: SocketCommand {
 
     /// The shortest time between two drawings of the table.
     private static let frameInterval = Duration.milliseconds(100)
-    /// The number of frames after which ages are drawn again even if nothing changed.
-    private static let framesPerAge = 5
 
     @OptionGroup var options: CommonOptions
 
@@ -111,49 +109,27 @@ struct ScanCommand: SocketCommand {
     ) async throws {
         let isLive = output.isLive && !jsonLines
         if !isLive, !options.json { output.talk("Listening …") }
-        try await withThrowingTaskGroup { group in
-            group.addTask {
-                let follower = EventFollower(
-                    client: client,
-                    output: output,
-                    needsSessions: true
-                )
-                _ = try await follower.follow { event -> Bool? in
-                    let before = watch.receptionProblem
-                    let changes = watch.apply(event)
-                    guard !isLive else { return nil }
-                    if let now = watch.receptionProblem, now.code != before?.code {
-                        output.talk(now.receptionText)
-                    }
-                    try report(changes, output)
-                    return nil
+        try await output.live(every: Self.frameInterval, isKept: true, isDrawn: isLive) {
+            frame(watch, output)
+        } during: {
+            let follower = EventFollower(client: client, output: output, needsSessions: true)
+            _ = try await follower.follow { event -> Bool? in
+                let before = watch.receptionProblem
+                let changes = watch.apply(event)
+                guard !isLive else { return nil }
+                if let now = watch.receptionProblem, now.code != before?.code {
+                    output.talk(now.receptionText)
                 }
+                try report(changes, output)
+                return nil
             }
-            if isLive {
-                group.addTask { try await draw(watch, output) }
-            }
-            defer { group.cancelAll() }
-            try await group.next()
         }
     }
 
-    /// Draws when something changed, and every few frames because ages grow.
-    private func draw(_ watch: SharedPresenceList, _ output: Output) async throws {
-        var region = LiveRegion(output: output)
-        defer { region.finish() }
-        var framesUntilAges = 0
-        while true {
-            if let isDirty = watch.popDirty(), isDirty || framesUntilAges <= 0 {
-                let sessions = watch.sorted
-                let lines = sessions.isEmpty ? emptyLines(watch, output) : table(sessions, output)
-                region.draw(lines)
-                framesUntilAges = Self.framesPerAge
-            }
-            framesUntilAges -= 1
-            // Ages change with time alone, and a crowd must not cause a drawing for each
-            // advertisement.
-            try await Task.sleep(for: Self.frameInterval)
-        }
+    private func frame(_ watch: SharedPresenceList, _ output: Output) -> [String]? {
+        guard watch.hasBegun else { return nil }
+        let sessions = watch.sorted
+        return sessions.isEmpty ? emptyLines(watch, output) : table(sessions, output)
     }
 
     private func report(_ changes: [PresenceList.Change], _ output: Output) throws {

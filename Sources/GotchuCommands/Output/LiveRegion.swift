@@ -84,6 +84,63 @@ struct LiveRegion {
     private static let clearToEndOfScreen = "\u{1B}[J"
 }
 
+extension Output {
+    /// The longest time between two drawings: a stop, or what a person types, may have spoiled the
+    /// last one.
+    private static let redrawInterval = Duration.milliseconds(500)
+
+    /// Runs `body`, and meanwhile draws on a terminal that can redraw.
+    ///
+    /// - Parameters:
+    ///   - interval: The interval at which changed lines are drawn.
+    ///   - isKept: True if the last drawing stays.
+    ///   - frame: Returns the lines to draw; `nil` leaves the last ones.
+    func live<Success: Sendable>(
+        every interval: Duration,
+        isKept: Bool,
+        isDrawn: Bool = true,
+        _ frame: @escaping @Sendable () -> [String]?,
+        during body: @escaping @Sendable () async throws -> Success
+    ) async throws -> Success {
+        try await withThrowingTaskGroup(of: Success?.self) { group in
+            group.addTask { try await body() }
+            if isLive, isDrawn {
+                group.addTask {
+                    try await draw(every: interval, isKept: isKept, frame)
+                    return nil
+                }
+            }
+            defer { group.cancelAll() }
+            while let end = try await group.next() {
+                if let end { return end }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private func draw(
+        every interval: Duration,
+        isKept: Bool,
+        _ frame: @Sendable () -> [String]?
+    ) async throws {
+        var region = LiveRegion(output: self)
+        defer { if isKept { region.finish() } else { region.erase() } }
+        var last: [String]?
+        var due = ContinuousClock.now
+        while true {
+            let now = ContinuousClock.now
+            if let lines = frame(), lines != last || now >= due {
+                region.draw(lines)
+                last = lines
+                due = now + Self.redrawInterval
+            }
+            // Ages and countdowns change with time alone, and a crowd must not cause a drawing for
+            // each advertisement. The end of `body` cancels this.
+            try await Task.sleep(for: interval)
+        }
+    }
+}
+
 extension String {
     /// The columns that the text takes, without its colour sequences (ECMA-48, SGR).
     fileprivate var columnsWhenPainted: Int {

@@ -95,13 +95,11 @@ final class PaymentWatch: Sendable {
     }
 
     private func untilEnd(_ client: LocalClient) async throws {
-        try await withThrowingTaskGroup { group in
-            group.addTask { try await self.follow(client) }
-            if output.isLive {
-                group.addTask { try await self.draw() }
-            }
-            defer { group.cancelAll() }
-            try await group.next()
+        try await output.live(every: Self.frameInterval, isKept: false) {
+            let width = self.output.data.size?.columns ?? Int.max
+            return [self.progressText(self.latest.withLock { $0 }).truncated(to: width)]
+        } during: {
+            try await self.follow(client)
         }
     }
 
@@ -134,18 +132,6 @@ final class PaymentWatch: Sendable {
             output.talk(progressText(payment))
         }
         return payment.state.isFinal ? true : nil
-    }
-
-    private func draw() async throws {
-        var region = LiveRegion(output: output)
-        defer { region.erase() }
-        while true {
-            let width = output.data.size?.columns ?? Int.max
-            region.draw([progressText(latest.withLock { $0 }).truncated(to: width)])
-            // Redraws with the latest view and the terminal's width until the payment's end cancels
-            // this.
-            try await Task.sleep(for: Self.frameInterval)
-        }
     }
 
     private func progressText(_ payment: PaymentView) -> String {

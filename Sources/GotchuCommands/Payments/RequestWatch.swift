@@ -39,16 +39,14 @@ final class RequestWatch: Sendable {
 
     /// Follows the request to its final state.
     func untilEnd(_ client: LocalClient) async throws -> RequestView {
-        try await withThrowingTaskGroup(of: RequestView?.self) { group in
-            group.addTask { try await self.follow(client) }
-            if output.isLive {
-                group.addTask { try await self.draw() }
-            }
-            defer { group.cancelAll() }
-            while let end = try await group.next() {
-                if let end { return end }
-            }
-            throw CancellationError()
+        try await output.live(every: Self.frameInterval, isKept: false) {
+            let request = self.state.withLock { $0.latest }
+            if request.state.isFinal { return nil }
+            let left = Timestamp.now.duration(to: request.expiresAt).countdownText
+            let width = self.output.data.size?.columns ?? Int.max
+            return ["\(left) · \(self.sentence(of: request))".truncated(to: width)]
+        } during: {
+            try await self.follow(client)
         }
     }
 
@@ -102,20 +100,6 @@ final class RequestWatch: Sendable {
             output.talk(sentence(of: request))
         }
         return isFinal ? request : nil
-    }
-
-    private func draw() async throws -> RequestView? {
-        var region = LiveRegion(output: output)
-        defer { region.erase() }
-        while true {
-            let request = state.withLock { $0.latest }
-            if request.state.isFinal { return nil }
-            let left = Timestamp.now.duration(to: request.expiresAt).countdownText
-            let width = output.data.size?.columns ?? Int.max
-            region.draw(["\(left) · \(sentence(of: request))".truncated(to: width)])
-            // A countdown changes with time alone.
-            try await Task.sleep(for: Self.frameInterval)
-        }
     }
 
     private func sentence(of request: RequestView) -> String {

@@ -7,8 +7,7 @@ final class SharedPresenceList: Sendable {
     private struct State {
         var list: PresenceList
         var hasHeard = false
-        /// A Boolean that is true if anything changed; `nil` before the first event.
-        var isDirty: Bool?
+        var hasBegun = false
     }
 
     private let state: Mutex<State>
@@ -21,10 +20,13 @@ final class SharedPresenceList: Sendable {
         state.withLock { state in
             let changes = state.list.apply(event)
             state.hasHeard = state.hasHeard || !state.list.sorted.isEmpty
-            state.isDirty = true
+            state.hasBegun = true
             return changes
         }
     }
+
+    /// A Boolean that is true after the first event.
+    var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
     /// A Boolean that is true once a wanted presence was heard.
     var hasHeard: Bool { state.withLock { $0.hasHeard } }
@@ -34,12 +36,4 @@ final class SharedPresenceList: Sendable {
 
     /// The presences with a wanted verdict now, nearest first.
     var sorted: [PresenceView] { state.withLock { $0.list.sorted } }
-
-    /// Returns true if anything changed since the last call; `nil` before the first event.
-    func popDirty() -> Bool? {
-        state.withLock { state in
-            defer { state.isDirty = state.isDirty.map { _ in false } }
-            return state.isDirty
-        }
-    }
 }
