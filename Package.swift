@@ -272,7 +272,7 @@ let package = Package(
 
         // A message bus of a test's own, and what stands on it.
         .target(
-            name: "BusTestSupport", dependencies: ["DBus", "TestSupport", logging],
+            name: "BusTestSupport", dependencies: ["CDBus", "DBus", "TestSupport", logging],
             path: "Tests/BusTestSupport", swiftSettings: strict),
         tests("DBusTests", ["BusTestSupport", "CDBus", "DBus", "TestSupport"]),
         tests("BlueZTests", ["BlueZ", "DBus", "GotchuCore", "TestSupport"]),

@@ -61,31 +61,6 @@ extension Connection {
         }
     }
 
-    /// Puts a signal on the bus.
-    func emit(_ signal: Signal) throws(DBusError) {
-        _ = try send(Message.signal(signal))
-    }
-
-    /// Takes a name on the bus.
-    ///
-    /// - Throws: `nameTaken` if somebody else has it.
-    func requestName(_ name: String) async throws(DBusError) {
-        let doNotQueue: UInt32 = 4
-        let reply = try await call(
-            .bus("RequestName", [.string(name), .uint32(doNotQueue)]),
-            timeout: Self.busTimeout
-        )
-        // 1: primary owner; 4: owned by us already.
-        guard let code = reply.first?.asUInt32, code == 1 || code == 4 else {
-            throw DBusError(.nameTaken, underlying: name)
-        }
-    }
-
-    /// Releases a name on the bus.
-    func releaseName(_ name: String) async throws(DBusError) {
-        _ = try await call(.bus("ReleaseName", [.string(name)]), timeout: Self.busTimeout)
-    }
-
     /// The unique name of a name's owner, or `nil` if nobody owns it.
     package func owner(of name: String) async throws(DBusError) -> String? {
         do {

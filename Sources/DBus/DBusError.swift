@@ -28,8 +28,6 @@ package struct DBusError: Error, Equatable, Sendable {
         case remote
         /// A value cannot be sent, or one that came cannot be read.
         case invalidValue = "invalid-value"
-        /// The name on the bus belongs to somebody else.
-        case nameTaken = "name-taken"
     }
 
     /// One sentence that says what is wrong.
@@ -42,7 +40,6 @@ package struct DBusError: Error, Equatable, Sendable {
         case .overloaded: "Too many D-Bus calls are under way."
         case .remote: "The other side of D-Bus refused."
         case .invalidValue: "A D-Bus value is not well-formed."
-        case .nameTaken: "The D-Bus name belongs to another program."
         }
     }
 }

@@ -59,15 +59,6 @@ extension Message {
         return message
     }
 
-    static func signal(_ signal: Signal) throws(DBusError) -> Message {
-        try Name.check(bus: nil, interface: signal.interface, member: signal.member)
-        let raw = dbus_message_new_signal(signal.path.text, signal.interface, signal.member)
-        guard let raw else { throw .outOfMemory }
-        let message = Message(adopting: raw)
-        try message.append(signal.arguments)
-        return message
-    }
-
     /// The answer to `request`, which is a method call.
     static func reply(
         to request: borrowing Message,

@@ -1,6 +1,6 @@
 /// One signal that an object sent.
 package struct Signal: Hashable, Sendable {
-    /// The sender's unique name as the bus vouches for it; `nil` on the way out.
+    /// The sender's unique name as the bus vouches for it; `nil` before that.
     package var sender: String?
     package var path: ObjectPath
     package var interface: String

@@ -31,11 +31,6 @@ extension Value {
         return number
     }
 
-    var asUInt32: UInt32? {
-        guard case .uint32(let number) = unwrapped else { return nil }
-        return number
-    }
-
     /// The strings of an `as`.
     package var asStrings: [String]? {
         guard case .array(let elements, of: .string) = unwrapped else { return nil }

@@ -69,9 +69,7 @@ import Testing
     }
 
     private static func marshal(_ values: [Value]) throws -> [UInt8] {
-        let message = try Message.signal(
-            Signal(path: .root, interface: "a.b", member: "C", arguments: values)
-        )
+        let message = try Message.call(.bus("C", values))
         dbus_message_set_serial(message.raw, 1)
         var start: UnsafeMutablePointer<CChar>?
         var count: Int32 = 0

@@ -121,7 +121,7 @@ import Testing
         try await first.requestName(name)
         #expect(try await client.owner(of: name) == first.uniqueName)
         let second = try await bus.connect()
-        await expect(.nameTaken) { try await second.requestName(name) }
+        await expect(.remote) { try await second.requestName(name) }
         try await first.releaseName(name)
         try await second.requestName(name)
         await second.close()
