@@ -13,7 +13,6 @@ struct Dispatcher {
     func answer(_ call: Invocation) throws(MethodFailure) -> Answer {
         switch call.interface {
         case "org.freedesktop.DBus.Peer": try peer(call)
-        case "org.freedesktop.DBus.Introspectable": try introspect(call)
         case "org.freedesktop.DBus.Properties": try properties(call)
         default: try method(call)
         }
@@ -23,17 +22,6 @@ struct Dispatcher {
         guard call.member == "Ping" else { throw unknownMethod(call) }
         try check(call, .none)
         return .values([])
-    }
-
-    private func introspect(_ call: Invocation) throws(MethodFailure) -> Answer {
-        guard call.member == "Introspect" else { throw unknownMethod(call) }
-        try check(call, .none)
-        let children = objects.keys.filter { call.path.contains($0) }
-        guard objects[call.path] != nil || !children.isEmpty || call.path == .root else {
-            throw unknownObject(call)
-        }
-        let text = Introspection.document(objects[call.path], path: call.path, below: children)
-        return .values([.string(text)])
     }
 
     private func method(_ call: Invocation) throws(MethodFailure) -> Answer {

@@ -1,7 +1,6 @@
 /// An object of ours on the bus.
 ///
-/// `org.freedesktop.DBus.Properties`, `Introspectable` and `Peer` are answered without being
-/// listed.
+/// `org.freedesktop.DBus.Properties` and `Peer` are answered without being listed.
 package struct ExportedObject: Sendable {
     package var interfaces: [String: Interface]
 

@@ -71,7 +71,7 @@ import Testing
         await server.close()
     }
 
-    @Test("properties are read and set; gdbus sees them too")
+    @Test("properties are read and set")
     func properties() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -88,18 +88,6 @@ import Testing
             let set = Echo.call("Set", at: to, arguments, interface: Self.properties)
             #expect(try await client.call(set, timeout: .seconds(10)) == [])
         }
-        let seen = try await run(
-            "gdbus",
-            "introspect",
-            "--address",
-            bus.address.text,
-            "--dest",
-            to,
-            "--object-path",
-            "/"
-        )
-        #expect(seen.contains("readonly s Colour = 'red'"))
-        #expect(seen.contains("Stall()"))
         await client.close()
         await server.close()
     }

@@ -54,7 +54,7 @@ import Testing
         let script = """
             import dbus, sys
             bus = dbus.bus.BusConnection(sys.argv[1])
-            echo = dbus.Interface(bus.get_object(sys.argv[2], "/"), "sh.gotchu.Echo")
+            echo = dbus.Interface(bus.get_object(sys.argv[2], "/", False), "sh.gotchu.Echo")
             D, S, A = dbus.Dictionary, dbus.String, dbus.Array
             dev = D({S("RSSI"): dbus.Int16(-85)}, signature="sv")
             values = [dbus.Byte(255), True, dbus.Int16(-32768), dbus.UInt16(65535), dbus.Int32(-1),
