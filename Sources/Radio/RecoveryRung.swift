@@ -10,16 +10,7 @@ package enum RecoveryRung: String, CaseIterable, Codable, Comparable, Sendable {
     case powerCycle = "power-cycle"
 
     package static func < (left: RecoveryRung, right: RecoveryRung) -> Bool {
-        left.height < right.height
-    }
-
-    private var height: Int {
-        switch self {
-        case .refilter: 0
-        case .restart: 1
-        case .reconnect: 2
-        case .powerCycle: 3
-        }
+        allCases.prefix { $0 != right }.contains(left)
     }
 }
 

@@ -1,4 +1,4 @@
-import Glibc
+import GotchuCore
 import Synchronization
 
 /// The newest log lines, for a report; older ones are dropped.
@@ -21,7 +21,7 @@ package final class LogRing: Sendable {
     /// Appends a line with the current time, cut to the limit.
     package func append(_ line: String) {
         let short = line.utf8.count > Self.byteLimit ? "\(line.prefix(Self.byteLimit / 4)) …" : line
-        let kept = "\(Self.clockText) \(short)"
+        let kept = "\(Timestamp.now.iso8601.prefix(19))Z \(short)"
         state.withLock { state in
             guard state.lines.count == Self.lineLimit else { return state.lines.append(kept) }
             state.lines[state.start] = kept
@@ -32,15 +32,5 @@ package final class LogRing: Sendable {
     /// The lines, oldest first.
     package var lines: [String] {
         state.withLock { Array($0.lines[$0.start...] + $0.lines[..<$0.start]) }
-    }
-
-    /// `2026-11-21T09:30:05Z`
-    private static var clockText: String {
-        var now = time(nil)
-        var parts = tm()
-        gmtime_r(&now, &parts)
-        var text = [CChar](repeating: 0, count: 32)
-        let count = strftime(&text, text.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
-        return String(decoding: text.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

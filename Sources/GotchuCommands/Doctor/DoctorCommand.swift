@@ -12,9 +12,6 @@ struct DoctorCommand: ReportingCommand {
               gotchu-ctl doctor --json
 
             Works while the daemon is dead. Exits with 1 if anything is wrong.
-
-            Where two adapters are on, one advertises for some seconds, as no till, and the other
-            listens how often that is.
             """
     )
 

@@ -14,12 +14,7 @@ extension LocalClient {
     ) async throws -> ContestReply<Document>? {
         let (body, tag) = try await exchange(call)
         guard !body.isEmpty else { return nil }
-        do {
-            let document = try JSONDecoder().decode(type, from: body)
-            return ContestReply(document: document, bytes: [UInt8](body), tag: tag)
-        } catch {
-            throw LocalClientFailure.unreadableReply(underlying: String(describing: error))
-        }
+        return try ContestReply(document: Self.decode(body), bytes: [UInt8](body), tag: tag)
     }
 
     /// Makes a call of contests that no document answers.

@@ -50,8 +50,12 @@ extension LocalClient {
             defer { deadline.cancel() }
             return try await Self.wholeBody(&parts)
         }
+        return try Self.decode(body)
+    }
+
+    static func decode<Value: Decodable>(_ body: Data) throws -> Value {
         do {
-            return try JSONDecoder().decode(Reply.self, from: body)
+            return try JSONDecoder().decode(Value.self, from: body)
         } catch {
             throw LocalClientFailure.unreadableReply(underlying: String(describing: error))
         }

@@ -110,10 +110,6 @@ package struct LocalStream<Element: Decodable>: AsyncSequence, AsyncIteratorProt
         guard let line = try await lines.next(isolation: actor) else {
             throw LocalClientFailure.connectionLost
         }
-        do {
-            return try JSONDecoder().decode(Element.self, from: Data(line))
-        } catch {
-            throw LocalClientFailure.unreadableReply(underlying: String(describing: error))
-        }
+        return try LocalClient.decode(Data(line)) as Element
     }
 }
