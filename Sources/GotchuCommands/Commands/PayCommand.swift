@@ -68,11 +68,9 @@ struct PayCommand: SocketCommand {
         let typed = try typedEID()
         let tip = try money(self.tip, next: "gotchu-ctl pay --tip 2.00")
         let limit = try money(max, next: "gotchu-ctl pay --yes --max 50.00")
-        guard yes || Question(output: output).canBeAsked else {
-            throw CommandFailure.usage(
-                "There is no terminal to ask on, so --yes is needed.",
-                next: "gotchu-ctl pay --yes --max \(max?.shellQuoted ?? "AMOUNT")"
-            )
+        if !yes {
+            let unasked = "gotchu-ctl pay --yes --max \(max?.shellQuoted ?? "AMOUNT")"
+            try Question(output: output).requireTerminal(next: unasked)
         }
         var proximity: Verdict?
         let eid: EID

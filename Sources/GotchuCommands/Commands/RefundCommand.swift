@@ -58,12 +58,7 @@ struct RefundCommand: SocketCommand {
         }
         let money = try typedAmount()
         let question = Question(output: output)
-        guard yes || question.canBeAsked else {
-            throw CommandFailure.usage(
-                "There is no terminal to ask on, so --yes is needed.",
-                next: unasked
-            )
-        }
+        if !yes { try question.requireTerminal(next: unasked) }
         var request: RequestView?
         // The request is needed for the question, and to find its id by an EID.
         if !yes || EID(id) != nil {

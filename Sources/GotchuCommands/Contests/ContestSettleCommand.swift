@@ -45,12 +45,7 @@ struct ContestSettleCommand: ContestVerb {
         _ output: Output
     ) async throws {
         let question = Question(output: output)
-        guard question.canBeAsked else {
-            throw CommandFailure.usage(
-                "There is no terminal to ask on, so --yes is needed.",
-                next: access.command("settle", "--yes")
-            )
-        }
+        try question.requireTerminal(next: access.command("settle", "--yes"))
         let plan = try await access.get("/settlement", as: SettlementReply.self).document
         let best = try await access.board(limit: ContestAccess.boardPage, cursor: nil).document
         let names = best.standings.compactMap { standing in

@@ -123,29 +123,6 @@ extension Environment {
     }
 }
 
-extension Question {
-    /// Asks, unless the person said beforehand that it is not needed.
-    ///
-    /// - Parameters:
-    ///   - refusal: The sentence for a no: nothing has happened.
-    ///   - next: The command without its question.
-    func require(
-        _ text: String,
-        unless isAgreed: Bool,
-        refusal: String,
-        next: String
-    ) throws {
-        guard !isAgreed else { return }
-        guard canBeAsked else {
-            throw CommandFailure.usage(
-                "There is no terminal to ask on, so --yes is needed.",
-                next: next + " --yes"
-            )
-        }
-        guard ask(text) else { throw CommandFailure.negative(refusal, next: next) }
-    }
-}
-
 extension Problem {
     /// The problem with what a person needs to know of it.
     func about(_ id: WireUUID) -> Problem {

@@ -47,12 +47,7 @@ struct WithdrawCommand: SocketCommand {
             )
         }
         let question = Question(output: output)
-        guard yes || question.canBeAsked else {
-            throw CommandFailure.usage(
-                "There is no terminal to ask on, so --yes is needed.",
-                next: "gotchu-ctl withdraw \(money.plain) --yes"
-            )
-        }
+        if !yes { try question.requireTerminal(next: "gotchu-ctl withdraw \(money.plain) --yes") }
         guard yes || question.ask("Pay \(output.talking.paint("\(money)", .bold)) to your bank?")
         else {
             throw CommandFailure.negative("Nothing was withdrawn.", next: "gotchu-ctl wallet")

@@ -17,6 +17,33 @@ struct Question {
         return answer.map { ["y", "yes"].contains($0.lowercased()) } ?? false
     }
 
+    /// Requires a person who can be asked.
+    ///
+    /// - Parameter next: The command that asks nothing.
+    func requireTerminal(next: String) throws {
+        guard !canBeAsked else { return }
+        throw CommandFailure.usage(
+            "There is no terminal to ask on, so --yes is needed.",
+            next: next
+        )
+    }
+
+    /// Asks, unless the person said beforehand that it is not needed.
+    ///
+    /// - Parameters:
+    ///   - refusal: The sentence for a no: nothing has happened.
+    ///   - next: The command without its question.
+    func require(
+        _ text: String,
+        unless isAgreed: Bool,
+        refusal: String,
+        next: String
+    ) throws {
+        guard !isAgreed else { return }
+        try requireTerminal(next: next + " --yes")
+        guard ask(text) else { throw CommandFailure.negative(refusal, next: next) }
+    }
+
     /// Lets the person choose one of `count` by its number, from 1; `nil` for anything else.
     func choose(_ text: String, of count: Int) -> Int? {
         Self.forgetInput()
