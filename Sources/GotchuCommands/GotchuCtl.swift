@@ -93,7 +93,7 @@ package struct GotchuCtl: AsyncParsableCommand {
     }
 
     /// The name of a command, behind that of the command which it belongs to.
-    private static func name(of command: any ParsableCommand.Type) -> String? {
+    static func name(of command: any ParsableCommand.Type) -> String? {
         let parent = configuration.subcommands.first { parent in
             parent.configuration.subcommands.contains { $0 == command }
         }
@@ -118,13 +118,8 @@ package struct GotchuCtl: AsyncParsableCommand {
             Output.endIfUnwritable()
             exit(withError: error)
         }
-        let invocation = Invocation(
-            socketPath: command.socketPath,
-            arguments: CommandLine.arguments,
-            command: name(of: type(of: command))
-        )
-        let diagnosis = Diagnosis(CommandFailure(error), invocation: invocation)
-        Output(isJSON: command.isJSON).report(diagnosis)
+        let diagnosis = Diagnosis(CommandFailure(error), invocation: command.invocation)
+        Output(isJSON: command.options.json).report(diagnosis)
         Output.endIfUnwritable()
         Glibc.exit(diagnosis.status.rawValue)
     }

@@ -35,9 +35,6 @@ struct BugReportCommand: ReportingCommand {
     @Argument(help: "The file to write; it must not exist.", completion: .file())
     var file: String?
 
-    var isJSON: Bool { options.json }
-    var socketPath: String { options.socketPath }
-
     func run() async throws {
         let output = Output(isJSON: options.json)
         // The file first: if it cannot be written, nothing need be collected.
@@ -58,11 +55,6 @@ struct BugReportCommand: ReportingCommand {
     }
 
     private func gather() async -> (text: String, missing: [String]) {
-        let invocation = Invocation(
-            socketPath: socketPath,
-            arguments: CommandLine.arguments,
-            command: Self.configuration.commandName
-        )
         var redactor = Redactor()
         var missing: [String] = []
         var findings: [String] = []

@@ -42,11 +42,6 @@ struct StatusCommand: SocketCommand {
         for (name, text) in rows(of: status) {
             output.line(terminal.paint(name, .dim) + text)
         }
-        let invocation = Invocation(
-            socketPath: options.socketPath,
-            arguments: CommandLine.arguments,
-            command: Self.configuration.commandName
-        )
         let items = all ? status.health : status.rootCauses
         for item in items {
             output.line()

@@ -29,7 +29,6 @@ struct DemoCommand: ReportingCommand {
     @Flag(help: "Show the display, the till and the earnings in a browser, until Ctrl-C.")
     var screens = false
 
-    var isJSON: Bool { options.json }
     var socketPath: String { SocketPath.system }
 
     func validate() throws {

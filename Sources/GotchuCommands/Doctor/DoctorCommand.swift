@@ -22,17 +22,9 @@ struct DoctorCommand: ReportingCommand {
 
     @OptionGroup var options: CommonOptions
 
-    var isJSON: Bool { options.json }
-    var socketPath: String { options.socketPath }
-
     func run() async throws {
         let output = Output(isJSON: options.json)
         var findings: [Finding] = []
-        let invocation = Invocation(
-            socketPath: options.socketPath,
-            arguments: CommandLine.arguments,
-            command: Self.configuration.commandName
-        )
         await DoctorChecks(invocation: invocation).run { new in
             let new = new.map { finding in
                 var finding = finding

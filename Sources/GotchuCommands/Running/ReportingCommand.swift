@@ -2,7 +2,20 @@ import ArgumentParser
 
 /// A command whose failures are reported as a `Diagnosis`.
 protocol ReportingCommand: AsyncParsableCommand, Sendable {
-    var isJSON: Bool { get }
+    var options: CommonOptions { get }
     /// The socket of the daemon, if the command calls one.
     var socketPath: String { get }
+}
+
+extension ReportingCommand {
+    var socketPath: String { options.socketPath }
+
+    /// The way this command was called.
+    var invocation: Invocation {
+        Invocation(
+            socketPath: socketPath,
+            arguments: CommandLine.arguments,
+            command: GotchuCtl.name(of: Self.self)
+        )
+    }
 }

@@ -5,17 +5,12 @@ import Synchronization
 
 /// A command that calls the daemon: parse, one client call, render.
 protocol SocketCommand: ReportingCommand {
-    var options: CommonOptions { get }
-
     /// Runs the command. Throws `CommandFailure`, `LocalClientFailure`, or `ExitCode` if everything
     /// was printed already.
     func run(_ client: LocalClient, _ output: Output) async throws
 }
 
 extension SocketCommand {
-    var isJSON: Bool { options.json }
-    var socketPath: String { options.socketPath }
-
     func run() async throws {
         let output = Output(isJSON: options.json)
         let isSkewTold = Mutex(false)
