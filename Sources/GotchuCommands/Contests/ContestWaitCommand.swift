@@ -64,7 +64,7 @@ struct ContestWaitCommand: ContestVerb {
                 known = try await access.detail(unless: known.tag) ?? known
             } catch LocalClientFailure.problem(let problem) where problem.isPassing {
                 continue
-            } catch let failure as LocalClientFailure where failure.isPassing {
+            } catch let failure as LocalClientFailure where failure.isAbsence {
                 continue
             }
         }
@@ -99,18 +99,6 @@ extension Problem {
     /// A Boolean that is true if the same call may soon succeed.
     fileprivate var isPassing: Bool {
         [.serverUnreachable, .tryAgain, .rateLimited, .internalError].contains(errorCode)
-    }
-}
-
-extension LocalClientFailure {
-    /// A Boolean that is true if a daemon that starts again fails like this.
-    fileprivate var isPassing: Bool {
-        switch self {
-        case .noSocket, .refused, .connectionLost, .timedOut: true
-        case .permissionDenied, .foreignListener, .pathTooLong, .apiMismatch, .unreadableReply,
-            .problem, .system:
-            false
-        }
     }
 }
 

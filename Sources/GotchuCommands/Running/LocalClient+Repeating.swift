@@ -67,22 +67,13 @@ extension LocalClientFailure {
     ///
     /// It makes its socket accessible to itself alone and opens it to others a moment later.
     fileprivate var isRestart: Bool {
-        switch self {
-        case .noSocket, .refused, .connectionLost, .permissionDenied: true
-        case .foreignListener, .pathTooLong, .timedOut, .apiMismatch, .unreadableReply, .problem,
-            .system:
-            false
-        }
+        if case .timedOut = self { false } else { isAbsence || isClosed }
     }
 
     /// A Boolean that is true if it proves that no call with this key has created anything.
     fileprivate var isDefinite: Bool {
-        switch self {
-        case .problem(let problem): problem.errorCode?.isOfAnUnknownKey ?? false
-        case .noSocket, .refused, .permissionDenied, .foreignListener, .pathTooLong, .timedOut,
-            .connectionLost, .apiMismatch, .unreadableReply, .system:
-            false
-        }
+        guard case .problem(let problem) = self else { return false }
+        return problem.errorCode?.isOfAnUnknownKey ?? false
     }
 }
 
