@@ -166,10 +166,7 @@ struct ContestShowCommand: ContestVerb {
             """
     )
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     @Option(help: ArgumentHelp("The invitation to a private contest.", valueName: "token"))
     var invitation: String?
@@ -196,10 +193,7 @@ struct ContestBoardCommand: ContestVerb {
             """
     )
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     @Option(help: ArgumentHelp("The entries of a page: 1 to 200.", valueName: "count"))
     var limit = 50
@@ -255,10 +249,7 @@ struct ContestSettlementCommand: ContestVerb {
             """
     )
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     func run(_ access: ContestAccess, _ output: Output) async throws {
         let reply = try await access.get("/settlement", as: SettlementReply.self)

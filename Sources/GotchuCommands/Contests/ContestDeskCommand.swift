@@ -18,10 +18,7 @@ struct ContestDeskCommand: ContestVerb {
             """
     )
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     @Option(help: ArgumentHelp("Close the desk after this time: 1 to 43200.", valueName: "seconds"))
     var ttl = 3_600

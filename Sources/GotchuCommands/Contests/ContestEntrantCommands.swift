@@ -24,10 +24,7 @@ struct ContestJoinCommand: ContestVerb {
     /// The waits before a full contest is tried again.
     private static let placeWaits: [Duration] = [.seconds(2), .seconds(4), .seconds(8)]
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     @Option(help: ArgumentHelp("The invitation to a private contest.", valueName: "token"))
     var invitation: String?
@@ -111,10 +108,7 @@ struct ContestLeaveCommand: ContestVerb {
             """
     )
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     @Flag(help: "Do not ask.")
     var yes = false
@@ -150,10 +144,7 @@ struct ContestObjectCommand: ContestVerb {
             """
     )
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     @Argument(help: "What is wrong, in 280 characters at most.")
     var text: String
@@ -186,10 +177,7 @@ struct ContestRosterCommand: ContestVerb {
             """
     )
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     @Argument(help: ArgumentHelp("The players.", valueName: "player"))
     var players: [String] = []

@@ -18,10 +18,7 @@ struct ContestPublishCommand: ContestVerb {
             """
     )
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     @Flag(help: "Do not ask.")
     var yes = false
@@ -92,10 +89,7 @@ struct ContestInviteCommand: ContestVerb {
         }
     }
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     @Flag(help: "Replace the invitation by a new one.")
     var renew = false
@@ -132,10 +126,7 @@ struct ContestLockCommand: ContestVerb {
             """
     )
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     func run(_ access: ContestAccess, _ output: Output) async throws {
         let reply = try await access.post("lock", as: ContestDetail.self)
@@ -161,10 +152,7 @@ struct ContestCompleteCommand: ContestVerb {
             """
     )
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     @Option(
         help: ArgumentHelp(
@@ -202,10 +190,7 @@ struct ContestDisputeCommand: ContestVerb {
             """
     )
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     @Argument(help: "The reason, in 140 characters at most.")
     var reason: String
@@ -234,10 +219,7 @@ struct ContestCancelCommand: ContestVerb {
             """
     )
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     @Argument(help: "The reason, in 140 characters at most.")
     var reason: String
@@ -275,10 +257,7 @@ struct ContestDeleteCommand: ContestVerb {
             """
     )
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     func run(_ access: ContestAccess, _ output: Output) async throws {
         try await access.client.contest(ContestCall(.delete, "/\(access.id)", document: nil))

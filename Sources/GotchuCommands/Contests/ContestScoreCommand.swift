@@ -24,10 +24,7 @@ struct ContestScoreCommand: ContestVerb {
 
     private static let fileLimit = 4 << 20
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     @Argument(help: ArgumentHelp("Scores: ENTRY=POINTS[,NAME=VALUE].", valueName: "score"))
     var scores: [String] = []

@@ -18,10 +18,7 @@ struct ContestSettleCommand: ContestVerb {
             """
     )
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     @Flag(help: "Do not ask.")
     var yes = false

@@ -5,17 +5,26 @@ import LocalAPI
 
 /// A command about one contest.
 protocol ContestVerb: SocketCommand {
-    /// The contest's id as it was typed.
-    var contest: String { get }
+    var target: ContestOptions { get }
 
     func run(_ access: ContestAccess, _ output: Output) async throws
 }
 
+/// The options of every command about one contest.
+struct ContestOptions: ParsableArguments, Sendable {
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "The contest's id.")
+    var contest: String
+}
+
 extension ContestVerb {
+    var options: CommonOptions { target.common }
+
     func run(_ client: LocalClient, _ output: Output) async throws {
-        guard let id = WireUUID(contest.lowercased()) else {
+        guard let id = WireUUID(target.contest.lowercased()) else {
             throw CommandFailure.badData(
-                "'\(contest.shortened)' is not a contest's id.",
+                "'\(target.contest.shortened)' is not a contest's id.",
                 next: "gotchu-ctl contest list"
             )
         }

@@ -22,10 +22,7 @@ struct ContestWaitCommand: ContestVerb {
     /// The pause between two looks in the first minute, and later.
     private static let pauses: (first: Duration, later: Duration) = (.seconds(2), .seconds(10))
 
-    @OptionGroup var options: CommonOptions
-
-    @Argument(help: "The contest's id.")
-    var contest: String
+    @OptionGroup var target: ContestOptions
 
     @Option(help: ArgumentHelp("Give up after this time.", valueName: "seconds"))
     var timeout = Seconds(86_400)
