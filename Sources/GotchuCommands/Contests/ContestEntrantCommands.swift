@@ -121,8 +121,7 @@ struct ContestLeaveCommand: ContestVerb {
             refusal: "You did not leave.",
             next: access.command("leave")
         )
-        let reply = try await access.post("leave", as: ContestDetail.self, isKeyed: true)
-        guard !output.isJSON else { return output.document(reply.bytes) }
+        guard try await access.act("leave", output, isKeyed: true) != nil else { return }
         let isFree = detail.entryFeeCents.value == 0
         output.line(
             "You have left \(detail.title)"
@@ -150,13 +149,9 @@ struct ContestObjectCommand: ContestVerb {
     var text: String
 
     func run(_ access: ContestAccess, _ output: Output) async throws {
-        let reply = try await access.post(
-            "objections",
-            ["text": .string(text)],
-            as: ContestDetail.self
-        )
-        guard !output.isJSON else { return output.document(reply.bytes) }
-        output.line("The organiser of \(reply.document.title) sees your objection.")
+        let body = ["text": JSONValue.string(text)]
+        guard let detail = try await access.act("objections", output, body) else { return }
+        output.line("The organiser of \(detail.title) sees your objection.")
     }
 }
 

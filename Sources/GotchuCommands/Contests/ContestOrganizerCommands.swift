@@ -35,8 +35,7 @@ struct ContestPublishCommand: ContestVerb {
                 next: access.command("publish")
             )
         }
-        let reply = try await access.post("publish", as: ContestDetail.self, isKeyed: true)
-        guard !output.isJSON else { return output.document(reply.bytes) }
+        guard try await access.act("publish", output, isKeyed: true) != nil else { return }
         output.line("\(detail.title) is open until \(detail.lockTime.dateText).")
         output.talk("Invite people: \(access.command("invite"))")
     }
@@ -129,11 +128,10 @@ struct ContestLockCommand: ContestVerb {
     @OptionGroup var target: ContestOptions
 
     func run(_ access: ContestAccess, _ output: Output) async throws {
-        let reply = try await access.post("lock", as: ContestDetail.self)
-        guard !output.isJSON else { return output.document(reply.bytes) }
-        let count = reply.document.entryCount.value
+        guard let detail = try await access.act("lock", output) else { return }
+        let count = detail.entryCount.value
         let entries = count == 1 ? "1 entry" : "\(count) entries"
-        output.line("\(reply.document.title) is locked, with \(entries).")
+        output.line("\(detail.title) is locked, with \(entries).")
     }
 }
 
@@ -166,15 +164,9 @@ struct ContestCompleteCommand: ContestVerb {
         let detail = try await access.detail().document
         try detail.requireLock(access)
         let final = revision ?? detail.revision?.value ?? 0
-        let reply = try await access.post(
-            "complete",
-            ["revision": .integer(final)],
-            as: ContestDetail.self
-        )
-        guard !output.isJSON else { return output.document(reply.bytes) }
-        output.line(
-            "\(reply.document.title) is complete, with the scores of revision \(final)."
-        )
+        let body = ["revision": JSONValue.integer(final)]
+        guard try await access.act("complete", output, body) != nil else { return }
+        output.line("\(detail.title) is complete, with the scores of revision \(final).")
         output.talk("See the prizes: \(access.command("settlement"))")
     }
 }
@@ -196,13 +188,9 @@ struct ContestDisputeCommand: ContestVerb {
     var reason: String
 
     func run(_ access: ContestAccess, _ output: Output) async throws {
-        let reply = try await access.post(
-            "dispute",
-            ["reason": .string(reason)],
-            as: ContestDetail.self
-        )
-        guard !output.isJSON else { return output.document(reply.bytes) }
-        output.line("\(reply.document.title) does not settle until it is completed again.")
+        let body = ["reason": JSONValue.string(reason)]
+        guard let detail = try await access.act("dispute", output, body) else { return }
+        output.line("\(detail.title) does not settle until it is completed again.")
         output.talk("Correct the scores: \(access.command("score", "1=42"))")
     }
 }
@@ -235,13 +223,8 @@ struct ContestCancelCommand: ContestVerb {
             refusal: "Nothing was cancelled.",
             next: access.command("cancel", reason.shellQuoted)
         )
-        let reply = try await access.post(
-            "cancel",
-            ["reason": .string(reason)],
-            as: ContestDetail.self,
-            isKeyed: true
-        )
-        guard !output.isJSON else { return output.document(reply.bytes) }
+        let body = ["reason": JSONValue.string(reason)]
+        guard try await access.act("cancel", output, body, isKeyed: true) != nil else { return }
         output.line("\(detail.title) is cancelled, and all money has gone back.")
     }
 }

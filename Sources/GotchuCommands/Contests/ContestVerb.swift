@@ -112,6 +112,21 @@ struct ContestAccess: Sendable {
         }
     }
 
+    /// Makes a call that changes the contest, and writes its answer if that is to be JSON.
+    ///
+    /// - Returns: The contest; `nil` if everything is written.
+    func act(
+        _ verb: String,
+        _ output: Output,
+        _ body: [String: JSONValue] = [:],
+        isKeyed: Bool = false
+    ) async throws -> ContestDetail? {
+        let reply = try await post(verb, body, as: ContestDetail.self, isKeyed: isKeyed)
+        guard output.isJSON else { return reply.document }
+        output.document(reply.bytes)
+        return nil
+    }
+
     private func required<Document>(
         _ reply: ContestReply<Document>?
     ) throws -> ContestReply<Document> {
