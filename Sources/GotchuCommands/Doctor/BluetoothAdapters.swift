@@ -18,18 +18,16 @@ struct BluetoothAdapters {
         func findings(main: MainConfiguration) -> [Finding] {
             [
                 isPowered
-                    ? Finding("adapter", .good, "\(name) is on")
-                    : Finding(
+                    ? Finding.good("adapter", "\(name) is on")
+                    : Finding.bad(
                         "adapter",
-                        .bad,
                         "\(name) is switched off.",
                         fix: "bluetoothctl power on"
                     ),
                 canAdvertise
-                    ? Finding("advertising", .good, "\(name) can advertise")
-                    : Finding(
+                    ? Finding.good("advertising", "\(name) can advertise")
+                    : Finding.bad(
                         "advertising",
-                        .bad,
                         "\(name) cannot advertise.",
                         fix: "Use an adapter with Bluetooth 4.0 or later."
                     ),
@@ -45,20 +43,18 @@ struct BluetoothAdapters {
         /// gotchud avoids it.
         private var versionFinding: Finding {
             guard version == nil || quirks.canFilterByUUID else {
-                return Finding(
+                return .doubtful(
                     "bluez",
-                    .doubtful,
                     "BlueZ \(versionText) crashes when a program looks for one service only.",
                     fix: "sudo apt-get update && sudo apt-get install --only-upgrade bluez"
                 )
             }
-            return Finding("bluez", .good, "BlueZ \(versionText)")
+            return .good("bluez", "BlueZ \(versionText)")
         }
 
         private var scanFinding: Finding {
-            Finding(
+            Finding.good(
                 "scan",
-                .good,
                 quirks.canFilterByUUID
                     ? "\(name) hears those that list the service among their UUIDs; service data "
                         + "alone is not enough"
@@ -70,29 +66,26 @@ struct BluetoothAdapters {
         private func intervalFinding(_ main: MainConfiguration) -> Finding {
             let layer = "interval"
             if isExperimental || quirks.honoursIntervals {
-                return Finding(layer, .good, "\(name) advertises as often as it is asked to")
+                return .good(layer, "\(name) advertises as often as it is asked to")
             }
             if main.isExperimental {
-                return Finding(
+                return .doubtful(
                     layer,
-                    .doubtful,
                     "\(MainConfiguration.path) has Experimental = true, and the running "
                         + "bluetoothd does not: it advertises every 1.28 s only.",
                     fix: "sudo systemctl restart bluetooth"
                 )
             }
             if let interval = main.minimumIntervalMilliseconds {
-                return Finding(
+                return .doubtful(
                     layer,
-                    .doubtful,
                     "\(MainConfiguration.path) asks for \(Int(interval.rounded())) ms, which some "
                         + "versions do not heed.",
                     fix: "See how often another device hears this one: gotchu-ctl scan --explain"
                 )
             }
-            return Finding(
+            return .doubtful(
                 layer,
-                .doubtful,
                 "BlueZ \(versionText) advertises every 1.28 s only, so taps take longer.",
                 fix: "Set Experimental = true in [General] of \(MainConfiguration.path), "
                     + "then: sudo systemctl restart bluetooth"

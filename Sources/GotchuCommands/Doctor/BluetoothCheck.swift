@@ -10,7 +10,7 @@ struct BluetoothCheck {
 
     func run() async -> [Finding] {
         guard radioKind != "simulated" else {
-            return [Finding("bluetooth", .skipped, "not needed: gotchud's radio is simulated")]
+            return [Finding.skipped("bluetooth", "not needed: gotchud's radio is simulated")]
         }
         let kernel = KernelCheck.run()
         return kernel.findings + kernel.switches.map(\.finding) + (await service(kernel))
@@ -24,11 +24,11 @@ struct BluetoothCheck {
             connection = try await Connection.open(logger: quiet)
         } catch {
             return [
-                Finding("bus", .bad, error.sentence, fix: "sudo systemctl start dbus"),
-                Finding("bluetooth", .skipped, "cannot be said without the bus"),
+                Finding.bad("bus", error.sentence, fix: "sudo systemctl start dbus"),
+                Finding.skipped("bluetooth", "cannot be said without the bus"),
             ]
         }
-        var findings = [Finding("bus", .good, "the system bus answers")]
+        var findings = [Finding.good("bus", "the system bus answers")]
         do throws(DBusError) {
             let found = try await look(at: connection, kernel)
             findings += [PolicyCheck.current.finding(nil)] + found
@@ -43,13 +43,8 @@ struct BluetoothCheck {
     static func findings(for error: DBusError, policy: PolicyCheck) -> [Finding] {
         let bluetoothd =
             PolicyCheck.isDenial(error)
-            ? Finding("bluetoothd", .skipped, "cannot be said while the bus keeps us from it")
-            : Finding(
-                "bluetoothd",
-                .bad,
-                error.sentence,
-                fix: "sudo systemctl restart bluetooth"
-            )
+            ? Finding.skipped("bluetoothd", "cannot be said while the bus keeps us from it")
+            : Finding.bad("bluetoothd", error.sentence, fix: "sudo systemctl restart bluetooth")
         return [policy.finding(error), bluetoothd]
     }
 
@@ -59,9 +54,8 @@ struct BluetoothCheck {
     ) async throws(DBusError) -> [Finding] {
         guard try await connection.owner(of: BlueZ.busName) != nil else {
             return [
-                Finding(
+                Finding.bad(
                     "bluetoothd",
-                    .bad,
                     "bluetoothd is not running.",
                     fix: "sudo systemctl start bluetooth"
                 )
@@ -75,14 +69,13 @@ struct BluetoothCheck {
         )
         let objects = try await connection.call(call, timeout: BlueZPeer.usualTimeout)
         let adapters = BluetoothAdapters(objects).adapters
-        let running = Finding("bluetoothd", .good, "running")
+        let running = Finding.good("bluetoothd", "running")
         guard !adapters.isEmpty else {
             let none =
                 kernel.hasNone
-                ? Finding("adapter", .skipped, "bluetoothd has none, as the kernel has none")
-                : Finding(
+                ? Finding.skipped("adapter", "bluetoothd has none, as the kernel has none")
+                : Finding.bad(
                     "adapter",
-                    .bad,
                     "bluetoothd has none of the kernel's adapters.",
                     fix: "sudo systemctl restart bluetooth"
                 )

@@ -32,15 +32,14 @@ struct ClockCheck {
             }
         }
         guard isSynchronised else {
-            return Finding(
+            return .doubtful(
                 layer,
-                .doubtful,
                 lead == nil
                     ? "The kernel does not know of a time server."
                     : "It agrees with the payment server's, and no time server keeps it so.",
                 fix: fix
             )
         }
-        return Finding(layer, .good, "kept in step with a time server")
+        return .good(layer, "kept in step with a time server")
     }
 }

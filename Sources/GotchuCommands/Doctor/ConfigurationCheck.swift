@@ -14,9 +14,8 @@ struct ConfigurationCheck {
         let file = Environment["GOTCHU_CONFIG"] ?? Self.usualFile
         let isThere = access(file, F_OK) == 0
         if isThere, access(file, R_OK) != 0 {
-            return Finding(
+            return .doubtful(
                 layer,
-                .doubtful,
                 "\(file) cannot be read by user \(getuid()).",
                 fix: "sudo gotchu-ctl doctor"
             )
@@ -24,7 +23,7 @@ struct ConfigurationCheck {
         guard let folder = try? ProgramFinder.ownFolder(),
             let gotchud = ProgramFinder.find("gotchud", in: folder)
         else {
-            return Finding(layer, .doubtful, "gotchud is not installed beside gotchu-ctl.")
+            return .doubtful(layer, "gotchud is not installed beside gotchu-ctl.")
         }
         do {
             let result = try await Subprocess.run(
@@ -37,34 +36,23 @@ struct ConfigurationCheck {
             )
             let lines = result.standardOutput.split(separator: "\n")
             guard result.terminationStatus.isSuccess else {
-                return Finding(
+                return .bad(
                     layer,
-                    .bad,
                     lines.first.map(String.init) ?? "gotchud refuses it.",
                     fix: "\(gotchud.shellQuoted) --check-config"
                 )
             }
             // Other output is a warning of its log.
             if let warning = lines.first(where: { $0.hasPrefix(Self.warningMark) }) {
-                return Finding(
+                return .doubtful(
                     layer,
-                    .doubtful,
                     "\(warning.dropFirst(Self.warningMark.count)).",
                     fix: "man gotchud"
                 )
             }
-            return Finding(
-                layer,
-                .good,
-                isThere ? "\(file) is right" : "no \(file); the defaults apply"
-            )
+            return .good(layer, isThere ? "\(file) is right" : "no \(file); the defaults apply")
         } catch {
-            return Finding(
-                layer,
-                .bad,
-                "gotchud cannot be run.",
-                fix: "ls -l \(gotchud.shellQuoted)"
-            )
+            return .bad(layer, "gotchud cannot be run.", fix: "ls -l \(gotchud.shellQuoted)")
         }
     }
 }

@@ -24,4 +24,20 @@ struct Finding: Encodable, Equatable, Sendable {
         self.text = text
         self.fix = fix
     }
+
+    static func good(_ layer: String, _ text: String) -> Finding {
+        Finding(layer, .good, text)
+    }
+
+    static func bad(_ layer: String, _ text: String, fix: String? = nil) -> Finding {
+        Finding(layer, .bad, text, fix: fix)
+    }
+
+    static func doubtful(_ layer: String, _ text: String, fix: String? = nil) -> Finding {
+        Finding(layer, .doubtful, text, fix: fix)
+    }
+
+    static func skipped(_ layer: String, _ text: String) -> Finding {
+        Finding(layer, .skipped, text)
+    }
 }

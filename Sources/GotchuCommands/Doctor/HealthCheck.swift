@@ -13,8 +13,8 @@ enum HealthCheck {
         let radio = status.radio
         let listening =
             radio.isScanning
-            ? Finding("listening", .good, "the radio listens")
-            : Finding("listening", .skipped, radio.listeningText)
+            ? Finding.good("listening", "the radio listens")
+            : Finding.skipped("listening", radio.listeningText)
         return [listening]
             + others.map { item in
                 let verdict: Finding.Verdict =

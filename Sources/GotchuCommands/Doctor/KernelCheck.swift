@@ -26,9 +26,8 @@ struct KernelCheck {
         switch answer {
         case .success(let adapters) where adapters.isEmpty:
             [
-                Finding(
+                Finding.bad(
                     Self.layer,
-                    .bad,
                     "The kernel has no Bluetooth adapter.",
                     fix: "lsusb; rfkill list; sudo dmesg | grep -i bluetooth"
                 )
@@ -37,18 +36,16 @@ struct KernelCheck {
         case .failure(let error) where error.number == EAFNOSUPPORT:
             // Without the module, and in every network namespace but the first.
             [
-                Finding(
+                Finding.bad(
                     Self.layer,
-                    .bad,
                     "The kernel has no Bluetooth here; in a container it never has.",
                     fix: "sudo modprobe bluetooth"
                 )
             ]
         case .failure(let error):
             [
-                Finding(
+                Finding.doubtful(
                     Self.layer,
-                    .doubtful,
                     "The kernel does not say: \(String(cString: strerror(error.number))).",
                     fix: "ls /sys/class/bluetooth"
                 )
@@ -60,19 +57,17 @@ struct KernelCheck {
     /// bluetoothd is not running, and another may be up.
     private func finding(_ adapter: KernelAdapter) -> Finding {
         guard !adapter.isUp else {
-            return Finding(Self.layer, .good, "\(adapter.name) is up · \(adapter.address)")
+            return .good(Self.layer, "\(adapter.name) is up · \(adapter.address)")
         }
         if let block = switches.first(where: { $0.name == adapter.name && $0.isBlocked }) {
-            return Finding(
+            return .doubtful(
                 Self.layer,
-                .doubtful,
                 "\(adapter.name) is down, as it is blocked.",
                 fix: block.finding.fix
             )
         }
-        return Finding(
+        return .doubtful(
             Self.layer,
-            .doubtful,
             "\(adapter.name) is down: bluetoothd has not switched it on.",
             fix: "sudo systemctl start bluetooth && bluetoothctl power on"
         )

@@ -40,19 +40,17 @@ struct PermissionCheck {
 
     var finding: Finding {
         let layer = "permission"
-        guard userID != 0 else { return Finding(layer, .good, "root may do everything") }
+        guard userID != 0 else { return .good(layer, "root may do everything") }
         guard groupID != nil else {
-            return Finding(
+            return .doubtful(
                 layer,
-                .doubtful,
                 "There is no group \(group): root and listed users alone may use gotchud.",
                 fix: "sudo systemd-sysusers"
             )
         }
-        if isMember { return Finding(layer, .good, "in the group \(group)") }
-        return Finding(
+        if isMember { return .good(layer, "in the group \(group)") }
+        return .doubtful(
             layer,
-            .doubtful,
             "User \(userID) is not in the group \(group): only what gotchud.json lists it for.",
             fix: "sudo usermod -aG \(group) USER"
         )

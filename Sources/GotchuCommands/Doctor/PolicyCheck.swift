@@ -27,7 +27,7 @@ struct PolicyCheck {
                 fix: "sudo make install"
             )
         }
-        guard Self.isDenial(error) else { return Finding(layer, .good, path) }
+        guard Self.isDenial(error) else { return .good(layer, path) }
         return Finding(
             layer,
             geteuid() == 0 ? .bad : .doubtful,

@@ -32,21 +32,15 @@ struct RadioSwitch: Equatable {
     var finding: Finding {
         let layer = "rfkill"
         return if isHardBlocked {
-            Finding(
+            Finding.bad(
                 layer,
-                .bad,
                 "\(name) is switched off by a key or by the firmware.",
                 fix: "Switch Bluetooth on with the machine's own key, or in its firmware's set-up."
             )
         } else if isSoftBlocked {
-            Finding(
-                layer,
-                .bad,
-                "\(name) is blocked.",
-                fix: "sudo rfkill unblock bluetooth"
-            )
+            Finding.bad(layer, "\(name) is blocked.", fix: "sudo rfkill unblock bluetooth")
         } else {
-            Finding(layer, .good, "\(name) is not blocked")
+            Finding.good(layer, "\(name) is not blocked")
         }
     }
 }

@@ -6,16 +6,15 @@ import ServiceProcess
 enum ServerCheck {
     static func findings(_ status: StatusReply?, probe: ServerProbeReply?) -> [Finding] {
         guard let server = status?.server else {
-            let login = Finding("login", .skipped, "cannot be said while gotchud does not answer")
-            return [probe.map(finding) ?? Finding("server", .skipped, login.text), login]
+            let login = Finding.skipped("login", "cannot be said while gotchud does not answer")
+            return [probe.map(finding) ?? Finding.skipped("server", login.text), login]
         }
         let reach =
             switch server.isReachable {
-            case nil: Finding("server", .skipped, "\(server.url) was not asked yet")
+            case nil: Finding.skipped("server", "\(server.url) was not asked yet")
             case true?:
-                Finding(
+                Finding.good(
                     "server",
-                    .good,
                     server.latencyMilliseconds.map { "\(server.url) answers in \($0) ms" }
                         ?? "\(server.url) answers"
                 )
@@ -24,10 +23,9 @@ enum ServerCheck {
         let problem = status?.health.first { ["not-logged-in", "login-refused"].contains($0.code) }
         let login =
             server.isLoggedIn
-            ? Finding("login", .good, "logged in")
-            : Finding(
+            ? Finding.good("login", "logged in")
+            : Finding.bad(
                 "login",
-                .bad,
                 problem?.text.printable ?? "Nobody is logged in.",
                 fix: problem?.fix.printable ?? "gotchu-ctl login"
             )
@@ -35,9 +33,8 @@ enum ServerCheck {
     }
 
     private static func bad(_ item: HealthItem?, _ url: String) -> Finding {
-        Finding(
+        Finding.bad(
             "server",
-            .bad,
             item?.text.printable ?? "\(url.printable) cannot be reached.",
             fix: item?.fix.printable ?? "curl -sv \(url.shellQuoted)/readyz"
         )
@@ -45,11 +42,7 @@ enum ServerCheck {
 
     private static func finding(_ probe: ServerProbeReply) -> Finding {
         guard probe.isReachable else { return bad(probe.problem, probe.url) }
-        return Finding(
-            "server",
-            .good,
-            "\(probe.url) answers in \(probe.latencyMilliseconds ?? 0) ms"
-        )
+        return .good("server", "\(probe.url) answers in \(probe.latencyMilliseconds ?? 0) ms")
     }
 }
 
