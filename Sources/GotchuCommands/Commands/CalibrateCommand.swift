@@ -34,12 +34,10 @@ struct CalibrateCommand: SocketCommand {
     @Option(help: "Listen to this till, if several are near.")
     var eid: String?
 
-    @Option(
-        help: ArgumentHelp("Advertisements to hear at each distance.", valueName: "count")
-    )
+    @Option(help: .value("count", "Advertisements to hear at each distance."))
     var samples = 60
 
-    @Option(help: ArgumentHelp("Give up at a distance after this time.", valueName: "seconds"))
+    @Option(help: .value("seconds", "Give up at a distance after this time."))
     var timeout = Seconds(60)
 
     func validate() throws {

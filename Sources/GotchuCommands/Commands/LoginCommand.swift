@@ -23,15 +23,10 @@ struct LoginCommand: SocketCommand {
 
     @OptionGroup var options: CommonOptions
 
-    @Option(
-        help: ArgumentHelp("Read the token from this file.", valueName: "path"),
-        completion: .file()
-    )
+    @Option(help: .value("path", "Read the token from this file."), completion: .file())
     var tokenFile: String?
 
-    @Option(
-        help: ArgumentHelp("Ask a development server for a token.", valueName: "address")
-    )
+    @Option(help: .value("address", "Ask a development server for a token."))
     var devEmail: String?
 
     func validate() throws {

@@ -30,27 +30,25 @@ struct PayCommand: SocketCommand {
     @Flag(help: "Do not ask. Needs --max.")
     var yes = false
 
-    @Option(help: ArgumentHelp("Add a tip, if the request allows one.", valueName: "amount"))
+    @Option(help: .value("amount", "Add a tip, if the request allows one."))
     var tip: String?
 
-    @Option(
-        help: ArgumentHelp("Refuse to pay more than this, tip included.", valueName: "amount")
-    )
+    @Option(help: .value("amount", "Refuse to pay more than this, tip included."))
     var max: String?
 
-    @Option(help: ArgumentHelp("The currency of --tip and --max.", valueName: "code"))
+    @Option(help: .value("code", "The currency of --tip and --max."))
     var currency: Currency = .usd
 
-    @Option(help: ArgumentHelp("Refuse to pay any other payee.", valueName: "payee-id"))
+    @Option(help: .value("payee-id", "Refuse to pay any other payee."))
     var payee: String?
 
     @Flag(help: "Also accept a request that is near and not held against this device.")
     var near = false
 
     @Option(
-        help: ArgumentHelp(
-            "Seconds to wait for a request to come near, and then for the payment's outcome.",
-            valueName: "seconds"
+        help: .value(
+            "seconds",
+            "Seconds to wait for a request to come near, and then for the payment's outcome."
         )
     )
     var timeout = Seconds(10)

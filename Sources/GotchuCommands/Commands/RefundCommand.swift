@@ -31,22 +31,20 @@ struct RefundCommand: SocketCommand {
     var amount: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Your own name for this refund, to tell it from another of the same amount.",
-            valueName: "text"
+        help: .value(
+            "text",
+            "Your own name for this refund, to tell it from another of the same amount."
         )
     )
     var reference: String?
 
-    @Option(
-        help: ArgumentHelp("The currency of the payment and the amount.", valueName: "code")
-    )
+    @Option(help: .value("code", "The currency of the payment and the amount."))
     var currency: Currency?
 
     @Flag(help: "Do not ask.")
     var yes = false
 
-    @Option(help: ArgumentHelp("Seconds to wait for the outcome.", valueName: "seconds"))
+    @Option(help: .value("seconds", "Seconds to wait for the outcome."))
     var timeout = Seconds(10)
 
     func run(_ client: LocalClient, _ output: Output) async throws {

@@ -22,17 +22,10 @@ struct ReportCommand: SocketCommand {
 
     @OptionGroup var options: CommonOptions
 
-    @Option(
-        help: ArgumentHelp("The date; today unless given.", valueName: "date")
-    )
+    @Option(help: .value("date", "The date; today unless given."))
     var day: CalendarDay?
 
-    @Option(
-        help: ArgumentHelp(
-            "The time zone whose day it is; gotchud's own unless given.",
-            valueName: "zone"
-        )
-    )
+    @Option(help: .value("zone", "The time zone whose day it is; gotchud's own unless given."))
     var zone: ZoneName?
 
     @Flag(help: "Print a table for other programs (RFC 4180).")

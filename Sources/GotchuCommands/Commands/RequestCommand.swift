@@ -30,27 +30,24 @@ struct RequestCommand: SocketCommand {
     @Argument(help: "The amount: 50, 50.00, 0.5.")
     var amount: String
 
-    @Option(help: ArgumentHelp("The currency.", valueName: "code"))
+    @Option(help: .value("code", "The currency."))
     var currency: Currency = .usd
 
-    @Option(help: ArgumentHelp("A note that the payer sees.", valueName: "text"))
+    @Option(help: .value("text", "A note that the payer sees."))
     var memo: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Give up after this time: 1 to 300, for a shared bill to 3600.",
-            valueName: "seconds"
-        )
+        help: .value("seconds", "Give up after this time: 1 to 300, for a shared bill to 3600.")
     )
     var ttl: Int?
 
     @Flag(name: .customLong("allow-tip"), help: "Let the payer add a tip.")
     var allowsTip = false
 
-    @Option(help: ArgumentHelp("Share the bill equally by so many payers.", valueName: "payers"))
+    @Option(help: .value("payers", "Share the bill equally by so many payers."))
     var split: Int?
 
-    @Option(help: ArgumentHelp("Share the bill in these amounts: 20,15,15.", valueName: "amounts"))
+    @Option(help: .value("amounts", "Share the bill in these amounts: 20,15,15."))
     var shares: String?
 
     @Flag(name: .customLong("all-or-nothing"), help: "Get all shares of a bill, or none.")

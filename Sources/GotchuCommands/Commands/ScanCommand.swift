@@ -31,7 +31,7 @@ struct ScanCommand: SocketCommand {
     @Flag(help: "Show what is heard now, and exit.")
     var once = false
 
-    @Option(help: ArgumentHelp("End after this time.", valueName: "seconds"))
+    @Option(help: .value("seconds", "End after this time."))
     var timeout: Seconds?
 
     @Flag(help: "Only what is within reach: the verdicts tap, near and ambiguous.")

@@ -30,13 +30,13 @@ struct TillCommand: AsyncParsableCommand {
         @Argument(help: "The six digits that the page shows.")
         var code: [String]
 
-        @Option(help: ArgumentHelp("The till's name, for the list.", valueName: "name"))
+        @Option(help: .value("name", "The till's name, for the list."))
         var name: String
 
         @Option(
-            help: ArgumentHelp(
-                "The sum that the till may refund in a day, such as 50.00/day; none unless given.",
-                valueName: "amount/day"
+            help: .value(
+                "amount/day",
+                "The sum that the till may refund in a day, such as 50.00/day; none unless given."
             )
         )
         var refunds: String?

@@ -36,12 +36,12 @@ struct WaitCommand: SocketCommand {
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("ready, near, tap, or paid:ID.", valueName: "condition"),
+        help: .value("condition", "ready, near, tap, or paid:ID."),
         completion: .list(["ready", "near", "tap", "paid:"])
     )
     var condition: WaitCondition
 
-    @Option(help: ArgumentHelp("Give up after this time.", valueName: "seconds"))
+    @Option(help: .value("seconds", "Give up after this time."))
     var timeout = Seconds(30)
 
     func run(_ client: LocalClient, _ output: Output) async throws {

@@ -35,9 +35,9 @@ struct WatchCommand: SocketCommand {
 
     @Option(
         name: .customLong("run"),
-        help: ArgumentHelp(
-            "Run this program for each request that is paid and each refund that is done.",
-            valueName: "program"
+        help: .value(
+            "program",
+            "Run this program for each request that is paid and each refund that is done."
         ),
         completion: .file()
     )

@@ -73,13 +73,13 @@ struct ContestListCommand: SocketCommand {
     @Flag(help: "Only those that you organise or have entered.")
     var mine = false
 
-    @Option(help: ArgumentHelp("Only those in this state.", valueName: "state"))
+    @Option(help: .value("state", "Only those in this state."))
     var state: ContestState?
 
-    @Option(help: ArgumentHelp("The number of contests: 1 to 100.", valueName: "count"))
+    @Option(help: .value("count", "The number of contests: 1 to 100."))
     var limit = usualLimit
 
-    @Option(help: ArgumentHelp("Begin behind this contest of an earlier list.", valueName: "id"))
+    @Option(help: .value("id", "Begin behind this contest of an earlier list."))
     var cursor: String?
 
     func run(_ client: LocalClient, _ output: Output) async throws {
@@ -168,7 +168,7 @@ struct ContestShowCommand: ContestVerb {
 
     @OptionGroup var target: ContestOptions
 
-    @Option(help: ArgumentHelp("The invitation to a private contest.", valueName: "token"))
+    @Option(help: .value("token", "The invitation to a private contest."))
     var invitation: String?
 
     func run(_ access: ContestAccess, _ output: Output) async throws {
@@ -195,10 +195,10 @@ struct ContestBoardCommand: ContestVerb {
 
     @OptionGroup var target: ContestOptions
 
-    @Option(help: ArgumentHelp("The entries of a page: 1 to 200.", valueName: "count"))
+    @Option(help: .value("count", "The entries of a page: 1 to 200."))
     var limit = 50
 
-    @Option(help: ArgumentHelp("Begin behind the page that named this.", valueName: "cursor"))
+    @Option(help: .value("cursor", "Begin behind the page that named this."))
     var cursor: String?
 
     @Flag(help: "Show all pages.")

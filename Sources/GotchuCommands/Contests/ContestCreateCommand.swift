@@ -30,58 +30,55 @@ struct ContestCreateCommand: SocketCommand {
     var title: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Take the terms from this file; - is standard input.",
-            valueName: "path"
-        ),
+        help: .value("path", "Take the terms from this file; - is standard input."),
         completion: .file()
     )
     var file: String?
 
-    @Option(help: ArgumentHelp("The id of the contest's template.", valueName: "id"))
+    @Option(help: .value("id", "The id of the contest's template."))
     var template: String?
 
-    @Option(help: ArgumentHelp("What the contest is about.", valueName: "text"))
+    @Option(help: .value("text", "What the contest is about."))
     var description = ""
 
-    @Option(help: ArgumentHelp("What it costs to enter; 0 is free.", valueName: "amount"))
+    @Option(help: .value("amount", "What it costs to enter; 0 is free."))
     var fee: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The last moment to enter: +2h, '2026-12-04 18:00', 2026-12-04T18:00:00Z.",
-            valueName: "time"
+        help: .value(
+            "time",
+            "The last moment to enter: +2h, '2026-12-04 18:00', 2026-12-04T18:00:00Z."
         )
     )
     var locks: TypedMoment?
 
-    @Option(help: ArgumentHelp("When it begins; when it locks unless said.", valueName: "time"))
+    @Option(help: .value("time", "When it begins; when it locks unless said."))
     var starts: TypedMoment?
 
-    @Option(help: ArgumentHelp("When it ends.", valueName: "time"))
+    @Option(help: .value("time", "When it ends."))
     var ends: TypedMoment?
 
     @Option(
-        help: ArgumentHelp(
-            "The percent of the pool for each rank: 50,30,20; 10x5 is 10 for five ranks together.",
-            valueName: "shares"
+        help: .value(
+            "shares",
+            "The percent of the pool for each rank: 50,30,20; 10x5 is 10 for five ranks together."
         )
     )
     var tiers = TypedTiers()
 
-    @Option(help: ArgumentHelp("The number of places: 2 to 10000.", valueName: "count"))
+    @Option(help: .value("count", "The number of places: 2 to 10000."))
     var places: Int64?
 
-    @Option(help: ArgumentHelp("Your part of the fees in percent: 0 to 20.", valueName: "percent"))
+    @Option(help: .value("percent", "Your part of the fees in percent: 0 to 20."))
     var rake: String?
 
-    @Option(help: ArgumentHelp("What you add to the prizes.", valueName: "amount"))
+    @Option(help: .value("amount", "What you add to the prizes."))
     var prize: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Seconds for objections, before which nothing is paid; 3600 unless said, 0 for none.",
-            valueName: "seconds"
+        help: .value(
+            "seconds",
+            "Seconds for objections, before which nothing is paid; 3600 unless said, 0 for none."
         )
     )
     var review: Int64?

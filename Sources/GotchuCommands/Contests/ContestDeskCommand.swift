@@ -20,7 +20,7 @@ struct ContestDeskCommand: ContestVerb {
 
     @OptionGroup var target: ContestOptions
 
-    @Option(help: ArgumentHelp("Close the desk after this time: 1 to 43200.", valueName: "seconds"))
+    @Option(help: .value("seconds", "Close the desk after this time: 1 to 43200."))
     var ttl = 3_600
 
     @Flag(name: .customLong("no-wait"), help: "Return as soon as the desk is on the air.")

@@ -26,7 +26,7 @@ struct ContestJoinCommand: ContestVerb {
 
     @OptionGroup var target: ContestOptions
 
-    @Option(help: ArgumentHelp("The invitation to a private contest.", valueName: "token"))
+    @Option(help: .value("token", "The invitation to a private contest."))
     var invitation: String?
 
     @Flag(name: .customLong("wait-for-place"), help: "Try a full contest three times more.")
@@ -174,7 +174,7 @@ struct ContestRosterCommand: ContestVerb {
 
     @OptionGroup var target: ContestOptions
 
-    @Argument(help: ArgumentHelp("The players.", valueName: "player"))
+    @Argument(help: .value("player", "The players."))
     var players: [String] = []
 
     func run(_ access: ContestAccess, _ output: Output) async throws {

@@ -153,9 +153,9 @@ struct ContestCompleteCommand: ContestVerb {
     @OptionGroup var target: ContestOptions
 
     @Option(
-        help: ArgumentHelp(
-            "Refuse if there are other scores than this revision's; the newest unless said.",
-            valueName: "revision"
+        help: .value(
+            "revision",
+            "Refuse if there are other scores than this revision's; the newest unless said."
         )
     )
     var revision: Int64?

@@ -26,19 +26,16 @@ struct ContestScoreCommand: ContestVerb {
 
     @OptionGroup var target: ContestOptions
 
-    @Argument(help: ArgumentHelp("Scores: ENTRY=POINTS[,NAME=VALUE].", valueName: "score"))
+    @Argument(help: .value("score", "Scores: ENTRY=POINTS[,NAME=VALUE]."))
     var scores: [String] = []
 
-    @Option(
-        help: ArgumentHelp("A table of scores; - is standard input.", valueName: "path"),
-        completion: .file()
-    )
+    @Option(help: .value("path", "A table of scores; - is standard input."), completion: .file())
     var csv: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Refuse if there are other scores than this revision's; the newest unless said.",
-            valueName: "revision"
+        help: .value(
+            "revision",
+            "Refuse if there are other scores than this revision's; the newest unless said."
         )
     )
     var base: Int64?

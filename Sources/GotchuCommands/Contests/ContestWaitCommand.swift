@@ -24,7 +24,7 @@ struct ContestWaitCommand: ContestVerb {
 
     @OptionGroup var target: ContestOptions
 
-    @Option(help: ArgumentHelp("Give up after this time.", valueName: "seconds"))
+    @Option(help: .value("seconds", "Give up after this time."))
     var timeout = Seconds(86_400)
 
     func run(_ access: ContestAccess, _ output: Output) async throws {

@@ -23,7 +23,7 @@ struct DemoCommand: ReportingCommand {
 
     @OptionGroup var options: CommonOptions
 
-    @Option(help: ArgumentHelp("The kiosk's amount, up to 100.00.", valueName: "amount"))
+    @Option(help: .value("amount", "The kiosk's amount, up to 100.00."))
     var amount = "50.00"
 
     @Flag(help: "Show the display, the till and the earnings in a browser, until Ctrl-C.")

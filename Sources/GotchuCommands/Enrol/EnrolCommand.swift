@@ -35,17 +35,14 @@ struct EnrolCommand: SocketCommand {
     @Argument(help: .hidden)
     var others: [String] = []
 
-    @Option(
-        help: ArgumentHelp("Read the code from this file.", valueName: "path"),
-        completion: .file()
-    )
+    @Option(help: .value("path", "Read the code from this file."), completion: .file())
     var tokenFile: String?
 
     @Option(
-        help: ArgumentHelp(
+        help: .value(
+            "path",
             "The file that gotchud reads, instead of $GOTCHU_CONFIG or "
-                + "\(ConfigurationCheck.usualFile).",
-            valueName: "path"
+                + "\(ConfigurationCheck.usualFile)."
         ),
         completion: .file()
     )

@@ -27,17 +27,14 @@ struct EarningsCommand: AsyncParsableCommand {
         @Option(help: "The period.")
         var period: Period?
 
-        @Option(help: ArgumentHelp("The first date, instead of a period.", valueName: "date"))
+        @Option(help: .value("date", "The first date, instead of a period."))
         var from: CalendarDay?
 
-        @Option(help: ArgumentHelp("The last date.", valueName: "date"))
+        @Option(help: .value("date", "The last date."))
         var to: CalendarDay?
 
         @Option(
-            help: ArgumentHelp(
-                "The time zone whose days these are; gotchud's own unless given.",
-                valueName: "zone"
-            )
+            help: .value("zone", "The time zone whose days these are; gotchud's own unless given.")
         )
         var zone: ZoneName?
 
@@ -146,7 +143,7 @@ struct EarningsCommand: AsyncParsableCommand {
         @OptionGroup var options: CommonOptions
         @OptionGroup var time: Time
 
-        @Option(help: ArgumentHelp("The most that are shown: 1 to 10000.", valueName: "count"))
+        @Option(help: .value("count", "The most that are shown: 1 to 10000."))
         var limit = 25
 
         func validate() throws {

@@ -30,7 +30,7 @@ struct WalletAddCommand: SocketCommand {
     @Argument(help: "The amount.")
     var amount: String
 
-    @Option(help: ArgumentHelp("Seconds to wait for the card.", valueName: "seconds"))
+    @Option(help: .value("seconds", "Seconds to wait for the card."))
     var timeout = Seconds(7_200)
 
     func run(_ client: LocalClient, _ output: Output) async throws {

@@ -29,14 +29,14 @@ struct WithdrawCommand: SocketCommand {
 
     @Option(
         name: .customLong("bank-account"),
-        help: ArgumentHelp("One of your bank accounts at the provider.", valueName: "id")
+        help: .value("id", "One of your bank accounts at the provider.")
     )
     var bankAccount: String?
 
     @Flag(help: "Do not ask.")
     var yes = false
 
-    @Option(help: ArgumentHelp("Seconds to wait for the server's word.", valueName: "seconds"))
+    @Option(help: .value("seconds", "Seconds to wait for the server's word."))
     var timeout = Seconds(10)
 
     func run(_ client: LocalClient, _ output: Output) async throws {

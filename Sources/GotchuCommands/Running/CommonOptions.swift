@@ -5,9 +5,9 @@ import LocalAPI
 /// The options of every command.
 struct CommonOptions: ParsableArguments, Sendable {
     @Option(
-        help: ArgumentHelp(
-            "The socket of gotchud, instead of $GOTCHU_SOCKET or \(SocketPath.system).",
-            valueName: "path"
+        help: .value(
+            "path",
+            "The socket of gotchud, instead of $GOTCHU_SOCKET or \(SocketPath.system)."
         ),
         completion: .file()
     )
@@ -29,5 +29,12 @@ struct CommonOptions: ParsableArguments, Sendable {
             return SocketPath.system
         }
         return personal
+    }
+}
+
+extension ArgumentHelp {
+    /// The help of an option with the name of its value.
+    static func value(_ name: String, _ text: String) -> ArgumentHelp {
+        ArgumentHelp(text, valueName: name)
     }
 }

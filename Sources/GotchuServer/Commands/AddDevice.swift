@@ -31,9 +31,9 @@ struct AddDevice: AsyncParsableCommand {
     var name: String
 
     @Option(
-        help: ArgumentHelp(
-            "The user whose wallet it acts for: an id, an e-mail address, or <issuer>subject.",
-            valueName: "user"
+        help: .value(
+            "user",
+            "The user whose wallet it acts for: an id, an e-mail address, or <issuer>subject."
         )
     )
     var user: String?

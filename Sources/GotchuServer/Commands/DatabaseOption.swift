@@ -5,10 +5,7 @@ struct DatabaseOption: ParsableArguments {
     /// The text that was given. Never part of a message: a URL may hold a password.
     @Option(
         name: .customLong("database"),
-        help: ArgumentHelp(
-            "The database: sqlite:PATH or postgres://USER@HOST/NAME.",
-            valueName: "database"
-        )
+        help: .value("database", "The database: sqlite:PATH or postgres://USER@HOST/NAME.")
     )
     var text: String?
 
@@ -18,5 +15,12 @@ struct DatabaseOption: ParsableArguments {
             let settings = try ServerSettings([.database], flags: ["database": text])
             return try settings.namedDatabase
         }
+    }
+}
+
+extension ArgumentHelp {
+    /// The help of an option with the name of its value.
+    static func value(_ name: String, _ text: String) -> ArgumentHelp {
+        ArgumentHelp(text, valueName: name)
     }
 }

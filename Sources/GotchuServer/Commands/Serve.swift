@@ -35,33 +35,22 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "With --dev: the opening balance of a new wallet, in cents.")
     var devOpeningBalance: String?
 
-    @Option(help: ArgumentHelp("The OpenID issuer whose tokens are accepted.", valueName: "url"))
+    @Option(help: .value("url", "The OpenID issuer whose tokens are accepted."))
     var oidcIssuer: String?
 
-    @Option(help: ArgumentHelp("The audience that its tokens must name.", valueName: "name"))
+    @Option(help: .value("name", "The audience that its tokens must name."))
     var oidcAudience: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The issuer's public keys: an https URL or a file.",
-            valueName: "url or path"
-        )
-    )
+    @Option(help: .value("url or path", "The issuer's public keys: an https URL or a file."))
     var oidcJwks: String?
 
-    @Option(
-        help: ArgumentHelp("This server's name at the issuer, for the pages.", valueName: "id")
-    )
+    @Option(help: .value("id", "This server's name at the issuer, for the pages."))
     var oidcClientID: String?
 
-    @Option(
-        help: ArgumentHelp("The file of the secret that the issuer gave it.", valueName: "path")
-    )
+    @Option(help: .value("path", "The file of the secret that the issuer gave it."))
     var oidcClientSecretFile: String?
 
-    @Option(
-        help: ArgumentHelp("The address that browsers open: https://HOST.", valueName: "url")
-    )
+    @Option(help: .value("url", "The address that browsers open: https://HOST."))
     var publicURL: String?
 
     @Flag(
@@ -88,9 +77,9 @@ struct Serve: AsyncParsableCommand {
     var drainSeconds: String?
 
     @Option(
-        help: ArgumentHelp(
-            "A trusted proxy, whose X-Forwarded-For counts. May be given several times.",
-            valueName: "address"
+        help: .value(
+            "address",
+            "A trusted proxy, whose X-Forwarded-For counts. May be given several times."
         )
     )
     var trustedProxy: [String] = []

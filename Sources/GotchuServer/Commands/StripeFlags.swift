@@ -4,9 +4,9 @@ internal import ArgumentParser
 /// line is everybody's to read.
 struct StripeFlags: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "The file of Stripe's secret key. Without it nobody can deposit or withdraw.",
-            valueName: "path"
+        help: .value(
+            "path",
+            "The file of Stripe's secret key. Without it nobody can deposit or withdraw."
         )
     )
     var stripeKeyFile: String?
@@ -14,9 +14,7 @@ struct StripeFlags: ParsableArguments {
     @Flag(help: "Move real money: needed with live keys, refused with test keys.")
     var stripeLive = false
 
-    @Option(
-        help: ArgumentHelp("Another address of Stripe's API, on this machine.", valueName: "url")
-    )
+    @Option(help: .value("url", "Another address of Stripe's API, on this machine."))
     var stripeApi: String?
 
     /// The options by the keys of their settings.
@@ -31,14 +29,11 @@ struct StripeFlags: ParsableArguments {
 /// The options about Stripe of `serve` alone.
 struct StripeServiceFlags: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "The file of the secrets of Stripe's webhook endpoints, one a line.",
-            valueName: "path"
-        )
+        help: .value("path", "The file of the secrets of Stripe's webhook endpoints, one a line.")
     )
     var stripeWebhookSecretsFile: String?
 
-    @Option(help: ArgumentHelp("Stripe's publishable key, for apps.", valueName: "key"))
+    @Option(help: .value("key", "Stripe's publishable key, for apps."))
     var stripePublishableKey: String?
 
     /// The options by the keys of their settings.

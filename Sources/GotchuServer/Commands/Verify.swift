@@ -24,9 +24,9 @@ struct Verify: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     @Option(
-        help: ArgumentHelp(
-            "A seal that the books must hold. May be given several times.",
-            valueName: "chain:number:hash"
+        help: .value(
+            "chain:number:hash",
+            "A seal that the books must hold. May be given several times."
         )
     )
     var seal: [String] = []

@@ -80,9 +80,7 @@ struct InvitePayee: AsyncParsableCommand {
     @Argument(help: "The user: an id, an e-mail address, or <issuer>subject.")
     var user: String
 
-    @Option(
-        help: ArgumentHelp("The server's address for browsers: https://HOST.", valueName: "url")
-    )
+    @Option(help: .value("url", "The server's address for browsers: https://HOST."))
     var publicURL: String?
 
     @OptionGroup var database: DatabaseOption
@@ -127,7 +125,7 @@ struct LinkUser: AsyncParsableCommand {
     @Argument(help: "The user: an id, an e-mail address, or <issuer>subject.")
     var user: String
 
-    @Option(help: ArgumentHelp("The user whose account it is.", valueName: "user"))
+    @Option(help: .value("user", "The user whose account it is."))
     var to: String
 
     @OptionGroup var database: DatabaseOption
