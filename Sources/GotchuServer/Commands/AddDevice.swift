@@ -55,28 +55,26 @@ struct AddDevice: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let store = try database.store
-            let device = DeviceID.make()
-            let credential = DeviceCredential(for: device)
-            let scopes: [Scope] =
-                [.payee] + (maySpend ? [.payer] : []) + (mayWithdraw ? [.payouts] : [])
-            let owner = try await owner(of: device, in: store)
-            try await DeviceRegistry(store).add(
-                Device(
-                    id: device,
-                    user: owner.id,
-                    name: name,
-                    scopes: scopes.text,
-                    createdAt: .now,
-                    family: credential.familyHash,
-                    current: credential.secretHash,
-                    expiresAt: Timestamp.now.advanced(by: Device.enrolment)
-                )
+        let store = try database.store
+        let device = DeviceID.make()
+        let credential = DeviceCredential(for: device)
+        let scopes: [Scope] =
+            [.payee] + (maySpend ? [.payer] : []) + (mayWithdraw ? [.payouts] : [])
+        let owner = try await owner(of: device, in: store)
+        try await DeviceRegistry(store).add(
+            Device(
+                id: device,
+                user: owner.id,
+                name: name,
+                scopes: scopes.text,
+                createdAt: .now,
+                family: credential.familyHash,
+                current: credential.secretHash,
+                expiresAt: Timestamp.now.advanced(by: Device.enrolment)
             )
-            Console.error("Device \(device) acts for user \(owner.id). Its code, shown only now:")
-            Console.output(credential.text)
-        }
+        )
+        Console.error("Device \(device) acts for user \(owner.id). Its code, shown only now:")
+        Console.output(credential.text)
     }
 
     private func owner(of device: DeviceID, in store: any Store) async throws -> User {

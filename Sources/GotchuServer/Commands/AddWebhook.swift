@@ -28,30 +28,28 @@ struct AddWebhook: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let url = try checked()
-            let store = try database.store
-            let owner: User? = if let payee { try await store.user(payee) } else { nil }
-            let endpoint = WebhookEndpoint(
-                id: "whe_\(RecordID.make())",
-                url: url.text,
-                owner: owner?.id,
-                createdAt: .now
+        let url = try checked()
+        let store = try database.store
+        let owner: User? = if let payee { try await store.user(payee) } else { nil }
+        let endpoint = WebhookEndpoint(
+            id: "whe_\(RecordID.make())",
+            url: url.text,
+            owner: owner?.id,
+            createdAt: .now
+        )
+        let secret = WebhookSecret.random()
+        do {
+            try await Outbox(store).add(endpoint, secret: secret.bytes)
+        } catch let error as LedgerError where error.code == .rejected {
+            throw ServerFailure(
+                .negative,
+                "There are \(WebhookEndpoint.limit) endpoints already.",
+                fix: "gotchu-server webhooks list"
             )
-            let secret = WebhookSecret.random()
-            do {
-                try await Outbox(store).add(endpoint, secret: secret.bytes)
-            } catch let error as LedgerError where error.code == .rejected {
-                throw ServerFailure(
-                    .negative,
-                    "There are \(WebhookEndpoint.limit) endpoints already.",
-                    fix: "gotchu-server webhooks list"
-                )
-            }
-            Console.output("endpoint\t\(endpoint.id)")
-            Console.output("url\t\(endpoint.url)")
-            Console.output("secret\t\(secret.text)")
         }
+        Console.output("endpoint\t\(endpoint.id)")
+        Console.output("url\t\(endpoint.url)")
+        Console.output("secret\t\(secret.text)")
     }
 
     /// Checks the URL as every delivery does, so that a mistake is reported at once.

@@ -27,23 +27,21 @@ struct Backup: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            guard case .sqlite(let path) = try database.existing(R_OK) else {
-                throw ServerFailure(
-                    .usage,
-                    "PostgreSQL makes its own backups: use pg_dump, or pg_basebackup with its log.",
-                    fix: "See \"PostgreSQL\" in /usr/share/doc/gotchu-server/operations.md."
-                )
-            }
-            try Audit.report(or: "The books are not right, so no backup was kept.") {
-                try SQLiteStore.backup(
-                    from: path,
-                    to: file,
-                    kinds: TransferKind.all,
-                    records: RecordRule.all
-                )
-            }
-            Console.output("Copied to \(file).")
+        guard case .sqlite(let path) = try database.existing(R_OK) else {
+            throw ServerFailure(
+                .usage,
+                "PostgreSQL makes its own backups: use pg_dump, or pg_basebackup with its log.",
+                fix: "See \"PostgreSQL\" in /usr/share/doc/gotchu-server/operations.md."
+            )
         }
+        try Audit.report(or: "The books are not right, so no backup was kept.") {
+            try SQLiteStore.backup(
+                from: path,
+                to: file,
+                kinds: TransferKind.all,
+                records: RecordRule.all
+            )
+        }
+        Console.output("Copied to \(file).")
     }
 }

@@ -38,29 +38,25 @@ struct AddContestTemplate: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let (template, image) = try read()
-            let store = try database.store
-            let owner = try await store.open(
-                OpenAccount(
-                    login: AddTemplate.ownerLogin,
-                    displayName: "Contest templates",
-                    opening: Money(minorUnits: 0)
-                )
+        let (template, image) = try read()
+        let store = try database.store
+        let owner = try await store.open(
+            OpenAccount(
+                login: AddTemplate.ownerLogin,
+                displayName: "Contest templates",
+                opening: Money(minorUnits: 0)
             )
-            let isAdded = try await store.commit(
-                AddTemplate(template, image: image, owner: owner.id)
-            )
+        )
+        let isAdded = try await store.commit(AddTemplate(template, image: image, owner: owner.id))
             .accepted()
-            guard isAdded else {
-                throw ServerFailure(
-                    .negative,
-                    "The id \(template.id) is another template's, which never changes.",
-                    fix: "Give the template a new UUID."
-                )
-            }
-            Console.output("template\t\(template.id)\t\(template.type)")
+        guard isAdded else {
+            throw ServerFailure(
+                .negative,
+                "The id \(template.id) is another template's, which never changes.",
+                fix: "Give the template a new UUID."
+            )
         }
+        Console.output("template\t\(template.id)\t\(template.type)")
     }
 
     private func read() throws(ServerFailure) -> (ContestTemplate, TemplateImage?) {
@@ -96,20 +92,13 @@ struct ListContestTemplates: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            for template in ContestTemplate.builtIn {
-                Console.output("\(template.id)\t\(template.type)\tbuilt in")
-            }
-            let page = RecordPage(
-                of: nil,
-                kind: ContestTemplate.kind,
-                before: nil,
-                limit: 1000
-            )
-            for record in try await database.store.records(page) {
-                let template = try ContestTemplate(record)
-                Console.output("\(template.id)\t\(template.type)\t\(record.createdAt.iso8601)")
-            }
+        for template in ContestTemplate.builtIn {
+            Console.output("\(template.id)\t\(template.type)\tbuilt in")
+        }
+        let page = RecordPage(of: nil, kind: ContestTemplate.kind, before: nil, limit: 1000)
+        for record in try await database.store.records(page) {
+            let template = try ContestTemplate(record)
+            Console.output("\(template.id)\t\(template.type)\t\(record.createdAt.iso8601)")
         }
     }
 }
@@ -124,20 +113,18 @@ struct ListContests: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let page = RecordPage(of: nil, kind: Contest.kind, before: nil, limit: 1000)
-            let store = try database.store
-            for record in try await store.records(page) {
-                guard let contest = (try? Contest(record))?.asOf(store.now) else {
-                    Console.output("\(record.id)\tunreadable")
-                    continue
-                }
-                let pot = contest.isOver ? 0 : contest.division.pool + contest.division.rake
-                Console.output(
-                    "\(contest.id)\t\(contest.state.rawValue)\t\(contest.body.entryCount)\t"
-                        + "\(Money(minorUnits: pot))\t\(contest.terms.title)"
-                )
+        let page = RecordPage(of: nil, kind: Contest.kind, before: nil, limit: 1000)
+        let store = try database.store
+        for record in try await store.records(page) {
+            guard let contest = (try? Contest(record))?.asOf(store.now) else {
+                Console.output("\(record.id)\tunreadable")
+                continue
             }
+            let pot = contest.isOver ? 0 : contest.division.pool + contest.division.rake
+            Console.output(
+                "\(contest.id)\t\(contest.state.rawValue)\t\(contest.body.entryCount)\t"
+                    + "\(Money(minorUnits: pot))\t\(contest.terms.title)"
+            )
         }
     }
 }
@@ -156,38 +143,32 @@ struct ReplayContest: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let store = try database.store
-            let contest = try await store.contest(self.contest)
-            var records: [Record] = []
-            var last: Int64 = 0
-            while true {
-                let page = try await store.children(of: contest.id, after: last, limit: 1000)
-                records += page.map(\.record)
-                guard page.count == 1000, let end = page.last else { break }
-                last = end.number
-            }
-            let file = try ContestFile.read(records)
-            let plan = SettlementPlan(
-                contest.terms,
-                entries: file.entries,
-                revisions: file.revisions
-            )
-            for payout in plan.payouts {
-                Console.output(
-                    "\(payout.standing.rank ?? 0)\t\(payout.standing.entry.number)\t"
-                        + "\(Money(minorUnits: payout.amount, currency: contest.terms.currency))"
-                )
-            }
-            if let flaw = plan.flaw(of: contest) {
-                throw ServerFailure(
-                    .negative,
-                    "The settlement cannot be proven: \(flaw).",
-                    fix: "gotchu-server verify"
-                )
-            }
-            Console.output("the same as settled\t\(plan.resultHash)")
+        let store = try database.store
+        let contest = try await store.contest(self.contest)
+        var records: [Record] = []
+        var last: Int64 = 0
+        while true {
+            let page = try await store.children(of: contest.id, after: last, limit: 1000)
+            records += page.map(\.record)
+            guard page.count == 1000, let end = page.last else { break }
+            last = end.number
         }
+        let file = try ContestFile.read(records)
+        let plan = SettlementPlan(contest.terms, entries: file.entries, revisions: file.revisions)
+        for payout in plan.payouts {
+            Console.output(
+                "\(payout.standing.rank ?? 0)\t\(payout.standing.entry.number)\t"
+                    + "\(Money(minorUnits: payout.amount, currency: contest.terms.currency))"
+            )
+        }
+        if let flaw = plan.flaw(of: contest) {
+            throw ServerFailure(
+                .negative,
+                "The settlement cannot be proven: \(flaw).",
+                fix: "gotchu-server verify"
+            )
+        }
+        Console.output("the same as settled\t\(plan.resultHash)")
     }
 }
 
@@ -204,19 +185,17 @@ struct Recheck: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let store = try database.store
-            let known = try await store.contest(self.contest)
-            let contest = try await store.commit(RecheckContest(contest: known.id)).accepted()
-            guard contest.state != .error else {
-                throw ServerFailure(
-                    .negative,
-                    "The pot is still not what the entries say. Nothing moves.",
-                    fix: "gotchu-server verify"
-                )
-            }
-            Console.output("\(contest.id)\t\(contest.state.rawValue)")
+        let store = try database.store
+        let known = try await store.contest(self.contest)
+        let contest = try await store.commit(RecheckContest(contest: known.id)).accepted()
+        guard contest.state != .error else {
+            throw ServerFailure(
+                .negative,
+                "The pot is still not what the entries say. Nothing moves.",
+                fix: "gotchu-server verify"
+            )
         }
+        Console.output("\(contest.id)\t\(contest.state.rawValue)")
     }
 }
 
@@ -236,24 +215,20 @@ struct CancelAnyContest: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            guard (1...140).contains(reason.unicodeScalars.count) else {
-                throw ServerFailure(.usage, "The reason must have 1 to 140 characters.")
-            }
-            let store = try database.store
-            let known = try await store.contest(self.contest)
-            let cancel = CancelContest(contest: known.id, organizer: nil, reason: reason)
-            if case .failure(let refusal) = try await store.commit(cancel) {
-                if refusal.reason == .potUnequal {
-                    _ = try await store.commit(
-                        SweepContest(contest: known.id, isChecking: true)
-                    )
-                }
-                throw ServerFailure(.negative, refusal.problem.detail)
-            }
-            let contest = try await store.contest(self.contest)
-            Console.output("\(contest.id)\t\(contest.state.rawValue)")
+        guard (1...140).contains(reason.unicodeScalars.count) else {
+            throw ServerFailure(.usage, "The reason must have 1 to 140 characters.")
         }
+        let store = try database.store
+        let known = try await store.contest(self.contest)
+        let cancel = CancelContest(contest: known.id, organizer: nil, reason: reason)
+        if case .failure(let refusal) = try await store.commit(cancel) {
+            if refusal.reason == .potUnequal {
+                _ = try await store.commit(SweepContest(contest: known.id, isChecking: true))
+            }
+            throw ServerFailure(.negative, refusal.problem.detail)
+        }
+        let contest = try await store.contest(self.contest)
+        Console.output("\(contest.id)\t\(contest.state.rawValue)")
     }
 }
 

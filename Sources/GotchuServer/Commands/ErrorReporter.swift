@@ -4,18 +4,15 @@ internal import ServiceProcess
 
 /// Turns the failure of a command into sentences and an exit status, in one place for all commands.
 enum ErrorReporter {
-    /// Runs a command; prints its failure, and throws its exit status.
-    static func reported(_ body: () async throws -> Void) async throws {
-        do {
-            try await body()
-        } catch let exit as ExitCode {
-            throw exit
-        } catch {
-            let failure = failure(for: error)
-            Console.error("gotchu-server: \(failure.message)")
-            if let fix = failure.fix { Console.error(fix) }
-            throw ExitCode(failure.exitCode.rawValue)
-        }
+    /// Prints the failure of a command.
+    ///
+    /// - Returns: Its exit status; the error itself if it is the parser's, which prints it.
+    static func reported(_ error: any Error) -> any Error {
+        guard !(error is ExitCode), !(error is CleanExit) else { return error }
+        let failure = failure(for: error)
+        Console.error("gotchu-server: \(failure.message)")
+        if let fix = failure.fix { Console.error(fix) }
+        return ExitCode(failure.exitCode.rawValue)
     }
 
     private static func failure(for error: any Error) -> ServerFailure {

@@ -21,17 +21,15 @@ struct ListDevices: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            for listed in try await DeviceAdministration(database.store).devices() {
-                let device = listed.device
-                Console.output(
-                    [
-                        device.id.rawValue, device.user.rawValue, listed.login,
-                        device.state(at: .now),
-                        device.lastUsedAt?.iso8601 ?? "never", device.name,
-                    ].joined(separator: "\t")
-                )
-            }
+        for listed in try await DeviceAdministration(database.store).devices() {
+            let device = listed.device
+            Console.output(
+                [
+                    device.id.rawValue, device.user.rawValue, listed.login,
+                    device.state(at: .now),
+                    device.lastUsedAt?.iso8601 ?? "never", device.name,
+                ].joined(separator: "\t")
+            )
         }
     }
 }

@@ -17,19 +17,17 @@ struct ListWebhooks: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            for endpoint in try await Outbox(database.store).endpoints() {
-                let state =
-                    endpoint.isBeingRemoved
-                    ? "being removed; if that was cut short, 'remove' it again"
-                    : endpoint.disabled.map { "disabled: \($0)" } ?? "ok"
-                let fields = [
-                    endpoint.id, endpoint.url, endpoint.owner?.rawValue ?? "everybody",
-                    "\(endpoint.pendingCount) pending", "\(endpoint.deadCount) dead",
-                    state,
-                ]
-                Console.output(fields.joined(separator: "\t"))
-            }
+        for endpoint in try await Outbox(database.store).endpoints() {
+            let state =
+                endpoint.isBeingRemoved
+                ? "being removed; if that was cut short, 'remove' it again"
+                : endpoint.disabled.map { "disabled: \($0)" } ?? "ok"
+            let fields = [
+                endpoint.id, endpoint.url, endpoint.owner?.rawValue ?? "everybody",
+                "\(endpoint.pendingCount) pending", "\(endpoint.deadCount) dead",
+                state,
+            ]
+            Console.output(fields.joined(separator: "\t"))
         }
     }
 }

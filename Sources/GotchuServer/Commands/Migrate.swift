@@ -29,29 +29,27 @@ struct Migrate: AsyncParsableCommand {
     var distributed = false
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            switch try database.database {
-            case .sqlite(let path):
-                guard !distributed else {
-                    throw ServerFailure(
-                        .usage,
-                        "Only the tables of a PostgreSQL database can be distributed.",
-                        fix: "Leave --distributed out."
-                    )
-                }
-                try SQLiteStore.claim(path: path)
-                _ = try SQLiteStore(path: path)
-                Console.output("The books are up to date.")
-            case .postgres(let url):
-                let logger = Logger(label: "gotchu-server") { _ in
-                    StandardErrorLogHandler(level: .notice)
-                }
-                let version = try PostgreSQLStore.migrate(url: url, logger: logger)
-                Console.output("The books are up to date: version \(version).")
-                guard distributed else { return }
-                let servers = try PostgreSQLStore.distribute(url: url, logger: logger)
-                Console.output("They are distributed. Servers that keep rows: \(servers).")
+        switch try database.database {
+        case .sqlite(let path):
+            guard !distributed else {
+                throw ServerFailure(
+                    .usage,
+                    "Only the tables of a PostgreSQL database can be distributed.",
+                    fix: "Leave --distributed out."
+                )
             }
+            try SQLiteStore.claim(path: path)
+            _ = try SQLiteStore(path: path)
+            Console.output("The books are up to date.")
+        case .postgres(let url):
+            let logger = Logger(label: "gotchu-server") { _ in
+                StandardErrorLogHandler(level: .notice)
+            }
+            let version = try PostgreSQLStore.migrate(url: url, logger: logger)
+            Console.output("The books are up to date: version \(version).")
+            guard distributed else { return }
+            let servers = try PostgreSQLStore.distribute(url: url, logger: logger)
+            Console.output("They are distributed. Servers that keep rows: \(servers).")
         }
     }
 }

@@ -23,15 +23,13 @@ struct RemoveWebhook: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            guard try await Outbox(database.store).remove(id) else {
-                throw ServerFailure(
-                    .negative,
-                    "There is no such endpoint.",
-                    fix: "gotchu-server webhooks list"
-                )
-            }
-            Console.output("Removed.")
+        guard try await Outbox(database.store).remove(id) else {
+            throw ServerFailure(
+                .negative,
+                "There is no such endpoint.",
+                fix: "gotchu-server webhooks list"
+            )
         }
+        Console.output("Removed.")
     }
 }

@@ -23,16 +23,10 @@ struct RenewDevice: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let credential = DeviceCredential(for: DeviceID(trusted: device))
-            try await DeviceAdministration(database.store).change(device) { device in
-                device.enrol(
-                    family: credential.familyHash,
-                    current: credential.secretHash,
-                    at: .now
-                )
-            }
-            Console.output(credential.text)
+        let credential = DeviceCredential(for: DeviceID(trusted: device))
+        try await DeviceAdministration(database.store).change(device) { device in
+            device.enrol(family: credential.familyHash, current: credential.secretHash, at: .now)
         }
+        Console.output(credential.text)
     }
 }

@@ -24,16 +24,14 @@ struct ResendWebhooks: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let count = try await Outbox(database.store).resend(event: event, at: .now)
-            guard count > 0 || event == nil else {
-                throw ServerFailure(
-                    .negative,
-                    "No event with that id was given up.",
-                    fix: "gotchu-server webhooks dead"
-                )
-            }
-            Console.output("\(count) to be sent again.")
+        let count = try await Outbox(database.store).resend(event: event, at: .now)
+        guard count > 0 || event == nil else {
+            throw ServerFailure(
+                .negative,
+                "No event with that id was given up.",
+                fix: "gotchu-server webhooks dead"
+            )
         }
+        Console.output("\(count) to be sent again.")
     }
 }

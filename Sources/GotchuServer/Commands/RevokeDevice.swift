@@ -23,11 +23,9 @@ struct RevokeDevice: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            try await DeviceAdministration(database.store).change(device) { device in
-                device.revoke(.byOperator, at: .now)
-            }
-            Console.output("Revoked.")
+        try await DeviceAdministration(database.store).change(device) { device in
+            device.revoke(.byOperator, at: .now)
         }
+        Console.output("Revoked.")
     }
 }

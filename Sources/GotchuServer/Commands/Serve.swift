@@ -123,35 +123,33 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let settings = try ServerSettings(flags: flags)
-            let options = try ServerOptions(settings)
-            let logger = Logger(label: "gotchu-server") { _ in
-                StandardErrorLogHandler(level: settings.logLevel)
-            }
-            let variables = ProcessInfo.processInfo.environment.keys
-            for name in ServerSettings.unknownVariables(among: variables) {
-                logger.warning("No setting has this variable.", metadata: ["name": "\(name)"])
-            }
-            if options.developmentOpening == nil, options.openID == nil {
-                logger.notice(
-                    "Only registered devices can log in: there is no --oidc-issuer and no --dev."
-                )
-            }
-            let server = Server(options: options, logger: logger)
-            let notifier = SystemdNotifier.current
-            do {
-                try await server.run(
-                    ready: { port in
-                        let place = "listening on \(options.listen.url(port: port))"
-                        Console.output(place)
-                        notifier.ready(status: place)
-                    },
-                    stopping: notifier.stopping
-                )
-            } catch {
-                throw ServerFailure(error, at: options.listen) ?? error
-            }
+        let settings = try ServerSettings(flags: flags)
+        let options = try ServerOptions(settings)
+        let logger = Logger(label: "gotchu-server") { _ in
+            StandardErrorLogHandler(level: settings.logLevel)
+        }
+        let variables = ProcessInfo.processInfo.environment.keys
+        for name in ServerSettings.unknownVariables(among: variables) {
+            logger.warning("No setting has this variable.", metadata: ["name": "\(name)"])
+        }
+        if options.developmentOpening == nil, options.openID == nil {
+            logger.notice(
+                "Only registered devices can log in: there is no --oidc-issuer and no --dev."
+            )
+        }
+        let server = Server(options: options, logger: logger)
+        let notifier = SystemdNotifier.current
+        do {
+            try await server.run(
+                ready: { port in
+                    let place = "listening on \(options.listen.url(port: port))"
+                    Console.output(place)
+                    notifier.ready(status: place)
+                },
+                stopping: notifier.stopping
+            )
+        } catch {
+            throw ServerFailure(error, at: options.listen) ?? error
         }
     }
 }

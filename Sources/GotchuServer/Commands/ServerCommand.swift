@@ -30,7 +30,15 @@ package struct ServerCommand: AsyncParsableCommand {
         if let option = repeatedOption(in: CommandLine.arguments.dropFirst()) {
             exit(withError: ValidationError("\(option) is given twice."))
         }
-        await main(nil)
+        do {
+            var command = try parseAsRoot()
+            guard var asynchronous = command as? any AsyncParsableCommand else {
+                return try command.run()
+            }
+            do { try await asynchronous.run() } catch { throw ErrorReporter.reported(error) }
+        } catch {
+            exit(withError: error)
+        }
     }
 
     private static let repeatable: Set<Substring> = ["--trusted-proxy", "--seal"]

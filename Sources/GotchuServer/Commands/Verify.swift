@@ -32,10 +32,8 @@ struct Verify: AsyncParsableCommand {
     var seal: [String] = []
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let pins = try seal.map(Self.pin)
-            try Audit.report(or: "The books are not right.") { try database.audit(pins: pins) }
-        }
+        let pins = try seal.map(Self.pin)
+        try Audit.report(or: "The books are not right.") { try database.audit(pins: pins) }
     }
 
     private static func pin(_ text: String) throws -> SealPin {

@@ -19,10 +19,8 @@ struct WebhookListing: ParsableArguments {
     }
 
     func show(dead: Bool) async throws {
-        try await ErrorReporter.reported {
-            let entries = try await Outbox(database.store).backlog(dead: dead, limit: limit)
-            for entry in entries { Console.output(entry.line) }
-        }
+        let entries = try await Outbox(database.store).backlog(dead: dead, limit: limit)
+        for entry in entries { Console.output(entry.line) }
     }
 }
 

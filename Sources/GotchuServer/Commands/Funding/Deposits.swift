@@ -42,22 +42,20 @@ struct ListDeposits: AsyncParsableCommand {
     var held = false
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let store = try database.store
-            try await store.forEach(DepositBody.kind) { record in
-                let deposit = try Deposit(record)
-                guard !held || deposit.state == .held else { return }
-                let received = deposit.body.received.map {
-                    Money(minorUnits: $0, currency: deposit.amount.currency).plain
-                }
-                Console.output(
-                    [
-                        deposit.id.rawValue, deposit.owner.rawValue, deposit.state.rawValue,
-                        deposit.amount.plain, received ?? "-", deposit.createdAt.iso8601,
-                        deposit.body.intent ?? deposit.body.checkout ?? "-",
-                    ].joined(separator: "\t")
-                )
+        let store = try database.store
+        try await store.forEach(DepositBody.kind) { record in
+            let deposit = try Deposit(record)
+            guard !held || deposit.state == .held else { return }
+            let received = deposit.body.received.map {
+                Money(minorUnits: $0, currency: deposit.amount.currency).plain
             }
+            Console.output(
+                [
+                    deposit.id.rawValue, deposit.owner.rawValue, deposit.state.rawValue,
+                    deposit.amount.plain, received ?? "-", deposit.createdAt.iso8601,
+                    deposit.body.intent ?? deposit.body.checkout ?? "-",
+                ].joined(separator: "\t")
+            )
         }
     }
 }
@@ -81,11 +79,9 @@ struct AcceptHeldDeposit: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let command = AcceptDeposit(RecordID(trusted: deposit))
-            let accepted = try await database.store.carryOut(command)
-            Console.output("Deposit \(accepted.id) will be credited by the running server.")
-        }
+        let command = AcceptDeposit(RecordID(trusted: deposit))
+        let accepted = try await database.store.carryOut(command)
+        Console.output("Deposit \(accepted.id) will be credited by the running server.")
     }
 }
 
@@ -109,12 +105,8 @@ struct DropHeldDeposit: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let dropped = try await database.store.carryOut(
-                DropDeposit(RecordID(trusted: deposit))
-            )
-            Console.output("Deposit \(dropped.id) is cancelled: nothing was credited.")
-        }
+        let dropped = try await database.store.carryOut(DropDeposit(RecordID(trusted: deposit)))
+        Console.output("Deposit \(dropped.id) is cancelled: nothing was credited.")
     }
 }
 
@@ -146,23 +138,21 @@ struct LimitDeposits: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let (most, balance) = (try Self.cents(most), try Self.cents(balance))
-            let store = try database.store
-            let user = try await store.user(user)
-            _ = try await store.carryOut(
-                SetTerms(user.id) {
-                    $0.depositMaximum = most
-                    $0.balanceMaximum = balance
-                }
-            )
-            func text(_ cents: Int64?) -> String {
-                cents.map { Money(minorUnits: $0).plain } ?? "the usual"
+        let (most, balance) = (try Self.cents(most), try Self.cents(balance))
+        let store = try database.store
+        let user = try await store.user(user)
+        _ = try await store.carryOut(
+            SetTerms(user.id) {
+                $0.depositMaximum = most
+                $0.balanceMaximum = balance
             }
-            Console.output(
-                "User \(user.id): largest deposit \(text(most)), largest balance \(text(balance))."
-            )
+        )
+        func text(_ cents: Int64?) -> String {
+            cents.map { Money(minorUnits: $0).plain } ?? "the usual"
         }
+        Console.output(
+            "User \(user.id): largest deposit \(text(most)), largest balance \(text(balance))."
+        )
     }
 
     private static func cents(_ text: String?) throws -> Int64? {

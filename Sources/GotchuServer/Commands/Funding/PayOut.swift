@@ -29,20 +29,18 @@ struct PayOut: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            guard let amount = Money(amount), Money.allowedRequest.contains(amount.minorUnits)
-            else { throw ServerFailure(.usage, "An amount is written as 12.50.") }
-            let store = try database.store
-            let office = try await PayoutOffice(store)
-            let user = try await store.user(user).id
-            switch try await office.pay(user, { _ in amount }) {
-            case .success(let made?):
-                Console.output(
-                    "Withdrawal \(made.id) of \(made.amount.plain): the running server pays it."
-                )
-            case .success(nil): break  // An amount was given.
-            case .failure(let refusal): throw ServerFailure(.negative, refusal.problem.detail)
-            }
+        guard let amount = Money(amount), Money.allowedRequest.contains(amount.minorUnits)
+        else { throw ServerFailure(.usage, "An amount is written as 12.50.") }
+        let store = try database.store
+        let office = try await PayoutOffice(store)
+        let user = try await store.user(user).id
+        switch try await office.pay(user, { _ in amount }) {
+        case .success(let made?):
+            Console.output(
+                "Withdrawal \(made.id) of \(made.amount.plain): the running server pays it."
+            )
+        case .success(nil): break  // An amount was given.
+        case .failure(let refusal): throw ServerFailure(.negative, refusal.problem.detail)
         }
     }
 }
@@ -69,29 +67,27 @@ struct RunPayouts: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            guard let least = Money(minimum), least.minorUnits > 0 else {
-                throw ServerFailure(.usage, "An amount is written as 12.50.")
+        guard let least = Money(minimum), least.minorUnits > 0 else {
+            throw ServerFailure(.usage, "An amount is written as 12.50.")
+        }
+        let store = try database.store
+        let office = try await PayoutOffice(store)
+        try await store.forEach(PayeeBody.kind) { record in
+            let payee = try Payee(record)
+            guard try await office.terms.paidPayee(of: payee.owner)?.state == .active else {
+                return
             }
-            let store = try database.store
-            let office = try await PayoutOffice(store)
-            try await store.forEach(PayeeBody.kind) { record in
-                let payee = try Payee(record)
-                guard try await office.terms.paidPayee(of: payee.owner)?.state == .active else {
-                    return
+            let end: String
+            if try await office.terms.needsRelease(payee.owner, office.source) {
+                end = "-\tnot released yet"
+            } else {
+                switch try await office.pay(payee.owner, { office.all(of: $0, from: least) }) {
+                case .success(let made?): end = "\(made.id)\t\(made.amount.plain)"
+                case .success(nil): return
+                case .failure(let refusal): end = "-\t\(refusal.problem.detail)"
                 }
-                let end: String
-                if try await office.terms.needsRelease(payee.owner, office.source) {
-                    end = "-\tnot released yet"
-                } else {
-                    switch try await office.pay(payee.owner, { office.all(of: $0, from: least) }) {
-                    case .success(let made?): end = "\(made.id)\t\(made.amount.plain)"
-                    case .success(nil): return
-                    case .failure(let refusal): end = "-\t\(refusal.problem.detail)"
-                    }
-                }
-                Console.output("\(payee.owner)\t\(end)")
             }
+            Console.output("\(payee.owner)\t\(end)")
         }
     }
 }

@@ -41,22 +41,20 @@ struct ListPayees: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let store = try database.store
-            try await store.forEach(PayeeBody.kind) { record in
-                let payee = try Payee(record)
-                let owed = try await StoredReads(store: store).debt(of: payee.owner)
-                Console.output(
-                    [
-                        payee.owner.rawValue, payee.state.rawValue,
-                        payee.body.isReleased ? "released" : "new",
-                        payee.body.payeeOf?.rawValue ?? payee.body.account ?? "-",
-                        payee.body.disabledReason == PayeeBody.closed
-                            ? PayeeBody.closed : payee.body.currentlyDue.joined(separator: ","),
-                        Money(minorUnits: owed, currency: FundingDesk.currency).plain,
-                    ].joined(separator: "\t")
-                )
-            }
+        let store = try database.store
+        try await store.forEach(PayeeBody.kind) { record in
+            let payee = try Payee(record)
+            let owed = try await StoredReads(store: store).debt(of: payee.owner)
+            Console.output(
+                [
+                    payee.owner.rawValue, payee.state.rawValue,
+                    payee.body.isReleased ? "released" : "new",
+                    payee.body.payeeOf?.rawValue ?? payee.body.account ?? "-",
+                    payee.body.disabledReason == PayeeBody.closed
+                        ? PayeeBody.closed : payee.body.currentlyDue.joined(separator: ","),
+                    Money(minorUnits: owed, currency: FundingDesk.currency).plain,
+                ].joined(separator: "\t")
+            )
         }
     }
 }
@@ -86,23 +84,19 @@ struct InvitePayee: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let flags = ["database": database.text, "public_url": publicURL]
-            guard let site = try ServerSettings(flags: flags).publicURL else {
-                throw ServerFailure(
-                    .usage,
-                    "The address that browsers open is not known.",
-                    fix: "Name it with --public-url https://HOST or GOTCHU_SERVER_PUBLIC_URL."
-                )
-            }
-            let books = try await database.signing
-            let user = try await books.store.user(user)
-            let ticket = PayeeTicket(for: user.id, .invitation, at: books.store.now)
-            Console.error("For user \(user.id) alone, until \(ticket.expiresAt.iso8601):")
-            Console.output(
-                site.origin + ticket.path(by: PayeeTicket.key(of: OwnTokens(books.secret)))
+        let flags = ["database": database.text, "public_url": publicURL]
+        guard let site = try ServerSettings(flags: flags).publicURL else {
+            throw ServerFailure(
+                .usage,
+                "The address that browsers open is not known.",
+                fix: "Name it with --public-url https://HOST or GOTCHU_SERVER_PUBLIC_URL."
             )
         }
+        let books = try await database.signing
+        let user = try await books.store.user(user)
+        let ticket = PayeeTicket(for: user.id, .invitation, at: books.store.now)
+        Console.error("For user \(user.id) alone, until \(ticket.expiresAt.iso8601):")
+        Console.output(site.origin + ticket.path(by: PayeeTicket.key(of: OwnTokens(books.secret))))
     }
 }
 
@@ -131,12 +125,10 @@ struct LinkUser: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let store = try database.store
-            let (user, other) = (try await store.user(user).id, try await store.user(to).id)
-            _ = try await store.carryOut(LinkPayee(user, to: other))
-            Console.output("User \(user) is paid out to the account of \(other) from now on.")
-        }
+        let store = try database.store
+        let (user, other) = (try await store.user(user).id, try await store.user(to).id)
+        _ = try await store.carryOut(LinkPayee(user, to: other))
+        Console.output("User \(user) is paid out to the account of \(other) from now on.")
     }
 }
 
@@ -160,18 +152,16 @@ struct RenewAccount: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let store = try database.store
-            let user = try await store.user(user).id
-            guard try await store.carryOut(RenewPayee(user)) else {
-                throw ServerFailure(
-                    .negative,
-                    "The payee's account is not restricted: it was not replaced.",
-                    fix: "Close it at Stripe first, and have the payee look at their payouts."
-                )
-            }
-            Console.output("User \(user) sets payouts up again: gotchu-ctl payouts setup.")
+        let store = try database.store
+        let user = try await store.user(user).id
+        guard try await store.carryOut(RenewPayee(user)) else {
+            throw ServerFailure(
+                .negative,
+                "The payee's account is not restricted: it was not replaced.",
+                fix: "Close it at Stripe first, and have the payee look at their payouts."
+            )
         }
+        Console.output("User \(user) sets payouts up again: gotchu-ctl payouts setup.")
     }
 }
 
@@ -210,14 +200,12 @@ struct SetTake: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let store = try database.store
-            let user = try await store.user(user)
-            let part = part
-            _ = try await store.carryOut(SetTerms(user.id) { $0.takeBasisPoints = part })
-            let text = part.map { "\($0) hundredths of a percent" } ?? "the usual part"
-            Console.output("User \(user.id): \(text) from now on.")
-        }
+        let store = try database.store
+        let user = try await store.user(user)
+        let part = part
+        _ = try await store.carryOut(SetTerms(user.id) { $0.takeBasisPoints = part })
+        let text = part.map { "\($0) hundredths of a percent" } ?? "the usual part"
+        Console.output("User \(user.id): \(text) from now on.")
     }
 }
 
@@ -244,15 +232,13 @@ struct ForgivePayee: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            guard let amount = Money(amount), amount.minorUnits > 0 else {
-                throw ServerFailure(.usage, "An amount is written as 12.50.")
-            }
-            let store = try database.store
-            let user = try await store.user(user)
-            let rest = try await store.carryOut(ForgiveDebt(user.id, amount))
-            let left = Money(minorUnits: rest, currency: amount.currency)
-            Console.output("Forgiven: \(amount.plain). User \(user.id) still owes \(left.plain).")
+        guard let amount = Money(amount), amount.minorUnits > 0 else {
+            throw ServerFailure(.usage, "An amount is written as 12.50.")
         }
+        let store = try database.store
+        let user = try await store.user(user)
+        let rest = try await store.carryOut(ForgiveDebt(user.id, amount))
+        let left = Money(minorUnits: rest, currency: amount.currency)
+        Console.output("Forgiven: \(amount.plain). User \(user.id) still owes \(left.plain).")
     }
 }

@@ -43,22 +43,20 @@ struct ListPayouts: AsyncParsableCommand {
     var held = false
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let store = try database.store
-            try await store.forEach(WithdrawalBody.kind) { record in
-                let withdrawal = try Withdrawal(record)
-                let waits = withdrawal.state == .held || withdrawal.body.needsRelease
-                guard !held || waits else { return }
-                let body = withdrawal.body
-                Console.output(
-                    [
-                        withdrawal.id.rawValue, withdrawal.owner.rawValue,
-                        withdrawal.state.rawValue, withdrawal.amount.plain,
-                        body.needsRelease ? "waiting_for_release" : body.reason?.code ?? "-",
-                        withdrawal.createdAt.iso8601, body.transfer ?? "-", body.payout ?? "-",
-                    ].joined(separator: "\t")
-                )
-            }
+        let store = try database.store
+        try await store.forEach(WithdrawalBody.kind) { record in
+            let withdrawal = try Withdrawal(record)
+            let waits = withdrawal.state == .held || withdrawal.body.needsRelease
+            guard !held || waits else { return }
+            let body = withdrawal.body
+            Console.output(
+                [
+                    withdrawal.id.rawValue, withdrawal.owner.rawValue,
+                    withdrawal.state.rawValue, withdrawal.amount.plain,
+                    body.needsRelease ? "waiting_for_release" : body.reason?.code ?? "-",
+                    withdrawal.createdAt.iso8601, body.transfer ?? "-", body.payout ?? "-",
+                ].joined(separator: "\t")
+            )
         }
     }
 }
@@ -80,11 +78,9 @@ struct RetryPayout: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let command = ResumeWithdrawal(RecordID(trusted: withdrawal), isReturned: false)
-            let resumed = try await database.store.carryOut(command)
-            Console.output("Withdrawal \(resumed.id) goes on: the running server calls Stripe.")
-        }
+        let command = ResumeWithdrawal(RecordID(trusted: withdrawal), isReturned: false)
+        let resumed = try await database.store.carryOut(command)
+        Console.output("Withdrawal \(resumed.id) goes on: the running server calls Stripe.")
     }
 }
 
@@ -109,15 +105,13 @@ struct ReturnPayout: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let command = ResumeWithdrawal(RecordID(trusted: withdrawal), isReturned: true)
-            let resumed = try await database.store.carryOut(command)
-            Console.output(
-                resumed.state == .failed
-                    ? "Withdrawal \(resumed.id) is stopped, and its money in the wallet."
-                    : "Withdrawal \(resumed.id) returns: the running server calls Stripe."
-            )
-        }
+        let command = ResumeWithdrawal(RecordID(trusted: withdrawal), isReturned: true)
+        let resumed = try await database.store.carryOut(command)
+        Console.output(
+            resumed.state == .failed
+                ? "Withdrawal \(resumed.id) is stopped, and its money in the wallet."
+                : "Withdrawal \(resumed.id) returns: the running server calls Stripe."
+        )
     }
 }
 
@@ -138,15 +132,13 @@ struct ReleasePayouts: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let store = try database.store
-            let user = try await store.user(user)
-            var waiting: [RecordID] = []
-            try await store.forEach(WithdrawalBody.kind, of: user.id) { record in
-                if try Withdrawal(record).body.needsRelease { waiting.append(record.id) }
-            }
-            _ = try await store.carryOut(ReleasePayee(user.id, withdrawals: waiting))
-            Console.output("User \(user.id) may withdraw; \(waiting.count) waiting go on.")
+        let store = try database.store
+        let user = try await store.user(user)
+        var waiting: [RecordID] = []
+        try await store.forEach(WithdrawalBody.kind, of: user.id) { record in
+            if try Withdrawal(record).body.needsRelease { waiting.append(record.id) }
         }
+        _ = try await store.carryOut(ReleasePayee(user.id, withdrawals: waiting))
+        Console.output("User \(user.id) may withdraw; \(waiting.count) waiting go on.")
     }
 }

@@ -31,52 +31,46 @@ struct Reconcile: AsyncParsableCommand {
     var adopt = false
 
     func run() async throws {
-        try await ErrorReporter.reported {
-            let flags = stripe.values.merging(["database": database.text]) { $1 }
-            let settings = try ServerSettings(flags: flags)
-            guard let access = try settings.stripeAccess else {
-                throw ServerFailure(
-                    .usage,
-                    "Stripe cannot be asked without a key.",
-                    fix: "Name its file with --stripe-key-file."
-                )
-            }
-            let store = try database.store
-            let http = HTTPClient(
-                eventLoopGroupProvider: .singleton,
-                configuration: StripeClient.httpConfiguration
+        let flags = stripe.values.merging(["database": database.text]) { $1 }
+        let settings = try ServerSettings(flags: flags)
+        guard let access = try settings.stripeAccess else {
+            throw ServerFailure(
+                .usage,
+                "Stripe cannot be asked without a key.",
+                fix: "Name its file with --stripe-key-file."
             )
-            let client = StripeClient(
-                address: access.address,
-                secret: access.secret,
-                http: http
-            )
-            let site = try settings.publicURL ?? Self.nowhere
-            let result: Result<Int, any Error>
-            do {
-                let run = ReconciliationRun(
-                    store: store,
-                    provider: StripeProvider(client: client, site: site),
-                    books: book,
-                    adopts: adopt,
-                    isLive: access.secret.isLive
-                )
-                result = .success(try await run.run())
-            } catch {
-                result = .failure(error)
-            }
-            try await http.shutdown()
-            let differences = try result.get()
-            guard differences == 0 else {
-                throw ServerFailure(
-                    .negative,
-                    "The books and Stripe differ in \(differences) places.",
-                    fix: "See \"Money in and out\" in "
-                        + "/usr/share/doc/gotchu-server/operations.md."
-                )
-            }
-            Console.output("The books and Stripe say the same.")
         }
+        let store = try database.store
+        let http = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: StripeClient.httpConfiguration
+        )
+        let client = StripeClient(address: access.address, secret: access.secret, http: http)
+        let site = try settings.publicURL ?? Self.nowhere
+        let result: Result<Int, any Error>
+        do {
+            let run = ReconciliationRun(
+                store: store,
+                provider: StripeProvider(client: client, site: site),
+                books: book,
+                adopts: adopt,
+                isLive: access.secret.isLive
+            )
+            result = .success(try await run.run())
+        } catch {
+            result = .failure(error)
+        }
+        try await http.shutdown()
+        let differences = try result.get()
+        guard differences == 0 else {
+            throw ServerFailure(
+                .negative,
+                "The books and Stripe differ in \(differences) places.",
+                fix: "See \"Money in and out\" in "
+                    + "/usr/share/doc/gotchu-server/operations.md."
+            )
+        }
+        Console.output("The books and Stripe say the same.")
     }
 
     /// An address for a client that sends nobody to a page.
