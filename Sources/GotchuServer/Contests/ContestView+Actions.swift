@@ -9,11 +9,11 @@ extension ContestView {
 
     var actionList: [ContestAction] {
         var list = isOrganizer ? [] : entrantActions
-        list.append(action("leaderboard", words.results, boardReason, .get, "/leaderboard"))
+        list.append(action("leaderboard", words.results, boardReason, .get))
         if isOrganizer || entry != nil {
             let isShown = contest.state == .settled || isOrganizer && contest.hasPlan
             let reason = isShown ? nil : notNow
-            list.append(action("settlement", words.settlement, reason, .get, "/settlement"))
+            list.append(action("settlement", words.settlement, reason, .get))
         }
         return isOrganizer ? list + organizerActions : list
     }
@@ -38,12 +38,13 @@ extension ContestView {
         return actions
     }
 
+    /// - Parameter path: Behind the contest's own; the action's id unless given.
     private func action(
         _ id: String,
         _ label: String,
         _ reason: Reason?,
-        _ method: ContestAction.Method,
-        _ path: String,
+        _ method: ContestAction.Method = .post,
+        path: String? = nil,
         confirm: String? = nil,
         needsKey: Bool? = nil
     ) -> ContestAction {
@@ -52,7 +53,7 @@ extension ContestView {
             label: label,
             reason: reason,
             method: method,
-            href: self.path + path,
+            href: self.path + (path ?? "/\(id)"),
             confirm: confirm,
             needsKey: needsKey
         )
@@ -65,8 +66,6 @@ extension ContestView {
                 "join",
                 isFree ? words.join : words.joinFor.filled(feeText),
                 joinReason,
-                .post,
-                "/join",
                 confirm: isFree ? nil : words.confirmJoin.filled(feeText),
                 needsKey: true
             )
@@ -78,14 +77,12 @@ extension ContestView {
                 "leave",
                 words.leave,
                 locked,
-                .post,
-                "/leave",
                 confirm: isFree ? nil : words.confirmLeave.filled(feeText),
                 needsKey: true
             )
         )
         if template.roster != nil {
-            list.append(action("roster", words.roster, locked, .post, "/entries"))
+            list.append(action("roster", words.roster, locked, path: "/entries"))
         }
         let isReview = contest.isOpenToObjections(at: now)
         list.append(
@@ -93,8 +90,7 @@ extension ContestView {
                 "object",
                 words.object,
                 isReview ? hasObjected ? Reason(.contestState, words.objected) : nil : notNow,
-                .post,
-                "/objections"
+                path: "/objections"
             )
         )
         return list
@@ -103,6 +99,7 @@ extension ContestView {
     private var organizerActions: [ContestAction] {
         let isHidden = contest.body.isDeleted
         let isDraft = contest.state == .draft && !isHidden && now < terms.lockTime
+        let canScore = contest.scoreReason == nil
         let isCompletable =
             contest.body.revision > 0
             && (contest.state == .live || contest.state == .complete && contest.isDisputed)
@@ -111,36 +108,15 @@ extension ContestView {
         let canCancel = contest.cancelReason == nil && !contest.isOver
         let canDelete = (contest.isOver || contest.state == .draft) && !isHidden
         return [
-            action(
-                "publish",
-                words.publish,
-                isDraft ? nil : notNow,
-                .post,
-                "/publish",
-                needsKey: true
-            ),
-            action("lock", words.lock, contest.state == .open ? nil : notNow, .post, "/lock"),
-            action(
-                "score",
-                words.score,
-                contest.scoreReason == nil ? nil : notNow,
-                .post,
-                "/scores"
-            ),
-            action(
-                "complete",
-                words.complete,
-                isCompletable ? nil : contest.scoreReason == nil ? noScores : notNow,
-                .post,
-                "/complete"
-            ),
-            action("dispute", words.dispute, canDispute ? nil : notNow, .post, "/dispute"),
+            action("publish", words.publish, isDraft ? nil : notNow, needsKey: true),
+            action("lock", words.lock, contest.state == .open ? nil : notNow),
+            action("score", words.score, canScore ? nil : notNow, path: "/scores"),
+            action("complete", words.complete, isCompletable ? nil : canScore ? noScores : notNow),
+            action("dispute", words.dispute, canDispute ? nil : notNow),
             action(
                 "settle",
                 words.settle,
                 canSettle ? nil : contest.isDisputed ? disputed : notNow,
-                .post,
-                "/settle",
                 confirm: words.confirmSettle,
                 needsKey: true
             ),
@@ -148,12 +124,10 @@ extension ContestView {
                 "cancel",
                 words.cancel,
                 canCancel ? nil : notNow,
-                .post,
-                "/cancel",
                 confirm: words.confirmCancel,
                 needsKey: true
             ),
-            action("delete", words.delete, canDelete ? nil : notNow, .delete, ""),
+            action("delete", words.delete, canDelete ? nil : notNow, .delete, path: ""),
         ]
     }
 
