@@ -1,4 +1,9 @@
 internal import ArgumentParser
+internal import Devices
+internal import GotchuCore
+internal import Ledger
+internal import LedgerStore
+internal import ServiceProcess
 
 /// `gotchu-server devices`.
 struct Devices: AsyncParsableCommand {
@@ -12,4 +17,202 @@ struct Devices: AsyncParsableCommand {
             """,
         subcommands: [AddDevice.self, ListDevices.self, RenewDevice.self, RevokeDevice.self]
     )
+}
+
+/// `gotchu-server devices add`.
+struct AddDevice: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Registers a device and prints the code that enrols it.",
+        discussion: """
+            Example:
+              (umask 077; gotchu-server devices add "Corner Cafe" --database sqlite:shop.db > code)
+              gotchu-ctl login --token-file code
+
+            The code is printed once, on standard output, and is good for a day: whoever reads it \
+            first has the device's login, so let nobody else read the file. Without --user \
+            the device gets a wallet of its own, and its name is what payers are shown.
+
+            The tills of a shop act for its user: what they earn goes to the shop's wallet, whose \
+            name payers are shown.
+              gotchu-server devices add "Till 7" --user '<https://id.example>corner-cafe' …
+            """
+    )
+
+    private static let longestName = 64
+
+    @Argument(help: "The device's name.")
+    var name: String
+
+    @Option(
+        help: .value(
+            "user",
+            "The user whose wallet it acts for: an id, an e-mail address, or <issuer>subject."
+        )
+    )
+    var user: String?
+
+    @Flag(help: "Let it spend from the wallet too; otherwise it can only request money.")
+    var maySpend = false
+
+    @Flag(help: "Let it withdraw the wallet's money to a bank. Not for tills.")
+    var mayWithdraw = false
+
+    @OptionGroup var database: DatabaseOption
+
+    func validate() throws {
+        let scalars = name.unicodeScalars
+        let isPlain = scalars.allSatisfy { $0.properties.generalCategory != .control }
+        guard (1...Self.longestName).contains(scalars.count), isPlain else {
+            throw ValidationError("a name has 1 to 64 characters, none of them control")
+        }
+    }
+
+    func run() async throws {
+        let store = try database.store
+        let device = DeviceID.make()
+        let credential = DeviceCredential(for: device)
+        let scopes: [Scope] =
+            [.payee] + (maySpend ? [.payer] : []) + (mayWithdraw ? [.payouts] : [])
+        let owner = try await owner(of: device, in: store)
+        try await DeviceRegistry(store).add(
+            Device(
+                id: device,
+                user: owner.id,
+                name: name,
+                scopes: scopes.text,
+                createdAt: .now,
+                family: credential.familyHash,
+                current: credential.secretHash,
+                expiresAt: Timestamp.now.advanced(by: Device.enrolment)
+            )
+        )
+        Console.error("Device \(device) acts for user \(owner.id). Its code, shown only now:")
+        Console.output(credential.text)
+    }
+
+    private func owner(of device: DeviceID, in store: any Store) async throws -> User {
+        if let user { return try await store.user(user) }
+        return try await store.open(
+            OpenAccount(
+                login: "<device>\(device)",
+                displayName: name,
+                opening: Money(minorUnits: 0)
+            )
+        )
+    }
+}
+
+/// `gotchu-server devices list`.
+struct ListDevices: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the registered devices, oldest first.",
+        discussion: """
+            Example:
+              gotchu-server devices list --database sqlite:shop.db
+
+            One line for each, separated by tabs: id, the user it acts for and that user's login, \
+            state, when it was last seen, name.
+            """
+    )
+
+    private static let limit = 100_000
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        for listed in try await DeviceRegistry(database.store).devices(limit: Self.limit) {
+            let device = listed.device
+            Console.output(
+                [
+                    device.id.rawValue, device.user.rawValue, listed.login, device.state(at: .now),
+                    device.lastUsedAt?.iso8601 ?? "never", device.name,
+                ].joined(separator: "\t")
+            )
+        }
+    }
+}
+
+/// `gotchu-server devices renew`.
+struct RenewDevice: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "renew",
+        abstract: "Prints a new code for a device, revoked or not.",
+        discussion: """
+            Example:
+              (umask 077; gotchu-server devices renew 0193... --database sqlite:shop.db > code)
+
+            For a machine that was replaced or set up anew. What the old one holds is worth \
+            nothing any more.
+            """
+    )
+
+    @Argument(help: "The device's id, as devices list shows it.")
+    var device: String
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        let credential = DeviceCredential(for: DeviceID(trusted: device))
+        try await DeviceRegistry(database.store).change(id: device) { device in
+            device.enrol(family: credential.familyHash, current: credential.secretHash, at: .now)
+        }
+        Console.output(credential.text)
+    }
+}
+
+/// `gotchu-server devices revoke`.
+struct RevokeDevice: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "Ends a device's credential.",
+        discussion: """
+            Example:
+              gotchu-server devices revoke 0193... --database sqlite:shop.db
+
+            It gets no further token. The one that it has runs out by itself, within ten minutes \
+            unless the server was started with another --token-seconds.
+            """
+    )
+
+    @Argument(help: "The device's id, as devices list shows it.")
+    var device: String
+
+    @OptionGroup var database: DatabaseOption
+
+    func run() async throws {
+        try await DeviceRegistry(database.store).change(id: device) { device in
+            device.revoke(.byOperator, at: .now)
+        }
+        Console.output("Revoked.")
+    }
+}
+
+extension DeviceRegistry {
+    /// Changes the device of an id that an operator typed.
+    fileprivate func change(
+        id: String,
+        _ body: @escaping @Sendable (inout Device) -> Void
+    ) async throws {
+        guard try await change(DeviceID(trusted: id), body) != nil else {
+            throw ServerFailure(
+                .negative,
+                "There is no device of that id.",
+                fix: "gotchu-server devices list"
+            )
+        }
+    }
+}
+
+extension Device {
+    /// The device's state in one word.
+    fileprivate func state(at time: Timestamp) -> String {
+        switch revocation {
+        case .byOperator: "revoked"
+        case .byReuse: "revoked-for-reuse"
+        case nil where time >= expiresAt: "ended"
+        case nil: lastUsedAt == nil ? "waiting" : "good"
+        }
+    }
 }
