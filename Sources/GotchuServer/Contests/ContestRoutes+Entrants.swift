@@ -19,7 +19,7 @@ extension ContestRoutes {
         isRepeated: Bool = false,
         rendered: ((Contest) async throws -> WholeReply)? = nil
     ) async throws -> Response {
-        let answer = try await decide(command, by: user, key: key, id: context.requestID)
+        let answer = try await decide(command, by: user, key: key, context)
         let isReplay = answer.isReplay || isRepeated
         let headers: HTTPFields = isReplay ? [.idempotentReplayed: "true"] : [:]
         switch answer.outcome {
@@ -44,18 +44,13 @@ extension ContestRoutes {
         _ command: Command,
         by user: UserID,
         key: IdempotencyKey,
-        id: String
+        _ context: ServerContext
     ) async throws(LedgerError) -> CommandReply<RecordID> {
         let isJoin = command is JoinContest
         do throws(LedgerError) {
             let reply = try await ledger.submit(
                 command,
-                as: KeyedRequest(
-                    user: user,
-                    key: key,
-                    fingerprint: .contest(Command.name, command.parameters),
-                    id: id
-                )
+                as: KeyedRequest(user, key, .contest(Command.name, command.parameters), context)
             )
             if isJoin {
                 let isAccepted = if case .success = reply.outcome { true } else { false }

@@ -23,16 +23,12 @@ struct IntentRoutes: Sendable {
         guard let presentation = Presentation(rawValue: name) else {
             throw Problem.invalid("presentation must be client_secret or hosted.")
         }
+        let fingerprint = Fingerprint.deposit(amount, reference: reference, presentation)
         let (reply, secret) = try await desk.open(
             amount,
             reference: reference,
             presentation: presentation,
-            as: KeyedRequest(
-                user: user,
-                key: key,
-                fingerprint: .deposit(amount, reference: reference, presentation),
-                id: context.requestID
-            )
+            as: KeyedRequest(user, key, fingerprint, context)
         )
         return try await Reply.record(reply) { id in
             try await desk.made(id, of: user, secret)

@@ -28,12 +28,7 @@ struct WithdrawalRoutes: Sendable {
         let reply = try await desk.withdraw(
             amount,
             to: bankAccount,
-            as: KeyedRequest(
-                user: user,
-                key: key,
-                fingerprint: .withdrawal(amount, to: bankAccount),
-                id: context.requestID
-            )
+            as: KeyedRequest(user, key, .withdrawal(amount, to: bankAccount), context)
         )
         return try await Reply.record(reply, status: .accepted) { id in
             WithdrawalReply(try await desk.subject(id, of: user))

@@ -20,6 +20,21 @@ extension Request {
     }
 }
 
+extension KeyedRequest {
+    init(
+        _ user: UserID,
+        _ key: IdempotencyKey,
+        _ fingerprint: Fingerprint,
+        _ context: ServerContext
+    ) {
+        self.init(user: user, key: key, fingerprint: fingerprint, id: context.requestID)
+    }
+
+    init(_ visit: WebVisit, _ key: IdempotencyKey, _ fingerprint: Fingerprint) {
+        self.init(visit.user, key, fingerprint, visit.context)
+    }
+}
+
 extension Problem {
     static var malformedKey: Problem {
         .invalid("An idempotency key is 16 to 255 visible ASCII characters, bare or quoted.")

@@ -21,12 +21,7 @@ struct RefundRoutes: Sendable {
         }
         let answer = try await ledger.submit(
             RefundPayment(session: sid, payee: payee, amount: amount),
-            as: KeyedRequest(
-                user: payee,
-                key: key,
-                fingerprint: .refund(sid, amount: amount),
-                id: context.requestID
-            )
+            as: KeyedRequest(payee, key, .refund(sid, amount: amount), context)
         )
         return try Reply.answer(answer) { refunded in
             try Reply.whole(

@@ -41,12 +41,7 @@ struct WalletRoutes: Sendable {
         }
         let answer = try await ledger.submit(
             Pay(session: sid, payer: payer, expectedAmount: expected, tip: tip, purposes: .all),
-            as: KeyedRequest(
-                user: payer,
-                key: key,
-                fingerprint: .payment(sid, expecting: expected, tip: tip),
-                id: context.requestID
-            )
+            as: KeyedRequest(payer, key, .payment(sid, expecting: expected, tip: tip), context)
         )
         if case .success(let paid) = answer.outcome, paid.share != nil, !answer.isReplay {
             contests?.joined(.desk)

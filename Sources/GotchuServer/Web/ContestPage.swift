@@ -305,11 +305,6 @@ struct ContestListPage: Sendable {
     }
     /// The link to what is behind this page.
     private var more: HTML? {
-        list.nextCursor.map { cursor in
-            """
-            <p class="more"><a class="plain" href="\(WebPath.contests)?cursor=\(cursor)">\
-            \(words.more)</a></p>
-            """
-        }
+        list.nextCursor.map { HTML.more("\(WebPath.contests)?cursor=\($0)", words.more) }
     }
 }

@@ -126,7 +126,7 @@ struct ContestPages: Sendable {
         init(_ form: inout WebForm) throws {
             visit = form.visit
             contest = try ContestRoutes.contest(in: visit.context)
-            key = form.fields.text("key").flatMap { IdempotencyKey(rawValue: $0) }
+            key = form.fields.key()
             invitation = form.fields.text("join_token")
         }
 
@@ -185,12 +185,7 @@ struct ContestPages: Sendable {
         guard let key = press.key else { throw Problem.malformedKey }
         let visit = press.visit
         do {
-            let reply = try await contests.decide(
-                command,
-                by: visit.user,
-                key: key,
-                id: visit.context.requestID
-            )
+            let reply = try await contests.decide(command, by: visit.user, key: key, visit.context)
             guard case .failure(let refusal) = reply.outcome else {
                 return gate.redirect(to: press.path)
             }

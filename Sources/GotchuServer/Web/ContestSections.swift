@@ -130,9 +130,7 @@ struct ContestResults: Sendable {
         let columns = board.columns.map { column in
             (column.label, column.align == "right" ? "n" : "what")
         }
-        let more = next.map { path -> HTML in
-            "<p class=\"more\"><a class=\"plain\" href=\"\(path)\">\(words.more)</a></p>"
-        }
+        let more = next.map { HTML.more("\($0)", words.more) }
         return """
             <section class="panel" id="results">\(title)
             \(HTML.list(columns, zip(board.rows, board.standings).map(row)))\(more)</section>

@@ -24,11 +24,8 @@ struct DepositPages: Sendable {
     /// leads to the same deposit.
     @Sendable func add(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
-        let (text, key) = (form.fields.text("amount"), form.fields.text("key"))
-        try form.fields.end()
-        guard let key = key.flatMap({ IdempotencyKey(rawValue: $0) }) else {
-            throw Problem.malformedKey
-        }
+        let text = form.fields.text("amount")
+        let key = try form.fields.lastKey()
         guard let amount = FundingDesk.amount(text, atLeast: desk.options.depositMinimum) else {
             return gate.redirect(to: WebPath.wallet, saying: .malformedDeposit)
         }
@@ -37,12 +34,7 @@ struct DepositPages: Sendable {
                 amount,
                 reference: nil,
                 presentation: .hosted,
-                as: KeyedRequest(
-                    user: visit.user,
-                    key: key,
-                    fingerprint: .deposit(amount, reference: nil, .hosted),
-                    id: visit.context.requestID
-                )
+                as: KeyedRequest(visit, key, .deposit(amount, reference: nil, .hosted))
             )
             switch reply.outcome {
             case .success(let id):
@@ -243,11 +235,8 @@ extension FundingPage {
         on path: String,
         _ word: String = "Older"
     ) -> HTML? {
-        cursor(after: subjects).map { cursor in
-            """
-            <p class="more"><a class="plain" \
-            href="\(path)?\(Self.field)=\(cursor)#\(Body.kind)s">\(word)</a></p>
-            """
+        cursor(after: subjects).map {
+            HTML.more("\(path)?\(Self.field)=\($0)#\(Body.kind)s", word)
         }
     }
 }

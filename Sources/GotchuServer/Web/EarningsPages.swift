@@ -258,11 +258,8 @@ struct EarningsPages: Sendable {
     // MARK: The list
 
     private func listPanel(_ page: PaymentList.Page, _ filter: Filter) -> HTML {
-        let more = page.next.map { number -> HTML in
-            """
-            <p class="more"><a class="plain" \
-            href="\(WebPath.earnings)?\(filter.query)&before=\(number)#list">Older payments</a></p>
-            """
+        let more = page.next.map {
+            HTML.more("\(WebPath.earnings)?\(filter.query)&before=\($0)#list", "Older payments")
         }
         guard !page.lines.isEmpty else {
             return """

@@ -55,6 +55,19 @@ struct FormFields: Sendable {
         values.removeValue(forKey: name)
     }
 
+    /// Returns the key of a press; `nil` if there is none, or a malformed one.
+    mutating func key() -> IdempotencyKey? {
+        text("key").flatMap { IdempotencyKey(rawValue: $0) }
+    }
+
+    /// Returns the key that a press must have, as the last of its fields.
+    mutating func lastKey() throws(Problem) -> IdempotencyKey {
+        let key = key()
+        try end()
+        guard let key else { throw .malformedKey }
+        return key
+    }
+
     /// Refuses fields that were not taken.
     consuming func end() throws(Problem) {
         guard values.isEmpty else { throw .invalid("The form has a field that is not known here.") }

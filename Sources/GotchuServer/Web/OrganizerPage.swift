@@ -83,9 +83,8 @@ struct OrganizerPage: Sendable {
             """
         }
         let columns = [("Contest", "what"), ("State", ""), ("Starts", ""), ("Fee", "n")]
-        let more = last.map { last -> HTML in
-            let path = "\(WebPath.ownContests)?before=\(last.rawValue)"
-            return "<p class=\"more\"><a class=\"plain\" href=\"\(path)\">Older</a></p>"
+        let more = last.map {
+            HTML.more("\(WebPath.ownContests)?before=\($0.rawValue)", "Older")
         }
         return "<section class=\"panel\">\(HTML.list(columns, rows))\(more)</section>"
     }

@@ -100,10 +100,8 @@ struct OrganizerPages: Sendable {
 
     private func create(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
-        let key = form.fields.text("key").flatMap { IdempotencyKey(rawValue: $0) }
         let typed = ContestForm(&form.fields)
-        try form.fields.end()
-        guard let key else { throw Problem.malformedKey }
+        let key = try form.fields.lastKey()
         do {
             var body = try typed.body(in: visit.zone)
             let terms = try await contests.terms(&body)
@@ -111,7 +109,7 @@ struct OrganizerPages: Sendable {
                 ContestRoutes.creation(of: terms, by: visit.user),
                 by: visit.user,
                 key: key,
-                id: visit.context.requestID
+                visit.context
             )
             switch reply.outcome {
             case .success(let id):
@@ -205,7 +203,7 @@ struct OrganizerPages: Sendable {
 
     private func carryOut(_ act: Act, _ form: inout WebForm) async throws -> Response {
         let visit = form.visit
-        let key = form.fields.text("key").flatMap { IdempotencyKey(rawValue: $0) }
+        let key = form.fields.key()
         let reason = form.fields.text("reason") ?? ""
         let revision = form.fields.text("revision").flatMap { Int64($0) }
         try form.fields.end()
@@ -248,12 +246,7 @@ struct OrganizerPages: Sendable {
         let (id, user) = (contest.id, visit.user)
         func keyed(_ command: some KeyedContestCommand) async throws {
             guard let key else { throw Problem.malformedKey }
-            let reply = try await contests.decide(
-                command,
-                by: user,
-                key: key,
-                id: visit.context.requestID
-            )
+            let reply = try await contests.decide(command, by: user, key: key, visit.context)
             if case .failure(let refusal) = reply.outcome { throw refusal.problem }
         }
         func change(_ change: ChangeContest.Change) async throws {

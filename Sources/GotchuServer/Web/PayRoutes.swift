@@ -146,10 +146,9 @@ struct PayRoutes: Sendable {
                 purposes: .all
             ),
             as: KeyedRequest(
-                user: visit.user,
-                key: press.key,
-                fingerprint: .payment(press.session, expecting: amount, tip: press.tip),
-                id: visit.context.requestID
+                visit,
+                press.key,
+                .payment(press.session, expecting: amount, tip: press.tip)
             )
         )
         guard case .failure = reply.outcome else { return .decided }

@@ -18,11 +18,8 @@ struct PaymentPages: Sendable {
     @Sendable func refund(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         let session = try await session(of: visit)
-        let (text, key) = (form.fields.text("amount"), form.fields.text("key"))
-        try form.fields.end()
-        guard let key = key.flatMap({ IdempotencyKey(rawValue: $0) }) else {
-            throw Problem.malformedKey
-        }
+        let text = form.fields.text("amount")
+        let key = try form.fields.lastKey()
         let currency = session.amount.currency
         guard let text, let amount = Money(typed: text, currency: currency),
             Money.allowedRequest.contains(amount.minorUnits)
@@ -61,12 +58,7 @@ struct PaymentPages: Sendable {
     ) async throws(LedgerError) -> CommandReply<RefundPayment.Outcome> {
         try await ledger.submit(
             RefundPayment(session: session.id, payee: visit.user, amount: amount.minorUnits),
-            as: KeyedRequest(
-                user: visit.user,
-                key: key,
-                fingerprint: .refund(session.id, amount: amount.minorUnits),
-                id: visit.context.requestID
-            )
+            as: KeyedRequest(visit, key, .refund(session.id, amount: amount.minorUnits))
         )
     }
 

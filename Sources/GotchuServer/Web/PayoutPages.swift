@@ -62,11 +62,8 @@ struct PayoutPages: Sendable {
     /// Takes money out of the wallet. A form that comes again has the same key, and takes it once.
     @Sendable func withdraw(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
-        let (text, key) = (form.fields.text("amount"), form.fields.text("key"))
-        try form.fields.end()
-        guard let key = key.flatMap({ IdempotencyKey(rawValue: $0) }) else {
-            throw Problem.malformedKey
-        }
+        let text = form.fields.text("amount")
+        let key = try form.fields.lastKey()
         guard let amount = FundingDesk.amount(text, atLeast: desk.options.payouts.minimum) else {
             return gate.redirect(to: WebPath.payouts, saying: .malformedWithdrawal)
         }
@@ -79,12 +76,7 @@ struct PayoutPages: Sendable {
             let reply = try await desk.withdraw(
                 amount,
                 to: nil,
-                as: KeyedRequest(
-                    user: visit.user,
-                    key: key,
-                    fingerprint: .withdrawal(amount, to: nil),
-                    id: visit.context.requestID
-                )
+                as: KeyedRequest(visit, key, .withdrawal(amount, to: nil))
             )
             guard case .failure(let refusal) = reply.outcome else {
                 return gate.redirect(to: WebPath.payouts, saying: .withdrawn)

@@ -120,12 +120,8 @@ struct WalletPage: Sendable {
         let rows = try history.entries.map { try row($0.entry, $0.record, payees, visit) }
         let path = WebPath.wallet(in: history.account.currency)
         let cursor = HistoryCursor(after: last).text(for: history.account)
-        let older: HTML? =
-            last > 1
-            ? """
-            <p class="more"><a class="plain" \
-            href="\(path)\(path.contains("?") ? "&" : "?")cursor=\(cursor)">\(words.older)</a></p>
-            """ : nil
+        let sign = path.contains("?") ? "&" : "?"
+        let older: HTML? = last > 1 ? .more("\(path)\(sign)cursor=\(cursor)", words.older) : nil
         let columns = [
             (words.when, ""), (words.what, "what"), (words.amount, "n"), (words.balance, "n aside"),
         ]

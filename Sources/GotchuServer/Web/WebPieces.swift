@@ -28,6 +28,11 @@ extension HTML {
     /// A word before a cell's text, where rows are stacked and have no titles.
     static func label(_ word: String) -> HTML { "<span class=\"label\">\(word) </span>" }
 
+    /// The link to the rest of a list.
+    static func more(_ path: HTML, _ word: String) -> HTML {
+        "<p class=\"more\"><a class=\"plain\" href=\"\(path)\">\(word)</a></p>"
+    }
+
     /// Links to the same page with another selection.
     static func choice(
         _ label: String,
