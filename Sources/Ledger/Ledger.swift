@@ -3,7 +3,7 @@ package import Logging
 package import ServiceLifecycle
 
 /// The ledger's public interface: commands go to the one writer, reads to the store.
-package struct Ledger: Sendable {
+package struct Ledger: LedgerReads {
     package let feed: ChangeFeed
     package let metrics = LedgerMetrics()
     private let store: any LedgerStorage

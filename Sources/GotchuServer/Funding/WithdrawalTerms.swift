@@ -2,58 +2,13 @@ internal import Funding
 internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
-internal import LedgerStore
 internal import Payments
 
-/// Reads of what was committed: of a running ledger, or of a database beside it.
-protocol CommittedReads: Sendable {
-    var now: Timestamp { get }
-
-    func record(_ id: RecordID) async throws(LedgerError) -> Record?
-
-    func history(
-        of account: Account.Key,
-        _ range: HistoryRange
-    ) async throws(LedgerError) -> AccountHistory?
-
-    func earnings(
-        of account: Account.Key,
-        _ range: EarningsRange
-    ) async throws(LedgerError) -> AccountEarnings?
-}
-
-extension CommittedReads {
+extension LedgerReads {
     /// Returns what a user owes, in minor units.
     func debt(of user: UserID) async throws -> Int64 {
         let key = Account.Key(.houseOf(.owed, user), FundingDesk.currency)
         return -(try await history(of: key, .newest)?.account.balance ?? 0)
-    }
-}
-
-extension Ledger: CommittedReads {}
-
-/// The reads of a command beside the servers.
-struct StoredReads: CommittedReads {
-    let store: any Store
-
-    var now: Timestamp { store.now }
-
-    func record(_ id: RecordID) async throws(LedgerError) -> Record? {
-        try await store.record(id)
-    }
-
-    func history(
-        of account: Account.Key,
-        _ range: HistoryRange
-    ) async throws(LedgerError) -> AccountHistory? {
-        try await store.history(of: account, range)
-    }
-
-    func earnings(
-        of account: Account.Key,
-        _ range: EarningsRange
-    ) async throws(LedgerError) -> AccountEarnings? {
-        try await store.earnings(of: account, range)
     }
 }
 
@@ -62,7 +17,7 @@ struct WithdrawalTerms: Sendable {
     /// The oldest entries among which a payee's first sales are looked for.
     private static let entryLimit = 1_000
 
-    let reads: any CommittedReads
+    let reads: any LedgerReads
     let payouts: PayoutTerms
 
     private func account(of user: UserID) -> Account.Key {

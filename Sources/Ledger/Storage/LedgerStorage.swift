@@ -1,23 +1,12 @@
 package import GotchuCore
 
-/// A database for the ledger: it loads and writes rows, and decides nothing.
-package protocol LedgerStorage: Sendable {
-    /// In one transaction: loads the batch's footprint, lets it decide, writes its effects and
-    /// commits durably.
-    ///
-    /// Cancelling the caller does not stop it: the transaction may hold other callers' payments.
-    ///
-    /// - Throws: `unknownOutcome` if it may have been committed; any other error if nothing was.
-    func commit(_ batch: Batch) async throws(LedgerError) -> Effects
+/// Reads of what was committed: of a running ledger, or of a database beside it.
+package protocol LedgerReads: Sendable {
+    /// The time by which records expire: the same for all servers of the database.
+    var now: Timestamp { get }
 
     /// A record by its id.
     func record(_ id: RecordID) async throws(LedgerError) -> Record?
-
-    /// The record that a name stands for, or has stood for.
-    func record(named name: String) async throws(LedgerError) -> NamedRecord?
-
-    /// The answer that was given to a key.
-    func answer(_ key: Answer.Key) async throws(LedgerError) -> Answer?
 
     /// A range of an account's history, newest first; `nil` if there is no such account.
     func history(
@@ -30,6 +19,23 @@ package protocol LedgerStorage: Sendable {
         of account: Account.Key,
         _ range: EarningsRange
     ) async throws(LedgerError) -> AccountEarnings?
+}
+
+/// A database for the ledger: it loads and writes rows, and decides nothing.
+package protocol LedgerStorage: LedgerReads {
+    /// In one transaction: loads the batch's footprint, lets it decide, writes its effects and
+    /// commits durably.
+    ///
+    /// Cancelling the caller does not stop it: the transaction may hold other callers' payments.
+    ///
+    /// - Throws: `unknownOutcome` if it may have been committed; any other error if nothing was.
+    func commit(_ batch: Batch) async throws(LedgerError) -> Effects
+
+    /// The record that a name stands for, or has stood for.
+    func record(named name: String) async throws(LedgerError) -> NamedRecord?
+
+    /// The answer that was given to a key.
+    func answer(_ key: Answer.Key) async throws(LedgerError) -> Answer?
 
     /// A page of records of a kind, newest first.
     func records(_ page: RecordPage) async throws(LedgerError) -> [Record]
@@ -66,9 +72,6 @@ package protocol LedgerStorage: Sendable {
     /// have accepted a payment in time.
     var expiryMargin: Duration { get }
 
-    /// The time by which records expire: the same for all servers of the database.
-    var now: Timestamp { get }
-
     /// A Boolean that is true if a read may return what can still be lost, because a replica that
     /// would take over does not have it yet.
     var readsAhead: Bool { get }
@@ -77,9 +80,12 @@ package protocol LedgerStorage: Sendable {
     var changes: ChangeMailbox? { get }
 }
 
-extension LedgerStorage {
+extension LedgerReads {
     /// The clock of this machine, for a database on one machine.
     package var now: Timestamp { .now }
+}
+
+extension LedgerStorage {
     package var readsAhead: Bool { false }
     /// A database of one server has nobody to tell.
     package func notify(noticed record: RecordID) async throws(LedgerError) {}

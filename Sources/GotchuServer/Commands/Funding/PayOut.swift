@@ -112,7 +112,7 @@ private struct PayoutOffice {
         }
         let provider = try Provider(record).body
         source = .provider(isLive: provider.isLive)
-        terms = WithdrawalTerms(reads: StoredReads(store: store), payouts: provider.payouts)
+        terms = WithdrawalTerms(reads: store, payouts: provider.payouts)
         self.store = store
     }
 

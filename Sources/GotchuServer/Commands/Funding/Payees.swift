@@ -44,7 +44,7 @@ struct ListPayees: AsyncParsableCommand {
         let store = try database.store
         try await store.forEach(PayeeBody.kind) { record in
             let payee = try Payee(record)
-            let owed = try await StoredReads(store: store).debt(of: payee.owner)
+            let owed = try await store.debt(of: payee.owner)
             Console.output(
                 [
                     payee.owner.rawValue, payee.state.rawValue,
