@@ -11,7 +11,7 @@ struct FundingDesk: Sendable {
         case none
         /// The mint of a development server.
         case mint
-        case provider(any ProviderWork)
+        case provider(StripeWork)
     }
 
     static let currency = Currency.usd
@@ -25,7 +25,7 @@ struct FundingDesk: Sendable {
     private let limits: Limits
 
     /// - Parameter work: The provider's; `nil` without one.
-    init(ledger: Ledger, work: (any ProviderWork)?, limits: Limits, options: ServerOptions) {
+    init(ledger: Ledger, work: StripeWork?, limits: Limits, options: ServerOptions) {
         self.ledger = ledger
         self.limits = limits
         way = work.map { .provider($0) } ?? (options.developmentOpening == nil ? .none : .mint)
@@ -34,13 +34,13 @@ struct FundingDesk: Sendable {
     }
 
     /// The provider's work; `nil` where there is no provider.
-    var work: (any ProviderWork)? { if case .provider(let work) = way { work } else { nil } }
+    var work: StripeWork? { if case .provider(let work) = way { work } else { nil } }
 
     /// Returns the provider's work for a request that calls the provider each time; `nil` where
     /// there is no provider.
     ///
     /// - Throws: A problem: 429 if the user has made too many such requests.
-    func callable(by user: UserID) throws -> (any ProviderWork)? {
+    func callable(by user: UserID) throws -> StripeWork? {
         guard let work else { return nil }
         try limits.allowProviderCall(by: user)
         return work

@@ -11,29 +11,29 @@ extension StripeProvider {
 
     // MARK: Payees
 
-    func open(_ order: PayeeOrder) async -> Observation {
+    func open(_ order: PayeeOrder) async -> Shown {
         let call = StripeCall.createAccount(
             metadata: [Self.userName: order.user.rawValue],
             key: CallKey(ours: order.key)
         )
         let outcome = await client.send(call)
-        return await made(outcome, orFind: { Shown(await find(order)) }) { account in
+        return await made(outcome, orFind: { await find(order) }) { account in
             Shown(.payee(SeenPayee(account)))
-        }.observation
+        }
     }
 
-    func read(account: String) async -> Observation {
+    func read(account: String) async -> Shown {
         let outcome = await client.send(.account(account))
         // A closed account is not shown any more. Any other refusal is about us.
         if case .refused(let problem) = outcome,
             ["account_invalid", "resource_missing"].contains(problem.code)
         {
-            return .refused(ProviderRefusal(.other, problem))
+            return Shown(.refused(ProviderRefusal(.other, problem)))
         }
-        return await seen(outcome) { Shown(.payee(SeenPayee($0))) }.observation
+        return await seen(outcome) { Shown(.payee(SeenPayee($0))) }
     }
 
-    func find(_ order: PayeeOrder) async -> Observation {
+    func find(_ order: PayeeOrder) async -> Shown {
         let user = order.user.rawValue
         let from = order.createdAt.advanced(by: .zero - Self.clockDifference)
         let outcome = await search(
@@ -42,7 +42,7 @@ extension StripeProvider {
         )
         return await seen(outcome) { found in
             Shown(found.map { .payee(SeenPayee($0)) } ?? .absent)
-        }.observation
+        }
     }
 
     /// Makes a fresh link to the pages on which a payee says who they are.
@@ -68,7 +68,7 @@ extension StripeProvider {
 
     // MARK: Transfers
 
-    func send(_ order: TransferOrder) async -> Observation {
+    func send(_ order: TransferOrder) async -> Shown {
         let call = StripeCall.createTransfer(
             // The account may be another user's, to whom this one is linked.
             Moving(order.amount, withdrawal: order.withdrawal, of: order.user),
@@ -77,27 +77,25 @@ extension StripeProvider {
             key: CallKey(ours: order.key)
         )
         let outcome = await client.send(call)
-        return await made(outcome, orFind: { Shown(await find(order)) }) { transfer in
-            Shown(Self.shown(transfer))
-        }.observation
+        return await made(outcome, orFind: { await find(order) }) { Shown(Self.shown($0)) }
     }
 
-    func read(transfer: String) async -> Observation {
-        await seen(await client.send(.transfer(transfer))) { Shown(Self.shown($0)) }.observation
+    func read(transfer: String) async -> Shown {
+        await seen(await client.send(.transfer(transfer))) { Shown(Self.shown($0)) }
     }
 
-    func find(_ order: TransferOrder) async -> Observation {
+    func find(_ order: TransferOrder) async -> Shown {
         let group = order.withdrawal.rawValue
         // One that was taken back is of an earlier try.
         let outcome = await search(
             { .transfers(group: group, after: $0) },
             for: { $0.amountReversed < $0.amount && $0.metadata[Self.withdrawalName] == group }
         )
-        return await seen(outcome) { Shown($0.map(Self.shown) ?? .absent) }.observation
+        return await seen(outcome) { Shown($0.map(Self.shown) ?? .absent) }
     }
 
     /// Takes all of a transfer back, and tells how it is now.
-    func reverse(_ order: ReversalOrder) async -> Observation {
+    func reverse(_ order: ReversalOrder) async -> Shown {
         let call = StripeCall.createReversal(
             of: order.transfer,
             amount: order.amount.minorUnits,
@@ -107,8 +105,8 @@ extension StripeProvider {
         let outcome = await client.send(call)
         let read = await read(transfer: order.transfer)
         // Reversed by whatever try: the transfer tells.
-        if case .transfer(let seen) = read, seen.reversal != nil { return read }
-        return await made(outcome, orFind: { Shown(read) }) { _ in Shown(read) }.observation
+        if case .transfer(let seen) = read.observation, seen.reversal != nil { return read }
+        return await made(outcome, orFind: { read }) { _ in read }
     }
 
     private static func shown(_ transfer: StripeTransfer) -> Observation {
@@ -129,7 +127,7 @@ extension StripeProvider {
 
     // MARK: Payouts
 
-    func send(_ order: PayoutOrder) async -> Observation {
+    func send(_ order: PayoutOrder) async -> Shown {
         let call = StripeCall.createPayout(
             Moving(order.amount, withdrawal: order.withdrawal),
             from: order.account,
@@ -137,18 +135,16 @@ extension StripeProvider {
             key: CallKey(ours: order.key)
         )
         let outcome = await client.send(call)
-        return await made(outcome, orFind: { Shown(await find(order)) }) { payout in
-            Shown(Self.shown(payout))
-        }.observation
+        return await made(outcome, orFind: { await find(order) }) { Shown(Self.shown($0)) }
     }
 
-    func read(_ reference: PayoutReference) async -> Observation {
+    func read(_ reference: PayoutReference) async -> Shown {
         await seen(await client.send(.payout(reference.payout, of: reference.account))) {
             Shown(Self.shown($0))
-        }.observation
+        }
     }
 
-    func find(_ order: PayoutOrder) async -> Observation {
+    func find(_ order: PayoutOrder) async -> Shown {
         let from = order.createdAt.advanced(by: .zero - Self.clockDifference)
         let withdrawal = order.withdrawal.rawValue
         // One that failed or was reversed is of an earlier try: its money is back at the account.
@@ -160,7 +156,7 @@ extension StripeProvider {
                     && payout.reversedBy == nil
             }
         )
-        return await seen(outcome) { Shown($0.map(Self.shown) ?? .absent) }.observation
+        return await seen(outcome) { Shown($0.map(Self.shown) ?? .absent) }
     }
 
     private static func shown(_ payout: StripePayout) -> Observation {

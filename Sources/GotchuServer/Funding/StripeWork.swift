@@ -9,7 +9,7 @@ internal import ServiceLifecycle
 internal import Stripe
 
 /// Stripe as this server uses it: the work that callers wait for, and that which goes on by itself.
-struct StripeWork: ProviderWork, Sendable {
+struct StripeWork: Sendable {
     /// The time that a page waits for news.
     private static let patience: Duration = .seconds(2)
 
@@ -71,15 +71,19 @@ struct StripeWork: ProviderWork, Sendable {
         return [HTTPClientService(client: http), worker]
     }
 
+    /// A Boolean that is true with real money.
     var isLive: Bool { options.access.secret.isLive }
+    /// The key with which apps show the provider's form.
     var publishableKey: String? { options.publishableKey?.text }
 
+    /// The origins of its pages, to which people are sent.
     var sites: [String] {
         let address = options.access.address
         return address == StripeClient.address
             ? ["https://checkout.stripe.com", "https://connect.stripe.com"] : [address]
     }
 
+    /// Makes the calls that a new deposit needs, as `drive` does.
     func open(_ deposit: RecordID) async -> String? {
         let start = MonotonicTime.now
         let secret = await drive(deposit)
@@ -87,11 +91,15 @@ struct StripeWork: ProviderWork, Sendable {
         return secret
     }
 
+    /// Has records looked at, and waits for that no longer than a page may.
     func refresh(_ records: [RecordID]) async {
         guard looks.gate.isOpen else { return }
         await bells.look(at: records, within: Self.patience)
     }
 
+    /// Makes the calls that a record needs now, until none is left or one has no answer.
+    ///
+    /// - Returns: The client secret or the page's address that came last, if one did.
     func drive(_ record: RecordID) async -> String? {
         do {
             return try await looks.look(at: record)?.secret
@@ -105,6 +113,10 @@ struct StripeWork: ProviderWork, Sendable {
         }
     }
 
+    /// Makes a fresh link to the pages on which a payee says who they are.
+    ///
+    /// - Parameter ticket: The ticket that opens it; `nil` for a login.
+    /// - Returns: The link, or a problem: 502 or 503.
     func link(
         of account: String,
         user: UserID,
@@ -115,6 +127,9 @@ struct StripeWork: ProviderWork, Sendable {
         return Self.reply(to: await looks.link(to: account, back: next.path(by: ticketKey)))
     }
 
+    /// Makes a fresh link to the pages on which a payee who is set up changes the bank account.
+    ///
+    /// - Returns: The link, or a problem: 502 or 503.
     func dashboardLink(of account: String) async -> Result<ConnectLinkReply, Problem> {
         Self.reply(to: await looks.dashboardLink(of: account))
     }
