@@ -20,22 +20,10 @@ extension ContestRoutes {
         rendered: ((Contest) async throws -> WholeReply)? = nil
     ) async throws -> Response {
         let answer = try await decide(command, by: user, key: key, context)
-        let isReplay = answer.isReplay || isRepeated
-        let headers: HTTPFields = isReplay ? [.idempotentReplayed: "true"] : [:]
-        switch answer.outcome {
-        case .failure(let refusal):
-            guard answer.isRemembered else { throw refusal.thrown }
-            var problem = refusal.problem
-            problem.requestID = answer.requestID
-            throw Refused(problem: problem, headers: headers)
-        case .success(let id):
+        return try await Reply.answer(answer, isRepeated: isRepeated) { id in
             guard let contest = try await reader.contest(id) else { throw Problem.noContest }
-            var reply =
-                if let rendered {
-                    try await rendered(contest)
-                } else { try await self.reply(contest, to: user, request) }
-            for field in headers { reply.headers[field.name] = field.value }
-            return reply.response
+            if let rendered { return try await rendered(contest) }
+            return try await reply(contest, to: user, request)
         }
     }
 

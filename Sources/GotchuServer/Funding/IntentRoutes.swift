@@ -30,8 +30,8 @@ struct IntentRoutes: Sendable {
             presentation: presentation,
             as: KeyedRequest(user, key, fingerprint, context)
         )
-        return try await Reply.record(reply) { id in
-            try await desk.made(id, of: user, secret)
+        return try await Reply.answer(reply) { id in
+            try Reply.whole(try await desk.made(id, of: user, secret))
         }
     }
 
@@ -126,23 +126,5 @@ struct FundingPage: Sendable {
                 default: false
                 }
             }
-    }
-}
-
-extension Reply {
-    /// Renders the reply to a command whose outcome is a record: the record as it is now.
-    static func record(
-        _ reply: CommandReply<RecordID>,
-        status: HTTPResponse.Status = .ok,
-        _ rendered: (RecordID) async throws -> some Encodable
-    ) async throws -> Response {
-        guard case .success(let id) = reply.outcome else {
-            return try answer(reply) { _ in preconditionFailure("it is a refusal") }
-        }
-        return try json(
-            try await rendered(id),
-            status: status,
-            headers: reply.isReplay ? [.idempotentReplayed: "true"] : [:]
-        )
     }
 }

@@ -30,8 +30,9 @@ struct WithdrawalRoutes: Sendable {
             to: bankAccount,
             as: KeyedRequest(user, key, .withdrawal(amount, to: bankAccount), context)
         )
-        return try await Reply.record(reply, status: .accepted) { id in
-            WithdrawalReply(try await desk.subject(id, of: user))
+        return try await Reply.answer(reply) { id in
+            let withdrawal = WithdrawalReply(try await desk.subject(id, of: user))
+            return try Reply.whole(withdrawal, status: .accepted)
         }
     }
 

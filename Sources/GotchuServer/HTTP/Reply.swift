@@ -35,21 +35,25 @@ enum Reply {
     }
 
     /// Renders the reply to a command with a key: a remembered answer has the same bytes each time.
+    ///
+    /// - Parameter isRepeated: True if what was asked for had been done before, with any key.
     static func answer<Outcome>(
         _ answer: CommandReply<Outcome>,
-        _ rendered: (Outcome) throws -> WholeReply
-    ) throws -> Response {
-        var reply: WholeReply
+        isRepeated: Bool = false,
+        _ rendered: (Outcome) async throws -> WholeReply
+    ) async throws -> Response {
+        let isReplay = answer.isReplay || isRepeated
         switch answer.outcome {
-        case .success(let outcome): reply = try rendered(outcome)
+        case .success(let outcome):
+            var reply = try await rendered(outcome)
+            if isReplay { reply.headers[.idempotentReplayed] = "true" }
+            return reply.response
         case .failure(let refusal):
             guard answer.isRemembered else { throw refusal.thrown }
             var problem = refusal.problem
             problem.requestID = answer.requestID
-            reply = try Self.problem(problem)
+            throw Refused(problem: problem, headers: isReplay ? [.idempotentReplayed: "true"] : [:])
         }
-        if answer.isReplay { reply.headers[.idempotentReplayed] = "true" }
-        return reply.response
     }
 
     static func whole(

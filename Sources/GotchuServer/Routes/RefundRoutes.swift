@@ -23,7 +23,7 @@ struct RefundRoutes: Sendable {
             RefundPayment(session: sid, payee: payee, amount: amount),
             as: KeyedRequest(payee, key, .refund(sid, amount: amount), context)
         )
-        return try Reply.answer(answer) { refunded in
+        return try await Reply.answer(answer) { refunded in
             try Reply.whole(
                 RefundReply(
                     ok: true,

@@ -46,7 +46,7 @@ struct WalletRoutes: Sendable {
         if case .success(let paid) = answer.outcome, paid.share != nil, !answer.isReplay {
             contests?.joined(.desk)
         }
-        return try Reply.answer(answer) { paid in
+        return try await Reply.answer(answer) { paid in
             try Reply.whole(
                 SendReply(
                     ok: true,
