@@ -7,28 +7,28 @@ struct FundingRoutes: Sendable {
     private let withdrawals: WithdrawalRoutes
     private let connect: ConnectRoutes
     private let webhook: StripeWebhook
-    /// The pages to which people come back, where browsers are sent no others.
+    /// The pages to which people come back; `nil` without an address for browsers.
     private let returns: ProviderReturns?
 
     init(
         _ desk: FundingDesk,
         _ stripe: StripeWork?,
         _ authentication: CallerAuthentication,
-        _ options: ServerOptions
+        _ options: ServerOptions,
+        _ gate: WebGate?
     ) {
-        returns =
-            options.web == nil
-            ? stripe.map { stripe in
-                ProviderReturns(
-                    gate: nil,
-                    setUp: SetUpPages(
-                        desk: desk,
-                        limits: authentication.limits,
-                        key: PayeeTicket.key(of: authentication.tokens.own),
-                        origin: stripe.options.site.origin
-                    )
+        let site = options.web?.site ?? stripe?.options.site
+        returns = site.map { site in
+            ProviderReturns(
+                gate: gate,
+                setUp: SetUpPages(
+                    desk: desk,
+                    limits: authentication.limits,
+                    key: PayeeTicket.key(of: authentication.tokens.own),
+                    origin: site.origin
                 )
-            } : nil
+            )
+        }
         intents = IntentRoutes(desk: desk, authentication: authentication)
         withdrawals = WithdrawalRoutes(desk: desk, authentication: authentication)
         connect = ConnectRoutes(

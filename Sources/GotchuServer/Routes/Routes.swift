@@ -77,7 +77,6 @@ struct Routes: Sendable {
         history = HistoryRoutes(ledger: ledger, authentication: authentication)
         walletEvents = WalletEvents(ledger: ledger, authentication: authentication)
         earnings = EarningsRoutes(ledger: ledger, authentication: authentication, desk: desk)
-        funding = FundingRoutes(desk, stripe, authentication, options)
         health = HealthRoutes(readiness: readiness)
         metrics = MetricsRoute(
             ledger: ledger,
@@ -92,6 +91,7 @@ struct Routes: Sendable {
         web = options.web.map { [accounts, contests] web in
             WebRoutes(web, desk, store, authentication, accounts, provider, contests)
         }
+        funding = FundingRoutes(desk, stripe, authentication, options, web?.gate)
         problems = Problems(metrics: requests, tokens: tokens, options: options)
     }
 

@@ -22,7 +22,6 @@ struct WebRoutes: Sendable {
     let wallet: WalletPage
     let deposits: DepositPages
     let payouts: PayoutPages
-    let setUp: SetUpPages
     let contests: ContestPages?
     let organizers: OrganizerPages?
 
@@ -68,12 +67,6 @@ struct WebRoutes: Sendable {
         deposits = DepositPages(gate: gate, desk: desk, store: store)
         wallet = WalletPage(ledger: ledger, store: store, deposits: deposits)
         payouts = PayoutPages(gate: gate, desk: desk)
-        setUp = SetUpPages(
-            desk: desk,
-            limits: authentication.limits,
-            key: PayeeTicket.key(of: authentication.tokens.own),
-            origin: options.site.origin
-        )
         self.contests = contests.map { [gate] in ContestPages(gate: gate, contests: $0) }
         organizers = contests.map { [gate] in OrganizerPages(gate: gate, contests: $0) }
     }
@@ -92,85 +85,57 @@ struct WebRoutes: Sendable {
             router.get(RouterPath(WebPath.providerLogin), use: gate.open(login.begin))
             router.get(RouterPath(WebPath.callback), use: gate.open(login.callback))
         }
-        registerMerchant(on: router)
-        registerPayer(on: router)
-        registerFunding(on: router)
+        registerPages(on: router)
         contests?.register(on: router)
         organizers?.register(on: router)
     }
 
-    /// Registers the pages of payees.
-    private func registerMerchant(on router: Router<ServerContext>) {
-        func page(_ path: String, _ body: @escaping @Sendable (WebVisit) async throws -> Response) {
-            router.get(RouterPath(path), use: gate.page(needing: .payee, body))
+    /// Registers the pages of payees, of people who pay, and those by which money comes in and goes
+    /// out. Where there is no way, each of the last says which setting is missing.
+    private func registerPages(on router: Router<ServerContext>) {
+        func page(
+            _ path: String,
+            needing scope: Scope? = nil,
+            _ body: @escaping @Sendable (WebVisit) async throws -> Response
+        ) {
+            router.get(RouterPath(path), use: gate.page(needing: scope, body))
         }
         func form(
             _ path: String,
+            needing scope: Scope? = nil,
             _ body: @escaping @Sendable (inout WebForm) async throws -> Response
         ) {
-            router.post(RouterPath(path), use: gate.form(needing: .payee, body))
+            router.post(RouterPath(path), use: gate.form(needing: scope, body))
         }
-        page(WebPath.earnings, earnings.show)
-        page(WebPath.earningsFile, earnings.file)
-        page("\(WebPath.payments)/:sid", payments.show)
-        form("\(WebPath.payments)/:sid/refund", payments.refund)
-        page(WebPath.devices, devices.list)
-        form(WebPath.devices, devices.add)
-        page("\(WebPath.devices)/:device/revoke", devices.confirm)
-        form("\(WebPath.devices)/:device/revoke", devices.revoke)
-        page(WebPath.webhooks, webhooks.list)
-        form("\(WebPath.webhooks)/:endpoint/resend", webhooks.resend)
-    }
-
-    /// Registers the pages of people who pay, and those of everybody.
-    private func registerPayer(on router: Router<ServerContext>) {
-        router.get(
-            RouterPath(WebPath.start),
-            use: gate.page { visit in
-                gate.redirect(to: visit.allows(.payee) ? WebPath.earnings : WebPath.wallet)
-            }
-        )
-        router.post(RouterPath(WebPath.logout), use: gate.form { try await gate.end($0.visit) })
-        router.get(RouterPath(WebPath.wallet), use: gate.page(wallet.show))
+        page(WebPath.earnings, needing: .payee, earnings.show)
+        page(WebPath.earningsFile, needing: .payee, earnings.file)
+        page("\(WebPath.payments)/:sid", needing: .payee, payments.show)
+        form("\(WebPath.payments)/:sid/refund", needing: .payee, payments.refund)
+        page(WebPath.devices, needing: .payee, devices.list)
+        form(WebPath.devices, needing: .payee, devices.add)
+        page("\(WebPath.devices)/:device/revoke", needing: .payee, devices.confirm)
+        form("\(WebPath.devices)/:device/revoke", needing: .payee, devices.revoke)
+        page(WebPath.webhooks, needing: .payee, webhooks.list)
+        form("\(WebPath.webhooks)/:endpoint/resend", needing: .payee, webhooks.resend)
+        page(WebPath.start) { visit in
+            gate.redirect(to: visit.allows(.payee) ? WebPath.earnings : WebPath.wallet)
+        }
+        form(WebPath.logout) { try await gate.end($0.visit) }
+        page(WebPath.wallet, wallet.show)
         router.get(RouterPath(WebPath.enterEID), use: gate.open(requests.enter))
         router.get("/p/:eid", use: gate.open(requests.show))
         // The QR code's address is upper case.
         router.get("/P/:eid", use: gate.open(requests.show))
-        router.post("/p/:eid", use: gate.form(needing: .payer, requests.pay))
-        router.get("/p/:eid/result", use: gate.page(requests.result))
-    }
-
-    /// Registers the pages by which money comes in and goes out. Where there is no way, each says
-    /// which setting is missing.
-    private func registerFunding(on router: Router<ServerContext>) {
-        router.post(
-            RouterPath(WebPath.deposits),
-            use: gate.form(needing: .payer, deposits.add)
-        )
-        let deposit = "\(WebPath.deposits)/:id"
-        router.post(RouterPath("\(deposit)/pay"), use: gate.form(needing: .payer, deposits.pay))
-        router.post(
-            RouterPath("\(deposit)/cancel"),
-            use: gate.form(needing: .payer, deposits.cancel)
-        )
-        router.get(RouterPath(WebPath.payouts), use: gate.page(needing: .payouts, payouts.show))
-        router.post(
-            RouterPath("\(WebPath.payouts)/setup"),
-            use: gate.form(needing: .payouts, payouts.setUp)
-        )
-        router.get(
-            RouterPath(WebPath.withdrawal),
-            use: gate.page(needing: .payouts, payouts.confirm)
-        )
-        router.post(
-            RouterPath(WebPath.withdrawal),
-            use: gate.form(needing: .payouts, payouts.withdraw)
-        )
-        router.post(
-            RouterPath("\(WebPath.payouts)/:id/cancel"),
-            use: gate.form(needing: .payouts, payouts.cancel)
-        )
-        ProviderReturns(gate: gate, setUp: setUp).register(on: router)
+        form("/p/:eid", needing: .payer, requests.pay)
+        page("/p/:eid/result", requests.result)
+        form(WebPath.deposits, needing: .payer, deposits.add)
+        form("\(WebPath.deposits)/:id/pay", needing: .payer, deposits.pay)
+        form("\(WebPath.deposits)/:id/cancel", needing: .payer, deposits.cancel)
+        page(WebPath.payouts, needing: .payouts, payouts.show)
+        form("\(WebPath.payouts)/setup", needing: .payouts, payouts.setUp)
+        page(WebPath.withdrawal, needing: .payouts, payouts.confirm)
+        form(WebPath.withdrawal, needing: .payouts, payouts.withdraw)
+        form("\(WebPath.payouts)/:id/cancel", needing: .payouts, payouts.cancel)
     }
 
     /// Style sheets, scripts and pictures: for everybody, and never changed under their addresses.
