@@ -74,7 +74,7 @@ package struct SettlementPlan: Equatable, Sendable {
         for revision in revisions {
             hash.update(data: Array("\n\(revision.hash)".utf8))
         }
-        return hex(hash.finalize())
+        return hash.finalize().hex
     }
 
     private static func hash(
@@ -92,11 +92,5 @@ package struct SettlementPlan: Equatable, Sendable {
 
 /// The SHA-256 of a text, in hex.
 func sha256(_ text: String) -> String {
-    hex(SHA256.hash(data: Array(text.utf8)))
-}
-
-private func hex(_ digest: some Sequence<UInt8>) -> String {
-    var text = TextBytes(capacity: 64)
-    for byte in digest { text.add(hex: UInt64(byte), width: 2) }
-    return text.text
+    SHA256.hash(data: Array(text.utf8)).hex
 }

@@ -54,10 +54,7 @@ package struct TemplateImage: Equatable, Sendable {
 
     /// The last part of its address.
     package var name: String {
-        let digest = SHA256.hash(data: bytes).prefix(16)
-        var text = TextBytes(capacity: 32)
-        for byte in digest { text.add(hex: UInt64(byte), width: 2) }
-        return "\(text.text).\(type.rawValue)"
+        "\(SHA256.hash(data: bytes).prefix(16).hex).\(type.rawValue)"
     }
 
     package var path: String { Self.folder + name }

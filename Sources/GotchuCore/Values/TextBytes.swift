@@ -96,3 +96,12 @@ package struct TextBytes: Sendable {
         }
     }
 }
+
+extension Sequence where Element == UInt8 {
+    /// The bytes in lowercase hex digits, two each.
+    package var hex: String {
+        var text = TextBytes(capacity: 2 * underestimatedCount)
+        for byte in self { text.add(hex: UInt64(byte), width: 2) }
+        return text.text
+    }
+}

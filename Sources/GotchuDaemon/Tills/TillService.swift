@@ -236,9 +236,7 @@ final class TillService: LocalPairings, TillRegistry {
     }
 
     private static func hash(_ token: String) -> String {
-        SHA256.hash(data: Array(token.utf8)).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
+        SHA256.hash(data: Array(token.utf8)).hex
     }
 
     /// Today's date in this machine's time zone, such as `2026-11-21`.

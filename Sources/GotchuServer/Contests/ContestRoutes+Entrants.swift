@@ -1,5 +1,4 @@
 internal import Contests
-internal import Crypto
 internal import GotchuAPI
 internal import GotchuCore
 internal import Hummingbird
@@ -151,11 +150,7 @@ extension ContestRoutes {
             try player.end()
             roster.append(id)
         }
-        let (contest, entry) = try await visible(
-            context,
-            to: login.user,
-            subject: .login(login)
-        )
+        let (contest, entry) = try await visible(context, to: (login.user, .login(login)))
         guard entry != nil else { throw Refusal(.notJoined).problem }
         guard let rule = try await reader.template(of: contest).roster else {
             throw Problem(.rosterInvalid, detail: "The contest takes no rosters.")
@@ -210,16 +205,6 @@ extension RosterRule.Flaw {
         case .overCap(let cost):
             "The roster costs \(cost), and may cost \(rule.salaryCap ?? cost)."
         }
-    }
-}
-
-extension Fingerprint {
-    /// The fingerprint of a call of contests.
-    static func contest(_ command: String, _ parameters: [String]) -> Self {
-        let text = (["contests", command] + parameters).joined(separator: "\n")
-        guard let fingerprint = Fingerprint(bytes: Array(SHA256.hash(data: Array(text.utf8))))
-        else { preconditionFailure("SHA-256 has 32 bytes") }
-        return fingerprint
     }
 }
 

@@ -40,7 +40,7 @@ struct ContestRoutes: Sendable {
             router.get("\(place)/:id", use: described(show))
             router.post("\(place)/:id/join", use: described(join))
         }
-        router.get("/contests/openapi.yaml", use: describe)
+        router.get("/contests/openapi.yaml", use: OpenAPI.handler(of: OpenAPI.contests))
         router.get("/contest-assets/:name", use: image)
         router.delete("/api/contests/:id", use: described(delete))
         router.get("/api/contests/:id/leaderboard", use: described(board))
@@ -100,18 +100,6 @@ struct ContestRoutes: Sendable {
         throw Problem(.notFound, detail: "There is no such address.")
     }
 
-    /// Returns the OpenAPI document of contests.
-    @Sendable private func describe(
-        _ request: Request,
-        _ context: ServerContext
-    ) async throws -> Response {
-        Response(
-            status: .ok,
-            headers: [.contentType: "application/yaml"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: OpenAPI.contests))
-        )
-    }
-
     /// Returns an image of a template: stored under its hash, or the gradient of a colour.
     @Sendable private func image(
         _ request: Request,
@@ -136,11 +124,11 @@ struct ContestRoutes: Sendable {
 
     // MARK: Reading
 
+    /// A reader of contests, who may be nobody, and what misses are counted for.
+    typealias Viewer = (user: UserID?, subject: RateLimitSubject)
+
     /// Returns the viewer of a contest: the user of a token, or nobody.
-    func viewer(
-        of request: Request,
-        _ context: ServerContext
-    ) async throws -> (user: UserID?, subject: RateLimitSubject) {
+    func viewer(of request: Request, _ context: ServerContext) async throws -> Viewer {
         guard request.headers[.authorization] != nil else {
             return (nil, try await authentication.subject(of: request, context))
         }
@@ -151,19 +139,18 @@ struct ContestRoutes: Sendable {
     /// Returns a contest that the viewer may see; 404 as if there were none otherwise.
     func visible(
         _ context: ServerContext,
-        to viewer: UserID?,
-        subject: RateLimitSubject,
+        to viewer: Viewer,
         invitation: String? = nil
     ) async throws -> (contest: Contest, entry: ContestEntry?) {
         let id = try Self.contest(in: context)
         guard let contest = try await reader.contest(id) else { throw Problem.noContest }
         var entry: ContestEntry?
-        if let viewer { entry = try await reader.entry(of: viewer, in: id) }
-        let isParty = viewer == contest.organizer || entry != nil
+        if let user = viewer.user { entry = try await reader.entry(of: user, in: id) }
+        let isParty = viewer.user == contest.organizer || entry != nil
         guard !isParty else { return (contest, entry) }
         guard !contest.body.isDeleted, contest.state != .draft else { throw Problem.noContest }
         guard contest.admits(invitation) else {
-            if invitation != nil { authentication.limits.missed(by: subject) }
+            if invitation != nil { authentication.limits.missed(by: viewer.subject) }
             throw Problem.noContest
         }
         return (contest, entry)
@@ -177,12 +164,7 @@ struct ContestRoutes: Sendable {
         var query = try QueryParameters(request)
         let invitation = query.text("join_token")
         try query.end()
-        let (contest, _) = try await visible(
-            context,
-            to: viewer.user,
-            subject: viewer.subject,
-            invitation: invitation
-        )
+        let (contest, _) = try await visible(context, to: viewer, invitation: invitation)
         return try await reply(contest, to: viewer.user, request).unless(request)
     }
 
@@ -196,12 +178,7 @@ struct ContestRoutes: Sendable {
         let start = try query.integer("cursor", in: 1...Contest.joinLimit)
         let invitation = query.text("join_token")
         try query.end()
-        let (contest, _) = try await visible(
-            context,
-            to: viewer.user,
-            subject: viewer.subject,
-            invitation: invitation
-        )
+        let (contest, _) = try await visible(context, to: viewer, invitation: invitation)
         let board = ContestBoard(
             view: try await view(of: contest, for: viewer.user, in: request.language),
             page: try await reader.board(
@@ -218,11 +195,7 @@ struct ContestRoutes: Sendable {
         _ context: ServerContext
     ) async throws -> Response {
         let login = try await authentication.login(of: request)
-        let (contest, entry) = try await visible(
-            context,
-            to: login.user,
-            subject: .login(login)
-        )
+        let (contest, entry) = try await visible(context, to: (login.user, .login(login)))
         guard login.user == contest.organizer || entry != nil else {
             throw Refusal(.notEntrant).problem
         }
@@ -301,8 +274,7 @@ extension Problem {
 extension WholeReply {
     /// The reply with its tag; without its body if the caller has it already.
     fileprivate func unless(_ request: Request) -> Response {
-        let digest = SHA256.hash(data: Array(body.readableBytesView)).prefix(16)
-        let tag = "\"" + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "\""
+        let tag = "\"\(SHA256.hash(data: Array(body.readableBytesView)).prefix(16).hex)\""
         let known = request.headers[.ifNoneMatch]?.split(separator: ",") ?? []
         if known.contains(where: { $0.filter { $0 != " " } == tag }) {
             return Response(status: .notModified, headers: [.eTag: tag, .cacheControl: "no-store"])

@@ -72,6 +72,11 @@ extension Fingerprint {
         ])
     }
 
+    /// The fingerprint of a call of contests.
+    static func contest(_ command: String, _ parameters: [String]) -> Self {
+        Self(["contests", command] + parameters)
+    }
+
     private init(_ call: String, _ session: SessionID, _ amounts: Int64?...) {
         self.init(["\(call)", "\(session)"] + amounts.map { $0.map { "\($0)" } ?? "-" })
     }

@@ -1,6 +1,6 @@
 internal import Hummingbird
 
-/// The routes for monitoring, and for developers of clients.
+/// The routes for monitoring.
 struct HealthRoutes: Sendable {
     private struct Status: Encodable {
         let status: String
@@ -17,17 +17,5 @@ struct HealthRoutes: Sendable {
     @Sendable func ready(_ request: Request, _ context: ServerContext) async throws -> Response {
         try await readiness.check()
         return try Reply.json(Status(status: "ready"))
-    }
-
-    /// Returns the OpenAPI document.
-    @Sendable func description(
-        _ request: Request,
-        _ context: ServerContext
-    ) async throws -> Response {
-        Response(
-            status: .ok,
-            headers: [.contentType: "application/yaml"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: OpenAPI.document))
-        )
     }
 }

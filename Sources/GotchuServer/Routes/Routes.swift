@@ -145,7 +145,7 @@ struct Routes: Sendable {
         router.get("/readyz", use: health.ready)
         router.head("/readyz", use: health.ready)
         router.get("/metrics", use: metrics.page)
-        router.get("/openapi.yaml", use: health.description)
+        router.get("/openapi.yaml", use: OpenAPI.handler(of: OpenAPI.document))
         web?.register(on: router)
         contests?.register(on: router)
         return router

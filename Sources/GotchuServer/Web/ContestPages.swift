@@ -83,8 +83,7 @@ struct ContestPages: Sendable {
         try gate.limits.allowResolve(as: subject)
         let (contest, _) = try await contests.visible(
             context,
-            to: visit?.user,
-            subject: subject,
+            to: (visit?.user, subject),
             invitation: invitation
         )
         let view = try await contests.view(
