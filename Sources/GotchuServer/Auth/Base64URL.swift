@@ -1,55 +1,31 @@
+internal import FoundationEssentials
+
 /// Base64 for tokens: the URL's alphabet without padding (RFC 4648, 5; RFC 7515, 2).
 enum Base64URL {
-    private static let alphabet = Array(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8
-    )
-
     static func encode(_ bytes: some Sequence<UInt8>) -> String {
-        var text: [UInt8] = []
-        // Bits that do not fill a digit yet are the lowest `held` ones.
-        var bits: UInt32 = 0
-        var held: UInt32 = 0
-        for byte in bytes {
-            bits = bits << 8 | UInt32(byte)
-            held += 8
-            while held >= 6 {
-                held -= 6
-                text.append(alphabet[Int(bits >> held & 63)])
-            }
-        }
-        if held > 0 { text.append(alphabet[Int(bits << (6 - held) & 63)]) }
-        return String(decoding: text, as: UTF8.self)
+        let digits = Data(bytes).base64EncodedData().prefix { $0 != UInt8(ascii: "=") }
+        return String(decoding: digits.map(swapped), as: UTF8.self)
     }
 
     /// - Returns: `nil` for anything but the one canonical spelling of some bytes: a token must
     ///   have one spelling only.
     static func decode(_ text: some StringProtocol) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count / 4 * 3 + 2)
-        var bits: UInt32 = 0
-        var held: UInt32 = 0
-        for digit in text.utf8 {
-            guard let value = value(of: digit) else { return nil }
-            bits = bits << 6 | value
-            held += 6
-            if held >= 8 {
-                held -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> held))
-            }
-        }
-        // One digit too many, or bits in the last one that belong to no byte.
-        guard held < 6, bits & (1 << held - 1) == 0 else { return nil }
-        return bytes
+        let padding = repeatElement(UInt8(ascii: "="), count: -text.utf8.count & 3)
+        let digits = Data(text.utf8.map(swapped) + padding)
+        guard let bytes = Data(base64Encoded: digits),
+            encode(bytes).utf8.elementsEqual(text.utf8)
+        else { return nil }
+        return Array(bytes)
     }
 
-    private static func value(of digit: UInt8) -> UInt32? {
+    /// Returns a digit of the usual alphabet in the URL's, and one of the URL's in the usual.
+    private static func swapped(_ digit: UInt8) -> UInt8 {
         switch digit {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit - UInt8(ascii: "A"))
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(digit - UInt8(ascii: "a")) + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0")) + 52
-        case UInt8(ascii: "-"): 62
-        case UInt8(ascii: "_"): 63
-        default: nil
+        case UInt8(ascii: "+"): UInt8(ascii: "-")
+        case UInt8(ascii: "/"): UInt8(ascii: "_")
+        case UInt8(ascii: "-"): UInt8(ascii: "+")
+        case UInt8(ascii: "_"): UInt8(ascii: "/")
+        default: digit
         }
     }
 }
