@@ -4,24 +4,9 @@ package import Ledger
 
 /// The ids and unique names of contests and what belongs to them.
 package enum ContestID {
-    /// Returns true for a UUID in lower case.
-    package static func isUUID(_ text: String) -> Bool {
-        let bytes = Array(text.utf8)
-        guard bytes.count == 36 else { return false }
-        for (index, byte) in bytes.enumerated() {
-            let isHyphen = byte == UInt8(ascii: "-")
-            guard isHyphen == [8, 13, 18, 23].contains(index) else { return false }
-            let isDigit =
-                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-            guard isHyphen || isDigit else { return false }
-        }
-        return true
-    }
-
     /// The id of a contest as a caller writes it; `nil` unless it can be one.
     package static func record(_ text: String) -> RecordID? {
-        isUUID(text) ? RecordID(trusted: text) : nil
+        text.isUUID ? RecordID(trusted: text) : nil
     }
 
     /// The unique name of one entry of one user in one contest.

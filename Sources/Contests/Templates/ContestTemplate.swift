@@ -120,7 +120,7 @@ extension ContestTemplate {
 
     /// The reason why the template cannot be used, if there is one; a sentence for its author.
     package var flaw: String? {
-        guard ContestID.isUUID(id) else { return "id must be a UUID in lower case." }
+        guard id.isUUID else { return "id must be a UUID in lower case." }
         guard Self.isWord(type) else { return "type must be a word of a–z, 0–9 and _." }
         guard Self.isColor(color) else { return "color must be # and six hex digits." }
         let paths = [heroImage, rulesURL].compactMap(\.self)

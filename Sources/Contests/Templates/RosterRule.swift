@@ -1,3 +1,5 @@
+internal import GotchuCore
+
 /// The rule for the players whom an entrant chooses.
 package struct RosterRule: Codable, Equatable, Sendable {
     package static let sizeLimit = 50
@@ -41,7 +43,7 @@ package struct RosterRule: Codable, Equatable, Sendable {
             return "there must be enough players for a roster, and \(Self.playerLimit) at most."
         }
         guard Set(players.map(\.id)).count == players.count,
-            players.allSatisfy({ ContestID.isUUID($0.id) })
+            players.allSatisfy({ $0.id.isUUID })
         else { return "each player must have a UUID of their own." }
         let texts = players.flatMap { [$0.name, $0.position] } + positions
         guard texts.allSatisfy({ (1...100).contains($0.unicodeScalars.count) }) else {

@@ -6,15 +6,7 @@ package struct WireUUID: TextCodable, Hashable, Sendable {
 
     /// - Returns: `nil` for another text.
     package init?(_ text: String) {
-        let bytes = Array(text.utf8)
-        guard bytes.count == 36 else { return nil }
-        for (index, byte) in bytes.enumerated() {
-            let isHyphen = byte == UInt8(ascii: "-")
-            let isDigit =
-                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-            guard [8, 13, 18, 23].contains(index) ? isHyphen : isDigit else { return nil }
-        }
+        guard text.isUUID else { return nil }
         description = text
     }
 }

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import Devices
+internal import GotchuCore
 internal import Ledger
 
 /// The credential that a device exchanges for a token: its id and two secrets. Never logged,
@@ -51,11 +52,11 @@ struct DeviceCredential: Sendable {
         let tilde = text.utf8.firstIndex(of: UInt8(ascii: "~")) ?? text.endIndex
         let nonce = Array(text.utf8[tilde...].dropFirst())
         let parts = text[..<tilde].split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 4 || parts.count == 6, parts[0] == Self.prefix[...],
-            let device = DeviceID(shown: parts[1]),
+        guard parts.count == 4 || parts.count == 6, parts[0] == Self.prefix[...], parts[1].isUUID,
             let family = Base64URL.decode(parts[2]), family.count == Self.familyLength,
             let secret = Base64URL.decode(parts[3]), secret.count == Self.secretLength
         else { return nil }
+        let device = DeviceID(trusted: String(parts[1]))
         guard parts.count == 6 else {
             self.init(device: device, family: family, secret: secret, nonce: nonce)
             return
@@ -123,13 +124,4 @@ struct DeviceCredential: Sendable {
     /// to guess.
     var familyHash: [UInt8] { Array(SHA256.hash(data: family)) }
     var secretHash: [UInt8] { Array(SHA256.hash(data: secret)) }
-}
-
-extension DeviceID {
-    /// Parses an id in text from outside.
-    fileprivate init?(shown text: Substring) {
-        guard text.wholeMatch(of: /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil
-        else { return nil }
-        self.init(trusted: String(text))
-    }
 }

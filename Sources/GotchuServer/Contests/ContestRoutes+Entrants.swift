@@ -144,7 +144,7 @@ extension ContestRoutes {
         try fields.end()
         guard let players else { throw Problem.invalid("roster is missing.") }
         for var player in players {
-            guard let id = try player.string("player_id"), ContestID.isUUID(id) else {
+            guard let id = try player.string("player_id"), id.isUUID else {
                 throw Problem.invalid("player_id must be a UUID.")
             }
             try player.end()

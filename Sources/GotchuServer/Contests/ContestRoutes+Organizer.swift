@@ -32,7 +32,7 @@ extension ContestRoutes {
 
     /// Takes the terms of a new contest, each checked.
     func terms(_ fields: inout JSONFields) async throws -> ContestTerms {
-        guard let id = try fields.string("template_id"), ContestID.isUUID(id) else {
+        guard let id = try fields.string("template_id"), id.isUUID else {
             throw Problem.invalid("template_id must be a UUID.")
         }
         guard let title = try fields.shortText("title", limit: 80), !title.isEmpty else {
