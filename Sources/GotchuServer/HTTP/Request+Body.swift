@@ -53,9 +53,6 @@ extension Request {
         }
     }
 
-    /// A Boolean that is true if the head allows `fields` to parse the body.
-    var hasPlainJSONBody: Bool { hasJSONBody && isPlain }
-
     private var isPlain: Bool {
         headers[.contentEncoding].map { $0.lowercased() == "identity" } ?? true
     }
