@@ -34,25 +34,21 @@ struct TokenClaims: Equatable, Sendable {
             let end = Self.time(wire.exp), (1...255).contains(wire.sub.utf8.count),
             wire.sub.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
-        let start = wire.nbf.map(Self.time)
-        let issued = wire.iat.map(Self.time)
-        let authenticated = wire.auth_time.map(Self.time)
         // A time that is present must be valid.
-        if case .some(nil) = start { return nil }
-        if case .some(nil) = issued { return nil }
-        if case .some(nil) = authenticated { return nil }
+        let times = [wire.nbf, wire.iat, wire.auth_time].compactMap(\.self)
+        guard times.allSatisfy({ Self.time($0) != nil }) else { return nil }
         issuer = wire.iss
         subject = wire.sub
         audiences = wire.aud?.values ?? []
         expiresAt = end
-        notBefore = start ?? nil
-        issuedAt = issued ?? nil
+        notBefore = wire.nbf.flatMap(Self.time)
+        issuedAt = wire.iat.flatMap(Self.time)
         scopes = Set((wire.scope ?? "").split(separator: " ").map(String.init))
         clientID = wire.client_id
         name = Self.name(wire)
         nonce = wire.nonce
         authorizedParty = wire.azp
-        authenticatedAt = authenticated ?? nil
+        authenticatedAt = wire.auth_time.flatMap(Self.time)
     }
 
     private struct Wire: Decodable {

@@ -26,7 +26,6 @@ struct Routes: Sendable {
     private let sessions: SessionRoutes
     private let events: SessionEvents
     private let wallet: WalletRoutes
-    private let refunds: RefundRoutes
     private let history: HistoryRoutes
     private let walletEvents: WalletEvents
     private let earnings: EarningsRoutes
@@ -73,7 +72,6 @@ struct Routes: Sendable {
         events = SessionEvents(ledger: ledger, authentication: authentication)
         let entries = contests?.metrics
         wallet = WalletRoutes(ledger: ledger, authentication: authentication, contests: entries)
-        refunds = RefundRoutes(ledger: ledger, authentication: authentication)
         history = HistoryRoutes(ledger: ledger, authentication: authentication)
         walletEvents = WalletEvents(ledger: ledger, authentication: authentication)
         earnings = EarningsRoutes(ledger: ledger, authentication: authentication, desk: desk)
@@ -130,7 +128,7 @@ struct Routes: Sendable {
         router.post("/sessions/:sid/eids", use: sessions.rotate)
         router.post("/sessions/:sid/unlock", use: sessions.unlock)
         router.post("/sessions/:sid/cancel", use: sessions.cancel)
-        router.post("/sessions/:sid/refund", use: refunds.refund)
+        router.post("/sessions/:sid/refund", use: wallet.refund)
         router.post("/wallet/send", use: wallet.send)
         router.get("/wallet/sends/:key", use: wallet.outcome)
         router.get("/wallet/me", use: wallet.me)

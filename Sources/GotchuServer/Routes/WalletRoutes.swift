@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import Ledger
 internal import Payments
 
-/// The routes of the caller's wallet: reading it, and spending from it.
+/// The routes of the caller's wallet: reading it, spending from it, and refunding.
 struct WalletRoutes: Sendable {
     static let recentEntries = 20
 
@@ -73,5 +73,34 @@ struct WalletRoutes: Sendable {
             )
         }
         return try Reply.json(SendOutcomeReply(answer))
+    }
+
+    /// Refunds a session from the wallet that it was paid into.
+    @Sendable func refund(_ request: Request, _ context: ServerContext) async throws -> Response {
+        let payee = try await authentication.user(of: request, needing: .payee)
+        let sid = try SessionRoutes.session(in: context)
+        let key = try request.idempotencyKey()
+        var fields = try await request.fields()
+        let amount = try fields.integer("amount_cents")
+        try fields.end()
+        guard amount.map(Money.allowedRequest.contains) ?? true else {
+            throw Problem.invalid("amount_cents must be from 1 to 100000000.")
+        }
+        let answer = try await ledger.submit(
+            RefundPayment(session: sid, payee: payee, amount: amount),
+            as: KeyedRequest(payee, key, .refund(sid, amount: amount), context)
+        )
+        return try await Reply.answer(answer) { refunded in
+            try Reply.whole(
+                RefundReply(
+                    ok: true,
+                    amountCents: WireInteger(refunded.amount),
+                    tipCents: refunded.tip.map(WireInteger.init),
+                    refundedCents: WireInteger(refunded.total),
+                    newBalanceCents: WireInteger(refunded.newBalance),
+                    transferID: refunded.transfer
+                )
+            )
+        }
     }
 }
