@@ -55,28 +55,13 @@ package struct Subject<Body: Particulars>: Equatable, Sendable {
     package let createdAt: Timestamp
     package var state: Body.State
     /// 1 when made; grows by one with each change.
-    package var version: Int64
+    package var version: Int64 = 1
     /// The time of the next look; `nil` once nothing more is expected.
     var lookAt: Timestamp?
     package var body: Body
+}
 
-    init(
-        id: RecordID,
-        owner: UserID,
-        createdAt: Timestamp,
-        state: Body.State,
-        lookAt: Timestamp?,
-        body: Body
-    ) {
-        self.id = id
-        self.owner = owner
-        self.createdAt = createdAt
-        self.state = state
-        self.version = 1
-        self.lookAt = lookAt
-        self.body = body
-    }
-
+extension Subject {
     /// - Throws: `LedgerError` with `corrupt` if the record is none that there can be.
     package init(_ record: Record) throws(LedgerError) {
         let body: Body = try decoded(from: record.body)

@@ -46,11 +46,6 @@ package struct WebhookDelivery: Equatable, Sendable {
     package struct ID: Hashable, Sendable {
         package let endpoint: String
         package let event: String
-
-        package init(endpoint: String, event: String) {
-            self.endpoint = endpoint
-            self.event = event
-        }
     }
 
     package let id: ID
@@ -71,32 +66,6 @@ package struct WebhookDelivery: Equatable, Sendable {
 
     /// A Boolean that is true if the last attempt never ended: the delivery is over.
     package var isOver: Bool { giveUpAt.milliseconds == 0 }
-
-    package init(
-        id: ID,
-        attempt: Int64,
-        kind: String,
-        record: RecordID,
-        owner: UserID,
-        at: Timestamp,
-        amount: Int64?,
-        body: String,
-        giveUpAt: Timestamp,
-        url: String,
-        secret: [UInt8]
-    ) {
-        self.id = id
-        self.attempt = attempt
-        self.kind = kind
-        self.record = record
-        self.owner = owner
-        self.at = at
-        self.amount = amount
-        self.body = body
-        self.giveUpAt = giveUpAt
-        self.url = url
-        self.secret = secret
-    }
 
     /// A finished attempt.
     package struct Ended: Equatable, Sendable {

@@ -11,8 +11,8 @@ package struct Session: Equatable, Sendable {
     package static let allowedSeconds = 1...300
 
     package let id: SessionID
-    package let payee: UserID
     package var eid: EID
+    package let payee: UserID
     package var amount: Money
     package let memo: String?
     /// The payee's own reference.
@@ -23,48 +23,14 @@ package struct Session: Equatable, Sendable {
     /// The version: 1 when made; grows by one with each change.
     package var version: Int64
     /// The number of changes of its EID.
-    package var rotations: Int64
+    var rotations: Int64 = 0
     /// The tip in minor units, 0 until it is paid; `nil` if none is allowed.
     package var tip: Int64?
     /// The house's part of the amount in minor units, fixed when it was made; `nil` for none.
-    let take: Int64?
+    var take: Int64?
     /// The amount refunded to the payer, in minor units; never more than the total.
-    package var refunded: Int64
-    package var role: Role
-
-    package init(
-        id: SessionID,
-        eid: EID,
-        payee: UserID,
-        amount: Money,
-        memo: String?,
-        reference: String?,
-        createdAt: Timestamp,
-        expiresAt: Timestamp,
-        state: State,
-        version: Int64,
-        rotations: Int64 = 0,
-        tip: Int64? = nil,
-        take: Int64? = nil,
-        refunded: Int64 = 0,
-        role: Role = .sole
-    ) {
-        self.id = id
-        self.eid = eid
-        self.payee = payee
-        self.amount = amount
-        self.memo = memo
-        self.reference = reference
-        self.createdAt = createdAt
-        self.expiresAt = expiresAt
-        self.state = state
-        self.version = version
-        self.rotations = rotations
-        self.tip = tip
-        self.take = take
-        self.refunded = refunded
-        self.role = role
-    }
+    package var refunded: Int64 = 0
+    package var role: Role = .sole
 
     /// The states, each with what only that one has.
     package enum State: Equatable, Sendable {

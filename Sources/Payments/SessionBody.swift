@@ -26,7 +26,7 @@ extension Session {
         package let refunded: Int64
         /// With `stake`: 1 once the pot has given it back.
         let returned: Int64?
-        package let rotations: Int64
+        let rotations: Int64
         /// The step by which its money came into a pot.
         let stake: String?
         let take: Int64?

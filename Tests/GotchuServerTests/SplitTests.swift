@@ -2,12 +2,12 @@ import Foundation
 import GotchuAPI
 import GotchuCore
 import Ledger
-import Outbox
-import Payments
 import TestSupport
 import Testing
 
 @testable import GotchuServer
+@testable import Outbox
+@testable import Payments
 
 /// A bill that several people share, as their phones and the till see it.
 @Suite("Splits over the wire", .timeLimit(.minutes(hangLimit)))

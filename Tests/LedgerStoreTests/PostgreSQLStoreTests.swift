@@ -2,7 +2,6 @@ import Devices
 import Foundation
 import GotchuCore
 import LedgerTestSupport
-import Outbox
 import Payments
 import Postgres
 import PostgresTestSupport
@@ -11,6 +10,7 @@ import Testing
 
 @testable import Ledger
 @testable import LedgerStore
+@testable import Outbox
 
 @Suite("The PostgreSQL store", .timeLimit(.minutes(hangLimit)))
 struct PostgreSQLStoreTests {

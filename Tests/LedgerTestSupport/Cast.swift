@@ -1,6 +1,7 @@
 package import GotchuCore
 package import Ledger
-package import Payments
+
+@testable package import Payments
 
 /// The few users, sessions and keys of a property test, by number: a small world meets itself
 /// often.

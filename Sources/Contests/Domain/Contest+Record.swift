@@ -47,9 +47,9 @@ package struct ContestEntry: Equatable, Sendable {
 
     package let id: RecordID
     package let user: UserID
-    package let joinedAt: Timestamp
-    package internal(set) var isIn: Bool
-    package internal(set) var version: Int64
+    let joinedAt: Timestamp
+    package internal(set) var isIn = true
+    package internal(set) var version: Int64 = 1
     package internal(set) var body: Body
 
     package struct Body: Codable, Equatable, Sendable {
@@ -74,16 +74,9 @@ package struct ContestEntry: Equatable, Sendable {
 
     /// Returns true for the record of an entry that is in.
     static func isIn(_ record: Record) -> Bool { record.kind == kind && record.state == entered }
+}
 
-    package init(id: RecordID, user: UserID, joinedAt: Timestamp, body: Body) {
-        self.id = id
-        self.user = user
-        self.joinedAt = joinedAt
-        isIn = true
-        version = 1
-        self.body = body
-    }
-
+extension ContestEntry {
     /// - Throws: `LedgerError` with `corrupt` if the record is not a possible entry.
     package init(_ record: Record) throws(LedgerError) {
         guard record.kind == Self.kind, [Self.entered, Self.left].contains(record.state) else {

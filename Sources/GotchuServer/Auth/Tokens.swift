@@ -16,20 +16,8 @@ struct Tokens: Sendable {
     /// The OpenID issuer whose tokens are accepted beside the server's own.
     let issuer: OpenIDIssuer?
     let users: UserDirectory
-    let clock: @Sendable () -> Timestamp
+    var clock: @Sendable () -> Timestamp = { .now }
     private let verified = VerifiedTokenCache()
-
-    init(
-        own: OwnTokens,
-        issuer: OpenIDIssuer?,
-        users: UserDirectory,
-        clock: @escaping @Sendable () -> Timestamp = { .now }
-    ) {
-        self.own = own
-        self.issuer = issuer
-        self.users = users
-        self.clock = clock
-    }
 
     /// Makes a token with all rights of a development server's user.
     func developmentToken(for user: UserID) throws -> String {

@@ -42,24 +42,11 @@ struct WalletStream: WatchStream {
     let watch: Watch<AccountHistory>
     var isOver = false
     /// The number of the entry that was sent last.
-    private var version: Int64
-    private let endsAt: Timestamp
-    private let clock: @Sendable () -> Timestamp
-
-    /// - Parameters:
-    ///   - endsAt: The end of the token: the client connects again with another one.
-    ///   - clock: The clock that tokens are judged by.
-    init(
-        watch: Watch<AccountHistory>,
-        version: Int64,
-        endsAt: Timestamp,
-        clock: @escaping @Sendable () -> Timestamp
-    ) {
-        self.watch = watch
-        self.version = version
-        self.endsAt = endsAt
-        self.clock = clock
-    }
+    var version: Int64
+    /// The end of the token: the client connects again with another one.
+    let endsAt: Timestamp
+    /// The clock that tokens are judged by.
+    let clock: @Sendable () -> Timestamp
 
     static func event(_ wallet: AccountHistory) throws -> ByteBuffer {
         var state = BalanceReply(wallet.account)

@@ -16,28 +16,12 @@ struct WebhookWorker: Service {
     /// The lease: a delivery that is not finished by then is due again, here or at another server.
     private static let lease: Duration = .seconds(60)
 
-    private let store: Outbox
-    private let sender: WebhookSender
-    private let schedule: WebhookSchedule
-    private let interval: Duration
-    private let clock: @Sendable () -> Timestamp
-    private let logger: Logger
-
-    init(
-        store: Outbox,
-        sender: WebhookSender,
-        schedule: WebhookSchedule = WebhookSchedule(),
-        interval: Duration = WebhookWorker.usualInterval,
-        clock: @escaping @Sendable () -> Timestamp = { .now },
-        logger: Logger
-    ) {
-        self.store = store
-        self.sender = sender
-        self.schedule = schedule
-        self.interval = interval
-        self.clock = clock
-        self.logger = logger
-    }
+    let store: Outbox
+    let sender: WebhookSender
+    var schedule = WebhookSchedule()
+    var interval = WebhookWorker.usualInterval
+    var clock: @Sendable () -> Timestamp = { .now }
+    let logger: Logger
 
     /// Delivers until a stop. Attempts in flight at that moment are left to their leases.
     func run() async {

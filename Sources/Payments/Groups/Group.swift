@@ -23,20 +23,20 @@ package struct Group: Equatable, Sendable {
     /// The amount of each place in minor units; places are numbered from 1.
     package let shares: [Int64]
     /// The house's part of each share in basis points, fixed when it was made; `nil` for none.
-    let takeBasisPoints: Int64?
+    var takeBasisPoints: Int64?
     /// The places that it sells; `nil` if its shares are all that there is to pay.
     package var sale: Sale?
-    package var state: State
+    package var state: State = .open
     /// The version: 1 when made; grows by one with each change.
-    package var version: Int64
+    package var version: Int64 = 1
     /// The number of changes of its EID.
-    package var rotations: Int64
+    var rotations: Int64 = 0
     /// The places that are held or paid, in their order.
-    package var claims: [Claim]
+    package var claims: [Claim] = []
     /// The number of shares made so far.
-    package var shareCount: Int64
+    var shareCount: Int64 = 0
     /// The numbers of holds that lapsed or were given back, by their payers.
-    package var lapses: [UserID: Int64]
+    var lapses: [UserID: Int64] = [:]
 
     /// The states, each with what only that one has.
     package enum State: Equatable, Sendable {
@@ -55,56 +55,7 @@ package struct Group: Equatable, Sendable {
         /// The end of the hold; `nil` once it is paid.
         package var until: Timestamp?
 
-        package init(place: Int64, payer: UserID, share: Int64, until: Timestamp?) {
-            self.place = place
-            self.payer = payer
-            self.share = share
-            self.until = until
-        }
-
         package var isPaid: Bool { until == nil }
-    }
-
-    package init(
-        id: SessionID,
-        purpose: String,
-        payee: UserID,
-        eid: EID,
-        amount: Money,
-        memo: String?,
-        reference: String?,
-        createdAt: Timestamp,
-        expiresAt: Timestamp,
-        isAllOrNothing: Bool,
-        shares: [Int64],
-        takeBasisPoints: Int64? = nil,
-        sale: Sale? = nil,
-        state: State = .open,
-        version: Int64 = 1,
-        rotations: Int64 = 0,
-        claims: [Claim] = [],
-        shareCount: Int64 = 0,
-        lapses: [UserID: Int64] = [:]
-    ) {
-        self.id = id
-        self.purpose = purpose
-        self.payee = payee
-        self.eid = eid
-        self.amount = amount
-        self.memo = memo
-        self.reference = reference
-        self.createdAt = createdAt
-        self.expiresAt = expiresAt
-        self.isAllOrNothing = isAllOrNothing
-        self.shares = shares
-        self.takeBasisPoints = takeBasisPoints
-        self.sale = sale
-        self.state = state
-        self.version = version
-        self.rotations = rotations
-        self.claims = claims
-        self.shareCount = shareCount
-        self.lapses = lapses
     }
 
     // MARK: Its figures
@@ -321,11 +272,6 @@ extension Session {
         package var stake: Transfer.Key?
         /// A Boolean that is true if the pot has given it back.
         var isReturned = false
-
-        package init(group: SessionID, place: Int64) {
-            self.group = group
-            self.place = place
-        }
     }
 
     /// The places of a group, as it shows them.

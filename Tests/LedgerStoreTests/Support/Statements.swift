@@ -1,13 +1,13 @@
 import Devices
 import GotchuCore
 import LedgerTestSupport
-import Outbox
 import Payments
 import Testing
 import WebSessions
 
 @testable import Ledger
 @testable import LedgerStore
+@testable import Outbox
 @testable import Postgres
 
 /// Every statement that a server has either engine run, as its own code makes it.
