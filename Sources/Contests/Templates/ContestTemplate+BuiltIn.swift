@@ -2,24 +2,28 @@
 extension ContestTemplate {
     package static let builtIn: [ContestTemplate] = [race, quiz, picks]
 
-    private static let rank = Column(
-        key: "rank",
-        label: .plain("#"),
-        type: .number,
-        shows: .rank,
-        isRight: nil
+    private static let rank = column("rank", .plain("#"), .number, .rank)
+    private static let points = column(
+        "points",
+        text("Points", "Punkte", "النقاط"),
+        .number,
+        .points
     )
-
-    private static let prize = Column(
-        key: "prize",
-        label: text("Prize", "Preis", "الجائزة"),
-        type: .currency,
-        shows: .prize,
-        isRight: true
-    )
+    private static let prize = column("prize", text("Prize", "Preis", "الجائزة"), .currency, .prize)
 
     private static func text(_ english: String, _ german: String, _ arabic: String) -> LocalText {
         .byLanguage(["en": english, "de": german, "ar": arabic])
+    }
+
+    /// A column of the leaderboard: figures stand on the right, ranks and names do not.
+    private static func column(
+        _ key: String,
+        _ label: LocalText,
+        _ type: Column.Kind,
+        _ shows: Column.Content
+    ) -> Column {
+        let isRight: Bool? = shows == .rank || shows == .name ? nil : true
+        return Column(key: key, label: label, type: type, shows: shows, isRight: isRight)
     }
 
     static let race = ContestTemplate(
@@ -40,20 +44,8 @@ extension ContestTemplate {
         ),
         columns: [
             rank,
-            Column(
-                key: "runner",
-                label: text("Runner", "Läufer", "العدّاء"),
-                type: .string,
-                shows: .name,
-                isRight: nil
-            ),
-            Column(
-                key: "time",
-                label: text("Time", "Zeit", "الوقت"),
-                type: .duration,
-                shows: .points,
-                isRight: true
-            ),
+            column("runner", text("Runner", "Läufer", "العدّاء"), .string, .name),
+            column("time", text("Time", "Zeit", "الوقت"), .duration, .points),
             prize,
         ],
         roster: nil,
@@ -82,27 +74,9 @@ extension ContestTemplate {
         ),
         columns: [
             rank,
-            Column(
-                key: "team",
-                label: text("Team", "Team", "الفريق"),
-                type: .string,
-                shows: .name,
-                isRight: nil
-            ),
-            Column(
-                key: "points",
-                label: text("Points", "Punkte", "النقاط"),
-                type: .number,
-                shows: .points,
-                isRight: true
-            ),
-            Column(
-                key: "seconds",
-                label: text("Seconds", "Sekunden", "الثواني"),
-                type: .number,
-                shows: .value,
-                isRight: true
-            ),
+            column("team", text("Team", "Team", "الفريق"), .string, .name),
+            points,
+            column("seconds", text("Seconds", "Sekunden", "الثواني"), .number, .value),
             prize,
         ],
         roster: nil,
@@ -131,20 +105,8 @@ extension ContestTemplate {
         ),
         columns: [
             rank,
-            Column(
-                key: "player",
-                label: text("Player", "Mitspieler", "المشارك"),
-                type: .string,
-                shows: .name,
-                isRight: nil
-            ),
-            Column(
-                key: "points",
-                label: text("Points", "Punkte", "النقاط"),
-                type: .number,
-                shows: .points,
-                isRight: true
-            ),
+            column("player", text("Player", "Mitspieler", "المشارك"), .string, .name),
+            points,
             prize,
         ],
         roster: RosterRule(
