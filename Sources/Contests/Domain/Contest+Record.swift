@@ -126,7 +126,7 @@ package struct ScoreRevision: Equatable, Sendable {
     static func byteLimit(entries: Int64) -> Int64 { 2 << 20 + entries * 4 << 10 }
 
     package let organizer: UserID
-    package let scoredAt: Timestamp
+    let scoredAt: Timestamp
     package let body: Body
 
     package struct Body: Codable, Equatable, Sendable {
@@ -134,13 +134,9 @@ package struct ScoreRevision: Equatable, Sendable {
         package let revision: Int64
         package let scores: [Score]
     }
+}
 
-    package init(organizer: UserID, scoredAt: Timestamp, body: Body) {
-        self.organizer = organizer
-        self.scoredAt = scoredAt
-        self.body = body
-    }
-
+extension ScoreRevision {
     /// - Throws: `LedgerError` with `corrupt` if the record is not a possible revision.
     package init(_ record: Record) throws(LedgerError) {
         guard record.kind == Self.kind else { throw .corrupt("a score revision") }

@@ -18,13 +18,9 @@ package struct Declaration: Equatable, Sendable {
         /// The reason of a dispute; `nil` if the revision was declared.
         package let dispute: String?
     }
+}
 
-    init(organizer: UserID, madeAt: Timestamp, body: Body) {
-        self.organizer = organizer
-        self.madeAt = madeAt
-        self.body = body
-    }
-
+extension Declaration {
     /// - Throws: `LedgerError` with `corrupt` if the record is not a possible declaration.
     package init(_ record: Record) throws(LedgerError) {
         guard record.kind == Self.kind else { throw .corrupt("a declaration") }
@@ -38,5 +34,40 @@ package struct Declaration: Equatable, Sendable {
     var record: Record {
         let id = ContestID.declaration(body.contest, number: body.number)
         return Record(once: Self.kind, id, of: organizer, at: madeAt, body)
+    }
+}
+
+/// An entrant's objection to a result. Never changed.
+package struct Objection: Equatable, Sendable {
+    package static let kind = "contest-objection"
+
+    package let id: RecordID
+    package let user: UserID
+    package let madeAt: Timestamp
+    package let body: Body
+
+    package struct Body: Codable, Equatable, Sendable {
+        package let contest: RecordID
+        package let revision: Int64
+        package let entry: Int64
+        package let name: String
+        package let text: String
+    }
+}
+
+extension Objection {
+    /// - Throws: `LedgerError` with `corrupt` if the record is not a possible objection.
+    package init(_ record: Record) throws(LedgerError) {
+        guard record.kind == Self.kind else { throw .corrupt("an objection") }
+        self.init(
+            id: record.id,
+            user: record.owner,
+            madeAt: record.createdAt,
+            body: try decoded(Body.self, from: record.body)
+        )
+    }
+
+    var record: Record {
+        Record(once: Self.kind, id, of: user, at: madeAt, body)
     }
 }
