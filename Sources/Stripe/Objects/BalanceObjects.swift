@@ -13,23 +13,7 @@ package struct BalanceTransaction: StripeObject, Identified {
     package let currency: String
     package let type: String
     package let source: Expandable<LineSource>?
-    package let created: Timestamp
-
-    enum CodingKeys: String, CodingKey {
-        case id, amount, fee, net, currency, type, source, created
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        id = try values.decode(String.self, forKey: .id)
-        amount = try values.decode(Int64.self, forKey: .amount)
-        fee = try values.decode(Int64.self, forKey: .fee)
-        net = try values.decode(Int64.self, forKey: .net)
-        currency = try values.decode(String.self, forKey: .currency)
-        type = try values.decode(String.self, forKey: .type)
-        source = try values.decodeIfPresent(Expandable.self, forKey: .source)
-        created = try values.time(.created)
-    }
+    @UnixTime package var created: Timestamp
 }
 
 /// The object that has changed a balance.
@@ -127,7 +111,7 @@ package struct StripeEvent: StripeObject, Identified {
         id = try values.decode(String.self, forKey: .id)
         type = try values.decode(String.self, forKey: .type)
         isLive = try values.decode(Bool.self, forKey: .isLive)
-        created = try values.time(.created)
+        created = try values.decode(UnixTime.self, forKey: .created).wrappedValue
         account = try values.decodeIfPresent(String.self, forKey: .account)
         subject = try values.decode(Payload.self, forKey: .data).object
     }

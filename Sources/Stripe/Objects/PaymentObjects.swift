@@ -30,41 +30,28 @@ package struct PaymentIntent: StripeObject, Identified {
 
     package let id: String
     package let amount: Int64
-    /// The amount that was really paid.
-    package let amountReceived: Int64
+    private let received: Int64?
     /// Three lower-case letters.
     package let currency: String
     package let status: Status
     package let isLive: Bool
-    package let metadata: [String: String]
-    package let created: Timestamp
+    @Metadata package var metadata: [String: String]
+    @UnixTime package var created: Timestamp
     /// The secret with which an app confirms. Never stored, never logged.
     package let clientSecret: String?
     package let latestCharge: Expandable<StripeCharge>?
     package let lastError: Failure?
 
+    /// The amount that was really paid.
+    package var amountReceived: Int64 { received ?? 0 }
+
     enum CodingKeys: String, CodingKey {
         case id, amount, currency, status, metadata, created
-        case amountReceived = "amount_received"
+        case received = "amount_received"
         case isLive = "livemode"
         case clientSecret = "client_secret"
         case latestCharge = "latest_charge"
         case lastError = "last_payment_error"
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        id = try values.decode(String.self, forKey: .id)
-        amount = try values.decode(Int64.self, forKey: .amount)
-        amountReceived = try values.decodeIfPresent(Int64.self, forKey: .amountReceived) ?? 0
-        currency = try values.decode(String.self, forKey: .currency)
-        status = try values.decode(Status.self, forKey: .status)
-        isLive = try values.decode(Bool.self, forKey: .isLive)
-        metadata = try values.metadata(.metadata)
-        created = try values.time(.created)
-        clientSecret = try values.decodeIfPresent(String.self, forKey: .clientSecret)
-        latestCharge = try values.decodeIfPresent(Expandable.self, forKey: .latestCharge)
-        lastError = try values.decodeIfPresent(Failure.self, forKey: .lastError)
     }
 }
 
@@ -79,33 +66,24 @@ package struct CheckoutSession: StripeObject, Identified {
     }
 
     package let id: String
-    package let status: Status
+    private let state: Status?
     /// The page; `nil` once it is closed.
     package let url: String?
     package let amount: Int64?
     package let currency: String?
     package let isLive: Bool
-    package let metadata: [String: String]
+    @Metadata package var metadata: [String: String]
     /// The payment, which there is once somebody has tried to pay.
     package let paymentIntent: Expandable<PaymentIntent>?
 
+    package var status: Status { state ?? .unknown }
+
     enum CodingKeys: String, CodingKey {
-        case id, status, url, currency, metadata
+        case id, url, currency, metadata
+        case state = "status"
         case amount = "amount_total"
         case isLive = "livemode"
         case paymentIntent = "payment_intent"
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        id = try values.decode(String.self, forKey: .id)
-        status = try values.decodeIfPresent(Status.self, forKey: .status) ?? .unknown
-        url = try values.decodeIfPresent(String.self, forKey: .url)
-        amount = try values.decodeIfPresent(Int64.self, forKey: .amount)
-        currency = try values.decodeIfPresent(String.self, forKey: .currency)
-        isLive = try values.decode(Bool.self, forKey: .isLive)
-        metadata = try values.metadata(.metadata)
-        paymentIntent = try values.decodeIfPresent(Expandable.self, forKey: .paymentIntent)
     }
 }
 

@@ -56,7 +56,7 @@ package struct ConnectedAccount: StripeObject, Identified {
         currentlyDue = wanted?.currently_due ?? []
         pastDue = wanted?.past_due ?? []
         disabledReason = wanted?.disabled_reason
-        currentDeadline = wanted?.current_deadline?.timestamp
+        currentDeadline = wanted?.current_deadline?.wrappedValue
         defaultCurrency = try values.decodeIfPresent(String.self, forKey: .defaultCurrency)
         metadata = try values.metadata(.metadata)
     }
@@ -68,17 +68,11 @@ package struct AccountLink: StripeObject {
 
     /// Works once. Never stored, never logged.
     package let url: String
-    package let expiresAt: Timestamp
+    @UnixTime package var expiresAt: Timestamp
 
     private enum CodingKeys: String, CodingKey {
         case url
         case expiresAt = "expires_at"
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        url = try values.decode(String.self, forKey: .url)
-        expiresAt = try values.time(.expiresAt)
     }
 }
 
@@ -88,7 +82,7 @@ package struct LoginLink: StripeObject {
 
     /// Works once. Never stored, never logged.
     let url: String
-    let created: UnixTime
+    @UnixTime var created: Timestamp
 }
 
 extension AccountLink {
@@ -98,7 +92,7 @@ extension AccountLink {
     /// Makes a link of a login link, which does not say how long it is good.
     package init(_ link: LoginLink) {
         url = link.url
-        expiresAt = link.created.timestamp.advanced(by: Self.loginLife)
+        _expiresAt = UnixTime(wrappedValue: link.created.advanced(by: Self.loginLife))
     }
 }
 
@@ -110,8 +104,8 @@ package struct StripeTransfer: StripeObject, Identified {
     package let amount: Int64
     package let currency: String
     package let destination: Expandable<AnyStripeObject>?
-    package let metadata: [String: String]
-    package let created: Timestamp
+    @Metadata package var metadata: [String: String]
+    @UnixTime package var created: Timestamp
     package let amountReversed: Int64
     /// The parts that were taken back, newest first.
     package let reversals: StripeList<TransferReversal>
@@ -119,18 +113,6 @@ package struct StripeTransfer: StripeObject, Identified {
     private enum CodingKeys: String, CodingKey {
         case id, amount, currency, destination, metadata, created, reversals
         case amountReversed = "amount_reversed"
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        id = try values.decode(String.self, forKey: .id)
-        amount = try values.decode(Int64.self, forKey: .amount)
-        currency = try values.decode(String.self, forKey: .currency)
-        destination = try values.decodeIfPresent(Expandable.self, forKey: .destination)
-        metadata = try values.metadata(.metadata)
-        created = try values.time(.created)
-        amountReversed = try values.decode(Int64.self, forKey: .amountReversed)
-        reversals = try values.decode(StripeList.self, forKey: .reversals)
     }
 }
 
@@ -157,12 +139,12 @@ package struct StripePayout: StripeObject, Identified {
     package let amount: Int64
     package let currency: String
     package let status: Status
-    package let arrivalDate: Timestamp
+    @UnixTime package var arrivalDate: Timestamp
     package let failureCode: String?
     package let failureMessage: String?
     /// The payout that took this one back.
     package let reversedBy: Expandable<AnyStripeObject>?
-    package let metadata: [String: String]
+    @Metadata package var metadata: [String: String]
 
     enum CodingKeys: String, CodingKey {
         case id, amount, currency, status, metadata
@@ -170,18 +152,5 @@ package struct StripePayout: StripeObject, Identified {
         case failureCode = "failure_code"
         case failureMessage = "failure_message"
         case reversedBy = "reversed_by"
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        id = try values.decode(String.self, forKey: .id)
-        amount = try values.decode(Int64.self, forKey: .amount)
-        currency = try values.decode(String.self, forKey: .currency)
-        status = try values.decode(Status.self, forKey: .status)
-        arrivalDate = try values.time(.arrivalDate)
-        failureMessage = try values.decodeIfPresent(String.self, forKey: .failureMessage)
-        reversedBy = try values.decodeIfPresent(Expandable.self, forKey: .reversedBy)
-        failureCode = try values.decodeIfPresent(String.self, forKey: .failureCode)
-        metadata = try values.metadata(.metadata)
     }
 }

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import GotchuCore
+package import GotchuCore
 
 /// An object of Stripe's API, as far as we read it.
 package protocol StripeObject: Decodable, Sendable {
@@ -76,10 +76,13 @@ extension StripeWord {
 }
 
 /// A time in whole seconds.
-struct UnixTime: Decodable, Sendable {
-    let timestamp: Timestamp
+@propertyWrapper
+package struct UnixTime: Decodable, Sendable {
+    package let wrappedValue: Timestamp
 
-    init(from decoder: any Decoder) throws {
+    package init(wrappedValue: Timestamp) { self.wrappedValue = wrappedValue }
+
+    package init(from decoder: any Decoder) throws {
         let seconds = try decoder.singleValueContainer().decode(Int64.self)
         // Year 9999; more could not be multiplied.
         guard (0...253_402_300_799).contains(seconds) else {
@@ -87,16 +90,25 @@ struct UnixTime: Decodable, Sendable {
                 .init(codingPath: decoder.codingPath, debugDescription: "no time")
             )
         }
-        timestamp = Timestamp(milliseconds: seconds * 1_000)
+        wrappedValue = Timestamp(milliseconds: seconds * 1_000)
     }
 }
 
-extension KeyedDecodingContainer {
-    func time(_ key: Key) throws -> Timestamp {
-        try decode(UnixTime.self, forKey: key).timestamp
-    }
+/// The names and values that an object holds for us; none if it has no such member.
+@propertyWrapper
+package struct Metadata: Decodable, Sendable {
+    package let wrappedValue: [String: String]
 
+    fileprivate init(_ members: [String: String]) { wrappedValue = members }
+}
+
+extension KeyedDecodingContainer {
     func metadata(_ key: Key) throws -> [String: String] {
         try decodeIfPresent([String: String].self, forKey: key) ?? [:]
+    }
+
+    /// Reads what may be missing, in place of the compiler's way.
+    func decode(_: Metadata.Type, forKey key: Key) throws -> Metadata {
+        Metadata(try metadata(key))
     }
 }
