@@ -42,10 +42,13 @@ package struct Outbox: Sendable {
     ///
     /// - Returns: True if there was one.
     package func remove(_ id: String) async throws(LedgerError) -> Bool {
+        let begin = Run(sql: { _ in OutboxQueries.beginRemoval }, values: [.text(id)])
         // From here on nothing is inserted for it; existing rows are removed in slices.
-        guard try await database.change(RemovalBegin(endpoint: id)) > 0 else { return false }
+        guard try await database.change(begin) > 0 else { return false }
+        let slice = SQLValue.integer(Int64(OutboxQueries.slice))
+        let removal = Run(sql: OutboxQueries.removeDeliveries, values: [.text(id), slice])
         repeat {
-            while try await database.change(Removal(endpoint: id)) == OutboxQueries.slice {}
+            while try await database.change(removal) == OutboxQueries.slice {}
             // A payment that had begun before may have inserted one more.
         } while try await database.change(RemovalEnd(endpoint: id)) == 0
         return true
@@ -55,7 +58,11 @@ package struct Outbox: Sendable {
     package func bury(at time: Timestamp) async throws(LedgerError) {
         for endpoint in try await database.read(Select<Disabled>(OutboxQueries.disabledWithBacklog))
         {
-            _ = try await database.change(Burial(endpoint: endpoint, time: time))
+            let values: [SQLValue] = [
+                .text(endpoint.reason), .integer(time.milliseconds), .text(endpoint.id),
+                .integer(Int64(OutboxQueries.slice)),
+            ]
+            _ = try await database.change(Run(sql: OutboxQueries.bury, values: values))
         }
     }
 
@@ -172,11 +179,13 @@ private struct Addition: StoreQuery {
     }
 }
 
-private struct RemovalBegin: StoreQuery {
-    let endpoint: String
+/// One statement without rows, whose result is the number of rows that it changed.
+private struct Run: StoreQuery {
+    let sql: @Sendable (Dialect) -> String
+    let values: [SQLValue]
 
     func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws -> Int {
-        try connection.run(OutboxQueries.beginRemoval, [.text(endpoint)])
+        try connection.run(sql(connection.dialect), values)
     }
 }
 
@@ -192,17 +201,6 @@ private struct RemovalEnd: StoreQuery {
     }
 }
 
-private struct Removal: StoreQuery {
-    let endpoint: String
-
-    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws -> Int {
-        try connection.run(
-            OutboxQueries.removeDeliveries(connection.dialect),
-            [.text(endpoint), .integer(Int64(OutboxQueries.slice))]
-        )
-    }
-}
-
 /// A disabled endpoint, and the reason.
 private struct Disabled: RowValue {
     let id: String
@@ -211,21 +209,6 @@ private struct Disabled: RowValue {
     init(row: borrowing some LedgerRow & ~Copyable) throws {
         id = try row.text(0)
         reason = try row.text(1)
-    }
-}
-
-private struct Burial: StoreQuery {
-    let endpoint: Disabled
-    let time: Timestamp
-
-    func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws -> Int {
-        try connection.run(
-            OutboxQueries.bury(connection.dialect),
-            [
-                .text(endpoint.reason), .integer(time.milliseconds), .text(endpoint.id),
-                .integer(Int64(OutboxQueries.slice)),
-            ]
-        )
     }
 }
 
