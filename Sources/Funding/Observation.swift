@@ -112,13 +112,13 @@ package struct ProviderNotice: Codable, Equatable, Sendable {
 package struct SeenCharge: Equatable, Sendable {
     /// Its own balance transaction; `nil` while the provider has not made it.
     package let transaction: SeenTransaction?
-    package let refunds: [SeenRefund]
-    package let disputes: [SeenDispute]
+    package let refunds: [SeenReturn]
+    package let disputes: [SeenReturn]
 
     package init(
         transaction: SeenTransaction?,
-        refunds: [SeenRefund] = [],
-        disputes: [SeenDispute] = []
+        refunds: [SeenReturn] = [],
+        disputes: [SeenReturn] = []
     ) {
         self.transaction = transaction
         self.refunds = refunds
@@ -156,35 +156,17 @@ package struct SeenTransaction: Equatable, Sendable {
     }
 }
 
-/// A refund of a charge, made at the provider.
-package struct SeenRefund: Equatable, Sendable {
-    /// `re_…`.
+/// A refund of a charge, made at the provider, or a dispute. An inquiry moves no money and has no
+/// transactions.
+package struct SeenReturn: Equatable, Sendable {
+    /// `re_…`, or `dp_…` or `du_…`.
     package let id: String
-    /// In minor units, positive.
+    /// In minor units of the charge's currency, positive: of a dispute what it moves where the
+    /// provider keeps our balance in another one.
     package let amount: Int64
     /// The transaction with which the money left; `nil` while it has not.
     package let out: SeenTransaction?
-    /// The transaction with which it came back because the refund failed.
-    package let back: SeenTransaction?
-
-    package init(id: String, amount: Int64, out: SeenTransaction?, back: SeenTransaction? = nil) {
-        self.id = id
-        self.amount = amount
-        self.out = out
-        self.back = back
-    }
-}
-
-/// A dispute of a charge. An inquiry moves no money and has no transactions.
-package struct SeenDispute: Equatable, Sendable {
-    /// `dp_…` or `du_…`.
-    package let id: String
-    /// In minor units of the charge's currency, positive: what it moves where the provider keeps
-    /// our balance in another one.
-    package let amount: Int64
-    /// The transaction with which the money was taken.
-    package let out: SeenTransaction?
-    /// The transaction with which it was given back.
+    /// The transaction with which it came back: the refund failed, or the dispute was won.
     package let back: SeenTransaction?
 
     package init(id: String, amount: Int64, out: SeenTransaction?, back: SeenTransaction? = nil) {

@@ -280,7 +280,7 @@ struct WithdrawalTests {
         let payer = try rig.user("payer")
         let shop = try rig.user("shop", cents: 400)
         let id = try rig.open(2_000, by: payer).outcome.get()
-        func seen(_ refunds: [SeenRefund]) -> Observation {
+        func seen(_ refunds: [SeenReturn]) -> Observation {
             .deposit(
                 SeenDeposit(
                     intent: "pi_1",
@@ -302,7 +302,7 @@ struct WithdrawalTests {
             fee: 0,
             currency: "usd"
         )
-        _ = try rig.tell(Observe(id, seen([SeenRefund(id: "re_1", amount: 2_000, out: out)]))).get()
+        _ = try rig.tell(Observe(id, seen([SeenReturn(id: "re_1", amount: 2_000, out: out)]))).get()
         #expect(rig.balance(.houseOf(.owed, payer)) == -1_500)
         try rig.onboard(payer)
         #expect(try rig.withdraw(1, by: payer).refusal == Refusal(.walletOwes))

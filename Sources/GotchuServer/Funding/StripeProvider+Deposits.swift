@@ -116,8 +116,8 @@ extension StripeProvider {
         let line = intent.latestCharge?.object?.balanceTransaction?.object
         let charge = SeenCharge(
             transaction: line.map(SeenTransaction.init),
-            refunds: refunds.reversed().map(SeenRefund.init),
-            disputes: disputes.reversed().map(SeenDispute.init)
+            refunds: refunds.reversed().map { SeenReturn($0) },
+            disputes: disputes.reversed().map { SeenReturn($0) }
         )
         return Shown(.deposit(SeenDeposit(intent, checkout: checkout, charge: charge)))
     }
@@ -189,7 +189,7 @@ extension SeenTransaction {
     }
 }
 
-extension SeenRefund {
+extension SeenReturn {
     fileprivate init(_ refund: StripeRefund) {
         self.init(
             id: refund.id,
@@ -198,9 +198,7 @@ extension SeenRefund {
             back: refund.failureBalanceTransaction?.object.map(SeenTransaction.init)
         )
     }
-}
 
-extension SeenDispute {
     fileprivate init(_ dispute: Dispute) {
         let lines = dispute.balanceTransactions
         self.init(

@@ -106,7 +106,7 @@ enum FundingStory {
 
     private static func seen(refunded: Int64?) -> Observation {
         let refunds = refunded.map {
-            [SeenRefund(id: "re_1", amount: $0, out: line("txn_2", "refund", -$0))]
+            [SeenReturn(id: "re_1", amount: $0, out: line("txn_2", "refund", -$0))]
         }
         return .deposit(
             SeenDeposit(
