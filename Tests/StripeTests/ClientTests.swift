@@ -11,8 +11,8 @@ import Testing
 @Suite("Calls to Stripe")
 struct ClientTests {
     private static let usd = Currency.usd
-    private static func charging(_ amount: Int64) -> Charging {
-        Charging(amount: amount, currency: usd, metadata: ["gotchu_deposit": "d1"])
+    private static func charging(_ amount: Int64) -> NamedAmount {
+        NamedAmount(amount: amount, currency: usd, metadata: ["gotchu_deposit": "d1"])
     }
 
     private static func key(_ text: String) throws -> CallKey { try #require(CallKey(text)) }
@@ -126,7 +126,7 @@ struct ClientTests {
                 key: try Self.key("l")
             )
             #expect(try Self.done(await client.send(link)).url.hasPrefix("http"))
-            let moving = Moving(amount: 400, currency: Self.usd, metadata: ["w": "1"])
+            let moving = NamedAmount(amount: 400, currency: Self.usd, metadata: ["w": "1"])
             func transfer(_ key: String) throws -> StripeCall<StripeTransfer> {
                 .createTransfer(moving, to: account.id, group: "w1", key: try Self.key(key))
             }

@@ -10,7 +10,11 @@ import Testing
 struct FaultTests {
     private static func call(_ key: String, amount: Int64 = 500) throws -> StripeCall<PaymentIntent>
     {
-        let charging = Charging(amount: amount, currency: .usd, metadata: ["gotchu_deposit": key])
+        let charging = NamedAmount(
+            amount: amount,
+            currency: .usd,
+            metadata: ["gotchu_deposit": key]
+        )
         return .createPaymentIntent(charging, key: try #require(CallKey(key)))
     }
 

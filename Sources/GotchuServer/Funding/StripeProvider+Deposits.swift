@@ -15,7 +15,7 @@ extension StripeProvider {
             Self.depositName: order.deposit.rawValue, Self.userName: order.user.rawValue,
         ]
         metadata[Self.referenceName] = order.reference
-        let charging = Charging(
+        let charging = NamedAmount(
             amount: order.amount.minorUnits,
             currency: order.amount.currency,
             metadata: metadata

@@ -71,7 +71,7 @@ extension StripeProvider {
     func send(_ order: TransferOrder) async -> Shown {
         let call = StripeCall.createTransfer(
             // The account may be another user's, to whom this one is linked.
-            Moving(order.amount, withdrawal: order.withdrawal, of: order.user),
+            NamedAmount(order.amount, withdrawal: order.withdrawal, of: order.user),
             to: order.destination,
             group: order.withdrawal.rawValue,
             key: CallKey(ours: order.key)
@@ -129,7 +129,7 @@ extension StripeProvider {
 
     func send(_ order: PayoutOrder) async -> Shown {
         let call = StripeCall.createPayout(
-            Moving(order.amount, withdrawal: order.withdrawal),
+            NamedAmount(order.amount, withdrawal: order.withdrawal),
             from: order.account,
             destination: order.bankAccount,
             key: CallKey(ours: order.key)
@@ -178,7 +178,7 @@ extension StripeProvider {
     }
 }
 
-extension Moving {
+extension NamedAmount {
     fileprivate init(_ amount: Money, withdrawal: RecordID, of user: UserID? = nil) {
         var metadata = [StripeProvider.withdrawalName: withdrawal.rawValue]
         metadata[StripeProvider.userName] = user?.rawValue

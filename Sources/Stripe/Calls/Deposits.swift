@@ -1,7 +1,7 @@
 package import GotchuCore
 
-/// The amount that a card pays, and the names by which it is found again.
-package struct Charging: Sendable {
+/// An amount that a card pays or that moves to a payee, and the names by which it is found again.
+package struct NamedAmount: Sendable {
     let amount: Int64
     let currency: String
     let metadata: [String: String]
@@ -51,7 +51,7 @@ extension StripeCall<PaymentIntent> {
     private static var expansion: Form { ["expand": ["latest_charge.balance_transaction"]] }
 
     /// Makes a payment that an app confirms with its client secret.
-    package static func createPaymentIntent(_ charging: Charging, key: CallKey) -> Self {
+    package static func createPaymentIntent(_ charging: NamedAmount, key: CallKey) -> Self {
         let form: Form = [
             "amount": .integer(charging.amount), "currency": .text(charging.currency),
             "automatic_payment_methods": ["enabled": true, "allow_redirects": "never"],
@@ -95,7 +95,7 @@ extension StripeCall<CheckoutSession> {
 
     /// Makes a page of Stripe's on which a card pays.
     package static func createCheckout(
-        _ charging: Charging,
+        _ charging: NamedAmount,
         _ pages: CheckoutPages,
         key: CallKey
     ) -> Self {

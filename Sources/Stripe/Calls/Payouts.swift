@@ -1,19 +1,5 @@
 package import GotchuCore
 
-/// An amount on its way to a payee.
-package struct Moving: Sendable {
-    let amount: Int64
-    let currency: String
-    let metadata: [String: String]
-
-    /// - Parameter amount: In minor units.
-    package init(amount: Int64, currency: Currency, metadata: [String: String]) {
-        self.amount = amount
-        self.currency = currency.rawValue.lowercased()
-        self.metadata = metadata
-    }
-}
-
 extension StripeCall<ConnectedAccount> {
     /// Makes a payee's account: Stripe asks for what it must know and shows a dashboard, the
     /// platform bears fees and losses, and money leaves it only when we say so.
@@ -88,7 +74,7 @@ extension StripeCall<StripeTransfer> {
     ///
     /// - Parameter group: Our id, by which it is found again.
     package static func createTransfer(
-        _ moving: Moving,
+        _ moving: NamedAmount,
         to account: String,
         group: String,
         key: CallKey
@@ -134,7 +120,7 @@ extension StripeCall<StripePayout> {
     ///
     /// - Parameter destination: A bank account; `nil` for the account's usual one.
     package static func createPayout(
-        _ moving: Moving,
+        _ moving: NamedAmount,
         from account: String,
         destination: String?,
         key: CallKey
