@@ -37,7 +37,7 @@ struct ContestPage: Sendable {
             language: language,
             controls: """
                 \(visit == nil ? logIn : nil)\
-                <a class="plain" href="\(ownPath)">\(words.refresh)</a>
+                <a class="plain" href="\(ownPath)">\(language.wallet.refresh)</a>
                 """,
             content: """
                 \(summary)
@@ -66,7 +66,7 @@ struct ContestPage: Sendable {
 
     private func wallet(after problem: Problem?) -> HTML? {
         guard problem?.code == ErrorCode.insufficientWalletBalance.rawValue else { return nil }
-        return "<p><a class=\"main\" href=\"\(WebPath.wallet)\">\(words.toWallet)</a></p>"
+        return "<p><a class=\"main\" href=\"\(WebPath.wallet)\">\(language.pay.toWallet)</a></p>"
     }
 
     private var summary: HTML {
@@ -271,7 +271,7 @@ struct ContestListPage: Sendable {
             \(words.logIn)</a>
             """ : nil
         return WebPage(
-            title: words.contests,
+            title: language.frame.contests,
             section: .contests,
             language: language,
             controls: "\(organize)\(login)",
@@ -299,7 +299,7 @@ struct ContestListPage: Sendable {
                 """
         }
         let columns = [
-            (words.contests, "what"), (words.fee, "n"), (words.entries, ""),
+            (language.frame.contests, "what"), (words.fee, "n"), (words.entries, ""),
         ]
         return "<section class=\"panel\">\(HTML.list(columns, rows))\(more)</section>"
     }

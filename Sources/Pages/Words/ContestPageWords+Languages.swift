@@ -1,9 +1,7 @@
 extension ContestPageWords {
     static let english = ContestPageWords(
-        contests: "Contests",
         none: "There is no contest now.",
         more: "More",
-        refresh: "Refresh",
         organize: "Organise",
         by: "By {}",
         closes: "Entries close",
@@ -22,7 +20,6 @@ extension ContestPageWords {
         place: "Place",
         save: "Save the roster",
         cap: "Together they may cost {}.",
-        toWallet: "To the wallet",
         elsewhere: "This page cannot do that.",
         results: "Results",
         noResults: "Nobody is in yet.",
@@ -46,10 +43,8 @@ extension ContestPageWords {
     )
 
     static let german = ContestPageWords(
-        contests: "Wettbewerbe",
         none: "Zurzeit gibt es keinen Wettbewerb.",
         more: "Mehr",
-        refresh: "Neu laden",
         organize: "Veranstalten",
         by: "Von {}",
         closes: "Anmeldung bis",
@@ -68,7 +63,6 @@ extension ContestPageWords {
         place: "Platz",
         save: "Aufstellung speichern",
         cap: "Zusammen dürfen sie {} kosten.",
-        toWallet: "Zur Wallet",
         elsewhere: "Das geht auf dieser Seite nicht.",
         results: "Ergebnisse",
         noResults: "Noch nimmt niemand teil.",
@@ -92,10 +86,8 @@ extension ContestPageWords {
     )
 
     static let arabic = ContestPageWords(
-        contests: "المسابقات",
         none: "لا توجد مسابقة الآن.",
         more: "المزيد",
-        refresh: "حدّث",
         organize: "نظّم",
         by: "من {}",
         closes: "يُغلق الانضمام",
@@ -114,7 +106,6 @@ extension ContestPageWords {
         place: "مكان",
         save: "احفظ التشكيلة",
         cap: "أقصى تكلفة لها معًا {}.",
-        toWallet: "إلى المحفظة",
         elsewhere: "هذه الصفحة لا تستطيع ذلك.",
         results: "النتائج",
         noResults: "لا مشاركين بعد.",

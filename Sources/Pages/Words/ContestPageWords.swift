@@ -1,13 +1,9 @@
-package import GotchuCore
-
 /// The words of a contest's page around its documents, in one language. A missing one does not
 /// compile, but for those of the members of sections: a member without one is called by its key.
 package struct ContestPageWords: Sendable {
-    package let contests: String
     /// Instead of a list without contests.
     package let none: String
     package let more: String
-    package let refresh: String
     /// Leads to the organiser's part.
     package let organize: String
 
@@ -34,7 +30,6 @@ package struct ContestPageWords: Sendable {
     package let save: String
     /// With the most that a roster may cost.
     package let cap: String
-    package let toWallet: String
     /// For an action that this page does not know.
     package let elsewhere: String
 
@@ -72,15 +67,5 @@ package struct ContestPageWords: Sendable {
     private static func words(of key: String) -> String {
         let words = key.replacing("_", with: " ")
         return words.prefix(1).uppercased() + words.dropFirst()
-    }
-}
-
-extension Language {
-    package var contestPage: ContestPageWords {
-        switch self {
-        case .english: .english
-        case .german: .german
-        case .arabic: .arabic
-        }
     }
 }

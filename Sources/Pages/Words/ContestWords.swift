@@ -71,13 +71,3 @@ package struct ContestWords: Sendable {
     /// An amount as people of the language write it.
     package func text(_ amount: Money) -> String { money.text(amount) }
 }
-
-extension Language {
-    package var contests: ContestWords {
-        switch self {
-        case .english: .english
-        case .german: .german
-        case .arabic: .arabic
-        }
-    }
-}

@@ -1,5 +1,3 @@
-package import GotchuCore
-
 /// The words around the server's pages, in one language: navigation, login, problems, dates.
 package struct FrameWords: Sendable {
     /// The name of the navigation.
@@ -49,14 +47,4 @@ package struct FrameWords: Sendable {
     /// From Monday.
     package let weekdays: [String]
     package let months: [String]
-}
-
-extension Language {
-    package var frame: FrameWords {
-        switch self {
-        case .english: .english
-        case .german: .german
-        case .arabic: .arabic
-        }
-    }
 }

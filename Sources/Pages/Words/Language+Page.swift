@@ -1,6 +1,14 @@
 package import GotchuCore
 
 extension Language {
+    /// The words of the customer's display.
+    var words: Words { pick(.english, .german, .arabic) }
+    package var frame: FrameWords { pick(.english, .german, .arabic) }
+    package var pay: PayWords { pick(.english, .german, .arabic) }
+    package var wallet: WalletWords { pick(.english, .german, .arabic) }
+    package var contests: ContestWords { pick(.english, .german, .arabic) }
+    package var contestPage: ContestPageWords { pick(.english, .german, .arabic) }
+
     package var isRightToLeft: Bool { words.isRightToLeft }
 
     /// An amount as people of the language write it. Signs stay where they are: in a text from
@@ -10,6 +18,19 @@ extension Language {
     package func text(_ money: Money, isAdded: Bool = false) -> String {
         let text = (isAdded ? "+" : "") + words.money.text(money)
         return isRightToLeft ? "\u{2066}\(text)\u{2069}" : text
+    }
+
+    /// Returns the table of the language.
+    private func pick<Table>(
+        _ english: @autoclosure () -> Table,
+        _ german: @autoclosure () -> Table,
+        _ arabic: @autoclosure () -> Table
+    ) -> Table {
+        switch self {
+        case .english: english()
+        case .german: german()
+        case .arabic: arabic()
+        }
     }
 }
 

@@ -1,5 +1,3 @@
-package import GotchuCore
-
 /// The words of a payer's pages of one request, in one language.
 package struct PayWords: Sendable {
     // The request.
@@ -90,14 +88,4 @@ package struct PayWords: Sendable {
     package let digits: String
     package let show: String
     package let orCamera: String
-}
-
-extension Language {
-    package var pay: PayWords {
-        switch self {
-        case .english: .english
-        case .german: .german
-        case .arabic: .arabic
-        }
-    }
 }

@@ -1,5 +1,3 @@
-package import GotchuCore
-
 /// The words of a wallet's page, and of those by which money comes in, in one language.
 package struct WalletWords: Sendable {
     // The wallet.
@@ -62,14 +60,4 @@ package struct WalletWords: Sendable {
     package let depositCancelled: String
     package let depositReturned: String
     package let depositLeft: String
-}
-
-extension Language {
-    package var wallet: WalletWords {
-        switch self {
-        case .english: .english
-        case .german: .german
-        case .arabic: .arabic
-        }
-    }
 }

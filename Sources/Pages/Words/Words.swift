@@ -78,13 +78,3 @@ struct Words: Sendable {
         }
     }
 }
-
-extension Language {
-    var words: Words {
-        switch self {
-        case .english: .english
-        case .german: .german
-        case .arabic: .arabic
-        }
-    }
-}
