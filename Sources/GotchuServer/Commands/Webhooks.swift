@@ -58,7 +58,7 @@ struct AddWebhook: AsyncParsableCommand {
             createdAt: .now
         )
         let secret = WebhookSecret.random()
-        do {
+        do throws(any Error) {
             try await Outbox(store).add(endpoint, secret: secret.bytes)
         } catch let error as LedgerError where error.code == .rejected {
             throw ServerFailure(
