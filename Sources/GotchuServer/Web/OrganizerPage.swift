@@ -188,14 +188,19 @@ struct OrganizerPage: Sendable {
             """
             <tr><td>\(visit.zone.time(objection.madeAt))</td>\
             <td>\(objection.body.entry) · <bdi>\(objection.body.name)</bdi></td>\
+            <td class="n">\(objection.body.revision)</td>\
             <td class="what"><bdi>\(objection.body.text)</bdi></td></tr>
             """
         }
-        let columns = [("When", ""), ("Entry", ""), ("Objection", "what")]
+        // One to an older result may be settled by the newer one.
+        let columns = [("When", ""), ("Entry", ""), ("Result", "n"), ("Objection", "what")]
+        let older = contest.body.objections - Int64(rows.count)
+        let note: HTML? =
+            older > 0 ? "<p class=\"quiet\">\(older) older objections are not shown.</p>" : nil
         return """
             <section class="panel" id="objections"><h2>Objections \
             <small>\(contest.body.objections)</small></h2>
-            \(HTML.list(columns, rows))</section>
+            \(HTML.list(columns, rows))\(note)</section>
             """
     }
 
