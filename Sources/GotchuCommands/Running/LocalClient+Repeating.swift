@@ -1,7 +1,6 @@
 import GotchuAPI
 import GotchuCore
 import LocalAPI
-import ServiceProcess
 
 extension LocalClient {
     /// The time for which a call without an answer is repeated.
@@ -80,10 +79,28 @@ extension LocalClientFailure {
 extension ErrorCode {
     /// A Boolean that is true if gotchud gives this answer only after it has looked the key up and
     /// found nothing.
-    ///
-    /// Permissions, the login and the form of the call are checked before the key is looked up; a
-    /// reused key has created something.
-    var isOfAnUnknownKey: Bool {
-        exitStatus == .negative || self == .forbidden || self == .fundingNotConfigured
+    fileprivate var isOfAnUnknownKey: Bool {
+        switch self {
+        case .notFound, .forbidden, .ownSession, .sessionBusy, .sessionNotLocked, .sessionPaid,
+            .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged, .notNear,
+            .ambiguous, .paymentInProgress, .paymentCancelled, .tooManyRotations, .sessionNotPaid,
+            .sessionRefunded, .refundTooLarge, .tipNotAllowed, .shareTaken, .notRefundable,
+            .insufficientWalletBalance,
+            .depositLimit, .intentSettled, .payeeNotOnboarded, .walletOwes, .withdrawalTooLate,
+            .providerRefused, .fundingNotConfigured:
+            true
+        case .contestFull, .contestLocked, .alreadyJoined, .ownContest, .joinTokenRequired,
+            .contestNotFound, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
+            .noScores, .notJoined, .rosterInvalid:
+            true
+        // Permissions, the login and the form of the call are checked before the key is looked up;
+        // a reused key has created something.
+        case .validationError, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType,
+            .rateLimited, .internalError, .tryAgain, .idempotencyKeyRequired,
+            .idempotencyKeyReused, .unauthorized, .notPermitted, .browserRefused, .notLoggedIn,
+            .radioUnavailable, .serverUnreachable, .journalUnwritable, .signatureInvalid,
+            .providerUnavailable, .badServerAnswer:
+            false
+        }
     }
 }
