@@ -137,7 +137,7 @@ extension Funding {
     /// Decides which call a payee needs now.
     package static func look(at payee: Payee, now: Timestamp) -> Next<PayeeBody> {
         var next = Next(payee)
-        // An account is opened only if somebody asks, and none for who is paid to another's.
+        // An account is opened only if somebody asks, and none for a payee linked to another's.
         let isAsked = payee.lookAt != nil && payee.body.payeeOf == nil
         guard payee.body.account != nil || isAsked else {
             next.subject.lookAt = nil
@@ -145,7 +145,7 @@ extension Funding {
         }
         next.call = next.subject.call(at: now)
         next.subject.body.lookedAt = now
-        if payee.lookAt != nil || payee.body.account == nil {
+        if payee.lookAt != nil {
             next.subject.lookAgain(within: Pace.open(payee.body.looks), at: now)
         }
         return next

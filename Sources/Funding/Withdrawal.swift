@@ -65,7 +65,7 @@ package struct WithdrawalBody: Watched {
     package internal(set) var arrivesAt: Timestamp?
     package internal(set) var paidAt: Timestamp?
     /// The time of the first call in this state since which none was answered.
-    var silentSince: Timestamp?
+    package internal(set) var silentSince: Timestamp?
     /// A Boolean that is true until the operator releases a new payee's withdrawals.
     package internal(set) var needsRelease: Bool
     /// A Boolean that is true if a call that is not refused yet may have moved money.

@@ -42,11 +42,11 @@ package struct Outbox: Sendable {
     ///
     /// - Returns: True if there was one.
     package func remove(_ id: String) async throws(LedgerError) -> Bool {
-        let begin = Run(sql: { _ in OutboxQueries.beginRemoval }, values: [.text(id)])
+        let begin = Statement(sql: { _ in OutboxQueries.beginRemoval }, values: [.text(id)])
         // From here on nothing is inserted for it; existing rows are removed in slices.
         guard try await database.change(begin) > 0 else { return false }
         let slice = SQLValue.integer(Int64(OutboxQueries.slice))
-        let removal = Run(sql: OutboxQueries.removeDeliveries, values: [.text(id), slice])
+        let removal = Statement(sql: OutboxQueries.removeDeliveries, values: [.text(id), slice])
         repeat {
             while try await database.change(removal) == OutboxQueries.slice {}
             // A payment that had begun before may have inserted one more.
@@ -62,7 +62,7 @@ package struct Outbox: Sendable {
                 .text(endpoint.reason), .integer(time.milliseconds), .text(endpoint.id),
                 .integer(Int64(OutboxQueries.slice)),
             ]
-            _ = try await database.change(Run(sql: OutboxQueries.bury, values: values))
+            _ = try await database.change(Statement(sql: OutboxQueries.bury, values: values))
         }
     }
 
@@ -180,7 +180,7 @@ private struct Addition: StoreQuery {
 }
 
 /// One statement without rows, whose result is the number of rows that it changed.
-private struct Run: StoreQuery {
+private struct Statement: StoreQuery {
     let sql: @Sendable (Dialect) -> String
     let values: [SQLValue]
 

@@ -74,6 +74,13 @@ struct ContestOperationTests {
         #expect(try await wire.get("/api/contests/\(id)", token: other).status == 200)
         #expect(try await wire.get("/api/contests", token: other).code == "NOT_FOUND")
         try await pages(of: id, at: server)
+        // Somebody off the list is counted before anything is read.
+        let stranger = try await wire.login("passer-by")
+        var code: String?
+        for _ in 0..<1_000 where code != "RATE_LIMITED" {
+            code = try await wire.get("/api/contests/\(id)", token: stranger).code
+        }
+        #expect(code == "RATE_LIMITED")
     }
 
     /// Looks at the pages of contests as somebody who is on the list, one who has entered at the

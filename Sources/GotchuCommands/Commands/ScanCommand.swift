@@ -109,7 +109,7 @@ struct ScanCommand: SocketCommand {
     ) async throws {
         let isLive = output.isLive && !jsonLines
         if !isLive, !options.json { output.talk("Listening …") }
-        try await output.live(every: Self.frameInterval, isKept: true, isDrawn: isLive) {
+        try await output.live(every: Self.frameInterval, isKept: true, isDrawn: !jsonLines) {
             frame(watch, output)
         } during: {
             let follower = EventFollower(client: client, output: output, needsSessions: true)

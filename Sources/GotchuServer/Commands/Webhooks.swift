@@ -58,6 +58,7 @@ struct AddWebhook: AsyncParsableCommand {
             createdAt: .now
         )
         let secret = WebhookSecret.random()
+        // Swift 6.3.1 crashes on `where` behind an error whose type is known.
         do throws(any Error) {
             try await Outbox(store).add(endpoint, secret: secret.bytes)
         } catch let error as LedgerError where error.code == .rejected {

@@ -82,7 +82,7 @@ struct ContestRoutes: Sendable {
     }
 
     /// Throws if contests are shown to some users alone, and this is none of them. The contest that
-    /// somebody has entered at its desk is shown to them all the same.
+    /// somebody is in, by its desk for instance, is shown to them all the same.
     ///
     /// - Parameters:
     ///   - user: `nil` for somebody who is not logged in.
@@ -91,10 +91,10 @@ struct ContestRoutes: Sendable {
         guard !options.users.areAll else { return }
         if let user {
             if options.users.contain(user) { return }
-            if let id = context.flatMap({ try? Self.contest(in: $0) }),
-                try await reader.entry(of: user, in: id) != nil
-            {
-                return
+            if let id = context.flatMap({ try? Self.contest(in: $0) }) {
+                // Nothing is read for a caller who was not counted.
+                try authentication.limits.allowCall(by: Login(user: user))
+                if try await reader.entry(of: user, in: id) != nil { return }
             }
         }
         throw Problem(.notFound, detail: "There is no such address.")

@@ -93,11 +93,10 @@ struct ReconciliationRun {
     /// Reads the balance's history, newest first. Lines in another currency are no part of these
     /// books.
     private func transactions(from start: Timestamp) async throws -> [BalanceTransaction] {
-        try done(
-            await provider.all(pages: StripeProvider.longList) {
-                StripeCall.balanceTransactions(from: start, to: nil, after: $0)
-            }
-        ).filter { $0.currency == Self.currency.rawValue }
+        let all = await provider.all(pages: StripeProvider.longList) {
+            StripeCall.balanceTransactions(from: start, to: nil, after: $0)
+        }
+        return try done(all).filter { $0.currency == Self.currency.rawValue }
     }
 
     /// Both sides as they were read last.
@@ -139,7 +138,10 @@ struct ReconciliationRun {
             }
             var (differences, notes): ([Reconciliation.Difference], [String]) = ([], [])
             for difference in found where before?.contains(difference) ?? true {
-                if let line = both.lines[difference.fact], let time = try await nextLook(at: line) {
+                // What is booked otherwise was looked at.
+                if both.books[difference.fact] == nil, let line = both.lines[difference.fact],
+                    let time = try await nextLook(at: line)
+                {
                     notes.append("\(difference.text) yet: the server sees it by \(time.iso8601)")
                 } else {
                     differences.append(difference)
@@ -282,12 +284,10 @@ struct ReconciliationRun {
             }
             money.theirs += total(try done(balance))
             let start = Timestamp.now.advanced(by: .seconds(-60 * 24 * 3_600))
-            let payouts = try done(
-                await provider.all {
-                    StripeCall.payouts(of: account, from: start, to: nil, after: $0)
-                }
-            )
-            for payout in payouts { try await add(payout, to: &money) }
+            let payouts = await provider.all {
+                StripeCall.payouts(of: account, from: start, to: nil, after: $0)
+            }
+            for payout in try done(payouts) { try await add(payout, to: &money) }
         }
         money.ours = -(try await balance(of: .house(.stripePayouts)))
         return money
@@ -295,11 +295,13 @@ struct ReconciliationRun {
 
     /// Adds what is on its way from an account, as far as the running server can know.
     private func add(_ payout: StripePayout, to money: inout PayeesMoney) async throws {
-        let isOpen = payout.status == .pending || payout.status == .inTransit
-        if isOpen { return money.theirs += payout.amount }
+        if [.pending, .inTransit].contains(payout.status) { return money.theirs += payout.amount }
         let record = try await store.record(named: Posting.name(ofObject: payout.id))?.record
         guard let record, let time = record.dueAt, time > Timestamp.now else { return }
-        switch (try Withdrawal(record).state, payout.status) {
+        let withdrawal = try Withdrawal(record)
+        // A look that was not answered does not count.
+        guard withdrawal.body.silentSince == nil else { return }
+        switch (withdrawal.state, payout.status) {
         case (.inTransit, .paid): money.theirs += payout.amount
         case (.paid, .failed), (.paid, .canceled): money.theirs -= payout.amount
         default: return
@@ -316,12 +318,10 @@ struct ReconciliationRun {
     /// the payment.
     private func adopt(_ differences: inout Int) async throws {
         let start = Timestamp.now.advanced(by: .seconds(-30 * 24 * 3_600))
-        let intents = try done(
-            await provider.all(pages: StripeProvider.longList) {
-                StripeCall.paymentIntents(from: start, to: .now, after: $0)
-            }
-        )
-        for intent in intents where intent.status == .succeeded {
+        let intents = await provider.all(pages: StripeProvider.longList) {
+            StripeCall.paymentIntents(from: start, to: .now, after: $0)
+        }
+        for intent in try done(intents) where intent.status == .succeeded {
             guard let deposit = intent.metadata[StripeProvider.depositName],
                 let user = intent.metadata[StripeProvider.userName]
             else { continue }

@@ -25,7 +25,7 @@ struct DepositPages: Sendable {
     @Sendable func add(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         let text = form.fields.text("amount")
-        let key = try form.fields.lastKey()
+        let key = try form.fields.keyAtEnd()
         guard let amount = FundingDesk.amount(text, atLeast: desk.options.depositMinimum) else {
             return gate.redirect(to: WebPath.wallet, saying: .malformedDeposit)
         }

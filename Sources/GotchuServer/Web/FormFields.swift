@@ -61,7 +61,7 @@ struct FormFields: Sendable {
     }
 
     /// Returns the key that a press must have, as the last of its fields.
-    mutating func lastKey() throws(Problem) -> IdempotencyKey {
+    mutating func keyAtEnd() throws(Problem) -> IdempotencyKey {
         let key = key()
         try end()
         guard let key else { throw .malformedKey }

@@ -101,7 +101,7 @@ struct OrganizerPages: Sendable {
     private func create(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         let typed = ContestForm(&form.fields)
-        let key = try form.fields.lastKey()
+        let key = try form.fields.keyAtEnd()
         do {
             var body = try typed.body(in: visit.zone)
             let terms = try await contests.terms(&body)

@@ -19,7 +19,7 @@ struct PaymentPages: Sendable {
         let visit = form.visit
         let session = try await session(of: visit)
         let text = form.fields.text("amount")
-        let key = try form.fields.lastKey()
+        let key = try form.fields.keyAtEnd()
         let currency = session.amount.currency
         guard let text, let amount = Money(typed: text, currency: currency),
             Money.allowedRequest.contains(amount.minorUnits)

@@ -63,7 +63,7 @@ struct PayoutPages: Sendable {
     @Sendable func withdraw(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         let text = form.fields.text("amount")
-        let key = try form.fields.lastKey()
+        let key = try form.fields.keyAtEnd()
         guard let amount = FundingDesk.amount(text, atLeast: desk.options.payouts.minimum) else {
             return gate.redirect(to: WebPath.payouts, saying: .malformedWithdrawal)
         }

@@ -100,6 +100,10 @@ package struct Metadata: Decodable, Sendable {
     package let wrappedValue: [String: String]
 
     fileprivate init(_ members: [String: String]) { wrappedValue = members }
+
+    package init(from decoder: any Decoder) throws {
+        self.init(try decoder.singleValueContainer().decode([String: String].self))
+    }
 }
 
 extension KeyedDecodingContainer {

@@ -16,8 +16,9 @@ struct Reconcile: AsyncParsableCommand {
               gotchu-server reconcile --database sqlite:shop.db --stripe-key-file /etc/gotchu/stripe
 
             Compares every transaction of Stripe's balance with the books, both balances, and what \
-            lies at payees' accounts. Prints a line for each, "ok" or "DIFF", and exits with 0 if \
-            all is the same and 1 if not. Nothing is changed, unless --book or --adopt is given.
+            lies at payees' accounts. Prints a line for each, "ok", "note" or "DIFF", and exits \
+            with 1 if there is a difference. A note is none: a closed account, or a change that \
+            the running server has not looked at yet. Nothing is changed without --book or --adopt.
             """
     )
 
