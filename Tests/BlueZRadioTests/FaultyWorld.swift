@@ -53,8 +53,8 @@ final class FaultyWorld {
         timings.nextCycle = .milliseconds(100)
         timings.commandLimit = .milliseconds(50)
         timings.answerLimit = .milliseconds(120)
-        timings.callTimeout = .milliseconds(200)
-        timings.advertisingLimit = .milliseconds(300)
+        timings.callTimeout = .milliseconds(200 * patience)
+        timings.advertisingLimit = .milliseconds(300 * patience)
         return timings
     }
 
