@@ -215,7 +215,7 @@ extension Next where Body == WithdrawalBody {
 
     /// Ends the wait for an object of which nothing can be read: the account is closed to us.
     mutating func endSilence(since start: Timestamp, at now: Timestamp) {
-        // What waits for its release is not called for.
+        // Withdrawals that wait for their release need no answer yet.
         subject.body.silentSince = subject.body.needsRelease ? nil : start
         let isSilent = now >= start.advanced(by: WithdrawalBody.silencePatience)
         switch subject.state {

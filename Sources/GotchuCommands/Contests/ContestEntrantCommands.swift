@@ -63,6 +63,7 @@ struct ContestJoinCommand: ContestVerb {
                     throw LocalClientFailure.problem(problem)
                 }
                 output.talk("All places are taken; trying again in \(wait.wholeSecondsText) …")
+                // Nothing tells when a place is given back; the list of waits ends this.
                 try await Task.sleep(for: wait)
             }
         }

@@ -44,6 +44,7 @@ struct WalletAddCommand: SocketCommand {
         var deposit = try await open(money, client)
         if !deposit.status.isFinal { show(deposit, output) }
         while !deposit.status.isFinal, ContinuousClock.now < end {
+            // The server must be asked: gotchud has no event for it; the time limit ends this.
             try await Task.sleep(for: Self.pause)
             // An answer that does not come is asked for again, until the time is over.
             if let newer = try? await client.deposit(deposit.paymentIntentID) { deposit = newer }

@@ -56,6 +56,7 @@ struct WithdrawCommand: SocketCommand {
         var view = try await client.repeating { try await client.withdraw(new, key: $0) }
         let end = ContinuousClock.now + timeout.duration
         while view.state == .sending || view.state == .unknown, ContinuousClock.now < end {
+            // The server must be asked: gotchud has no event for it; the time limit ends this.
             try await Task.sleep(for: Self.pause)
             view = try await client.withdrawal(view.id)
         }

@@ -138,7 +138,7 @@ struct ReconciliationRun {
             }
             var (differences, notes): ([Reconciliation.Difference], [String]) = ([], [])
             for difference in found where before?.contains(difference) ?? true {
-                // What is booked otherwise was looked at.
+                // A fact that is booked in another amount has been looked at.
                 if both.books[difference.fact] == nil, let line = both.lines[difference.fact],
                     let time = try await nextLook(at: line)
                 {
