@@ -180,9 +180,8 @@ extension Connection: BusThread.Pump {
         if isGathering(now: now) {
             return BusThread.Interest(descriptor: nil, deadline: gatherEnd)
         }
-        // One read takes 2 KiB, a few signals: what has gathered takes several.
+        // One read takes 2 KiB, a few signals: what has gathered takes several, and several turns.
         let hasGathered = gatherEnd != nil
-        gatherEnd = nil
         var count = 0
         var isDrained = false
         repeat {
@@ -195,12 +194,13 @@ extension Connection: BusThread.Pump {
             isDrained = count == before
             // Bounded: jobs (replies being awaited) get their turn in between.
         } while hasGathered && !isDrained && count < Self.messagesPerTurn
+        if isDrained { gatherEnd = nil }
         sendWaitingCalls()
         guard let descriptor = wire?.descriptor, let isSending = wire?.hasMessagesToSend else {
             return nil
         }
-        let hasMore = wire?.hasMessages == true
-        if limits.gathersSignals, count > 0, !hasMore, isDrained || !hasGathered {
+        let hasMore = wire?.hasMessages == true || gatherEnd != nil
+        if limits.gathersSignals, count > 0, !hasMore {
             gatherEnd = pace.read(count, now: .now).map { .now + $0 }
             if isGathering(now: now) {
                 return BusThread.Interest(descriptor: nil, deadline: gatherEnd)

@@ -1,6 +1,12 @@
 package import GotchuCore
 package import Ledger
 
+/// A session that was just made, with its payee's name as payers see it.
+package struct CreatedSession: Equatable, Sendable {
+    package let session: Session
+    package let payeeName: String
+}
+
 /// Creates a session. It is published at once: it starts as ADVERTISING.
 package struct CreateSession: LedgerCommand {
     package static let name = "create-session"
@@ -56,7 +62,10 @@ package struct CreateSession: LedgerCommand {
         footprint.dueGroups.insert(group)
     }
 
-    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
+    package func decide(
+        on books: inout Books,
+        at time: Timestamp
+    ) throws(Refusal) -> CreatedSession {
         guard let user = books.rows.users[payee] else { throw Refusal(.unknownUser) }
         guard books.rows.accounts[Account.Key(.user(payee), amount.currency)] != nil else {
             throw Refusal(.noWalletInCurrency)
@@ -84,7 +93,7 @@ package struct CreateSession: LedgerCommand {
         )
         books.put(session, at: time)
         books.put(Name(Session.name(of: eid), target: id.rawValue))
-        return session
+        return CreatedSession(session: session, payeeName: user.displayName)
     }
 }
 

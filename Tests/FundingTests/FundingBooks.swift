@@ -58,7 +58,7 @@ struct FundingBooks {
             reference: nil,
             lifetime: .seconds(300)
         )
-        let session = try tell(create).get().id
+        let session = try tell(create).get().session.id
         _ = try tell(LockSession(session: session, payer: payer)).get()
         let pay = Pay(session: session, payer: payer, expectedAmount: nil)
         _ = try tell(pay, by: payer).outcome.get()

@@ -70,7 +70,7 @@ struct TakeTests {
             allowsTip: true,
             usualTake: bps
         )
-        let session = try rig.tell(create).get().id
+        let session = try rig.tell(create).get().session.id
         _ = try rig.tell(LockSession(session: session, payer: payer)).get()
         let pay = Pay(session: session, payer: payer, expectedAmount: nil, tip: tip)
         let outcome = try rig.tell(pay, by: payer).outcome.get()
@@ -95,7 +95,7 @@ struct TakeTests {
                 lifetime: .seconds(300),
                 usualTake: 1_000
             )
-            let group = try rig.tell(create).get().id
+            let group = try rig.tell(create).get().session.id
             var shares: [SessionID] = []
             for (index, payer) in payers.enumerated() {
                 let lock = LockSession(session: group, payer: payer, place: Int64(index) + 1)

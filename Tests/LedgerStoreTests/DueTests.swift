@@ -68,7 +68,7 @@ struct DueTests {
             """
         )
         let store = try books.open()
-        func create() async throws -> Result<Session, Refusal> {
+        func create() async throws -> Result<CreatedSession, Refusal> {
             try await store.commit(
                 CreateSession(
                     payee: Cast.users[0],

@@ -101,6 +101,7 @@ extension StepAnswer.Outcome {
             switch value as Any {
             case let user as User: .user(user)
             case let session as Session: .session(session)
+            case let created as CreatedSession: .session(created.session)
             case let rotation as Rotation: .rotation(rotation)
             case let payment as Pay.Outcome: .paid(payment)
             case let refund as RefundPayment.Outcome: .refunded(refund)

@@ -56,7 +56,7 @@ extension Ledger {
             reference: nil,
             lifetime: lifetime
         )
-        return try await submit(create).get()
+        return try await submit(create).get().session
     }
 
     /// A session of 300 seconds, locked by a payer.

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -31,9 +32,11 @@ def wakeups(process: int) -> dict[str, int]:
     """How often each thread has waited and was woken."""
     counts = {}
     for task in Path(f"/proc/{process}/task").iterdir():
-        for line in (task / "status").read_text().splitlines():
-            if line.startswith("voluntary_ctxt_switches:"):
-                counts[task.name] = int(line.split()[1])
+        # A thread may end while they are read.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            for line in (task / "status").read_text().splitlines():
+                if line.startswith("voluntary_ctxt_switches:"):
+                    counts[task.name] = int(line.split()[1])
     return counts
 
 

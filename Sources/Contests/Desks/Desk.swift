@@ -145,14 +145,18 @@ package struct OpenDesk: LedgerCommand {
         group.touch(&footprint, knowing: rows)
     }
 
-    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
+    package func decide(
+        on books: inout Books,
+        at time: Timestamp
+    ) throws(Refusal) -> CreatedSession {
         let contest = try books.contest(contest, of: group.payee, at: time)
         if let reason = contest.lockedReason { throw Refusal(reason) }
         let desks = contest.body.desks.filter { books.isOpen($0, at: time) }
         guard desks.count < Contest.deskLimit else { throw Refusal(.tooManyLiveSessions) }
-        let session = try group.decide(on: &books, at: time)
-        books.put(contest.changed(at: time) { $0.body.desks = desks + [session.id] }, at: time)
-        return session
+        let created = try group.decide(on: &books, at: time)
+        let opened = desks + [created.session.id]
+        books.put(contest.changed(at: time) { $0.body.desks = opened }, at: time)
+        return created
     }
 }
 

@@ -22,10 +22,6 @@ package struct Presence: Sendable {
         if case .session = standing { true } else { false }
     }
 
-    /// True if the server's answer is late. The EID then ranks lower, so that many forged EIDs,
-    /// more than are resolved, hide no till.
-    var isOverdue = false
-
     /// The payment server's answer about an EID.
     package enum Standing: Equatable, Sendable {
         /// No answer yet.
@@ -55,6 +51,7 @@ package struct Presence: Sendable {
         silentAfter = sighting.time
         findSilence()
         addLevel(of: sighting)
+        findZone()
     }
 
     /// The filtered level in dBm at the adapter that hears it best; `nil` while no level was given.
@@ -69,11 +66,15 @@ package struct Presence: Sendable {
         return 1 / interval.inSeconds
     }
 
-    /// The zone by its own level alone.
-    var zone: Zone {
-        if level == nil, policy.acceptsUnknownRSSI { return .tap }
-        if tapGate.isInside { return .tap }
-        return nearGate.isInside ? .near : .far
+    /// The zone by its own level alone. Stored, because each sighting reads it of all presences.
+    private(set) var zone = Zone.far
+
+    private mutating func findZone() {
+        if tapGate.isInside || level == nil && policy.acceptsUnknownRSSI {
+            zone = .tap
+        } else {
+            zone = nearGate.isInside ? .near : .far
+        }
     }
 
     /// A Boolean that is true if it is near or at tap by its own level, whatever it stands for.
@@ -99,6 +100,7 @@ package struct Presence: Sendable {
     mutating func use(_ policy: ProximityPolicy) {
         self.policy = policy
         findSilence()
+        findZone()
     }
 
     mutating func add(_ sighting: Sighting) {
@@ -113,11 +115,13 @@ package struct Presence: Sendable {
         findSilence()
         carrier = sighting.carrier
         addLevel(of: sighting)
+        findZone()
     }
 
     mutating func advance(to now: MonotonicTime) {
         tapGate.advance(to: now, policy: policy)
         nearGate.advance(to: now, policy: policy)
+        findZone()
     }
 
     private mutating func addLevel(of sighting: Sighting) {

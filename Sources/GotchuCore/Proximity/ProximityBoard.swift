@@ -11,6 +11,10 @@ package struct ProximityBoard: Sendable {
     /// The strongest, and the strongest of another session, as of the last step.
     private var best: Ranked?
     private var second: Ranked?
+    /// The time before which one was first heard whose answer is late, as of the last step; `nil`
+    /// while no answer is. It then ranks lower, so that many forged EIDs, more than are resolved,
+    /// hide no till.
+    private var lateSince: MonotonicTime?
     private var leader: Ranked?
     private var leadingSince: MonotonicTime?
 
@@ -92,16 +96,14 @@ package struct ProximityBoard: Sendable {
 
     /// Sets every presence's verdict; returns those that changed.
     private mutating func judge(at now: MonotonicTime) -> Set<EID> {
-        (best, second) = (nil, nil)
         // Answers count as late only beside a resolved session.
-        let hasSession = presences.indices.contains { index in
-            presences[index].isSession && presences[index].isInReach
-        }
+        lateSince = hasSessionInReach ? now + (.zero - policy.timeToResolve) : nil
+        (best, second) = (nil, nil)
         for index in presences.indices {
-            presences[index].isOverdue =
-                hasSession && presences[index].standing == .unknown
-                && now - presences[index].firstHeard >= policy.timeToResolve
-            guard let ranked = rank(of: index) else { continue }
+            guard let level = rankingLevel(of: index), level >= second?.level ?? -.infinity else {
+                continue
+            }
+            let ranked = Ranked(eid: eids[index], level: level, standing: standing(of: index))
             let isSame = best.map(ranked.isSame) ?? false
             if best.map({ $0 < ranked }) ?? true {
                 if !isSame { second = best }
@@ -114,13 +116,44 @@ package struct ProximityBoard: Sendable {
         var changed: Set<EID> = []
         for index in presences.indices {
             // Most presences are far, and are so without a comparison.
-            let isFar = !presences[index].isInReach || presences[index].standing == .nobodys
+            let (before, isFar) = verdict(of: index)
             let verdict = isFar ? .far : verdict(on: index, at: now)
-            guard presences[index].verdict != verdict else { continue }
+            guard before != verdict else { continue }
             presences[index].verdict = verdict
             changed.insert(eids[index])
         }
         return changed
+    }
+
+    // Each sighting reads all presences: a span copies none of them.
+
+    private var hasSessionInReach: Bool {
+        let presences = presences.span
+        for index in presences.indices where presences[index].isInReach {
+            if presences[index].isSession { return true }
+        }
+        return false
+    }
+
+    private func standing(of index: Int) -> Presence.Standing { presences.span[index].standing }
+
+    /// Returns a presence's verdict so far, and whether it is far whatever the others are.
+    private func verdict(of index: Int) -> (Verdict, isFar: Bool) {
+        let presences = presences.span
+        let isFar = !presences[index].isInReach || presences[index].standing == .nobodys
+        return (presences[index].verdict, isFar)
+    }
+
+    /// Returns the level by which a presence is ranked; `nil` if it is not ranked.
+    private func rankingLevel(of index: Int) -> Double? {
+        let presences = presences.span
+        guard let level = presences[index].level, presences[index].standing != .nobodys else {
+            return nil
+        }
+        let isLate =
+            presences[index].standing == .unknown
+            && lateSince.map { presences[index].firstHeard <= $0 } ?? false
+        return isLate ? level - policy.handicap : level
     }
 
     /// Removes a presence; the last one moves to its index.
@@ -146,14 +179,11 @@ package struct ProximityBoard: Sendable {
         return (own.isSame(best) ? second : best).map { own.level - $0.level }
     }
 
-    /// Returns a presence's rank by level; `nil` if it is not ranked. It copies no presence: every
-    /// advertisement ranks all of them.
+    /// Returns a presence's rank; `nil` if it is not ranked.
     private func rank(of index: Int) -> Ranked? {
-        guard let level = presences[index].level else { return nil }
-        let standing = presences[index].standing
-        guard standing != .nobodys else { return nil }
-        let handicap = presences[index].isOverdue ? policy.handicap : 0
-        return Ranked(eid: eids[index], level: level - handicap, standing: standing)
+        rankingLevel(of: index).map {
+            Ranked(eid: eids[index], level: $0, standing: standing(of: index))
+        }
     }
 
     /// Records since when the nearest has led by `policy.lead`. One that is alone leads.

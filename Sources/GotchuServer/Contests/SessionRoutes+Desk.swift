@@ -11,7 +11,7 @@ extension SessionRoutes {
         of organizer: UserID,
         _ contests: ContestReader,
         _ fields: JSONFields
-    ) async throws -> Session {
+    ) async throws -> CreatedSession {
         var fields = fields
         let text = try fields.string("contest_id")
         let amount = try fields.integer("amount_cents")

@@ -25,7 +25,7 @@ struct SessionRoutes: Sendable {
         var fields = try await request.fields()
         let kind = try fields.string("kind")
         if kind == Desk.name, let contests, contests.options.users.contain(payee) {
-            return try await created(openDesk(of: payee, contests.reader, fields))
+            return try reply(await openDesk(of: payee, contests.reader, fields))
         }
         let amount = try Self.amount(&fields)
         let memo = try fields.shortText("memo", limit: Self.longestText)
@@ -39,9 +39,9 @@ struct SessionRoutes: Sendable {
             in: split == nil ? Session.allowedSeconds : Split.allowedSeconds
         )
         try await desk.requireOnboarded(payee)
-        let session: Session
+        let created: CreatedSession
         if let split {
-            session = try await ledger.submit(
+            created = try await ledger.submit(
                 CreateGroup(
                     purpose: Split.name,
                     payee: payee,
@@ -56,7 +56,7 @@ struct SessionRoutes: Sendable {
                 )
             ).accepted()
         } else {
-            session = try await ledger.submit(
+            created = try await ledger.submit(
                 CreateSession(
                     payee: payee,
                     amount: amount,
@@ -69,18 +69,16 @@ struct SessionRoutes: Sendable {
                 )
             ).accepted()
         }
-        return try await created(session)
+        return try reply(created)
     }
 
-    private func created(_ session: Session) async throws -> Response {
-        // What payers will see. The session is made, whether or not this can be read.
-        let published = try? await ledger.published(session.eid)
-        return try Reply.json(
+    private func reply(_ created: CreatedSession) throws -> Response {
+        try Reply.json(
             CreateSessionReply(
-                sid: session.id,
-                eid: session.eid,
-                expiresAt: session.expiresAt,
-                payee: published.map { PayeeDisplay(name: $0.payeeName) },
+                sid: created.session.id,
+                eid: created.session.eid,
+                expiresAt: created.session.expiresAt,
+                payee: PayeeDisplay(name: created.payeeName),
                 publicURL: publicURL
             )
         )

@@ -70,7 +70,10 @@ package struct CreateGroup: LedgerCommand {
         footprint.dueGroups.formUnion(counted)
     }
 
-    package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Session {
+    package func decide(
+        on books: inout Books,
+        at time: Timestamp
+    ) throws(Refusal) -> CreatedSession {
         guard let user = books.rows.users[payee] else { throw Refusal(.unknownUser) }
         guard books.rows.accounts[Account.Key(.user(payee), currency)] != nil else {
             throw Refusal(.noWalletInCurrency)
@@ -99,7 +102,7 @@ package struct CreateGroup: LedgerCommand {
         )
         books.put(group, at: time)
         books.put(Name(Session.name(of: eid), target: id.rawValue))
-        return group.face
+        return CreatedSession(session: group.face, payeeName: user.displayName)
     }
 }
 

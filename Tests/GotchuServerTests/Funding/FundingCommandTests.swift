@@ -91,8 +91,7 @@ struct FundingCommandTests {
             let id = try #require(path.split(separator: "/").last.map(String.init))
             #expect(try await rig.run("payouts", "retry", id).code == 0)
             try await eventually("the list of payouts is read") {
-                let requests = try await rig.standIn.state()["requests"]?.list ?? []
-                return requests.contains { $0["call"]?.text == "GET /v1/payouts" } ? true : nil
+                try await rig.calls("GET /v1/payouts") > 0 ? true : nil
             }
             #expect(try await rig.count("payouts") == 1)
             #expect(try await rig.wire().get(path, token: payee).string("status") == "processing")

@@ -285,6 +285,12 @@ actor FundingRig {
         try await standIn.state()[kind]?.list?.count ?? 0
     }
 
+    /// The number of requests of a call: `GET /v1/payouts/{payout}`.
+    func calls(_ call: String) async throws -> Int {
+        let requests = try await standIn.state()["requests"]?.list ?? []
+        return requests.count { $0["call"]?.text == call }
+    }
+
     /// The newest object's id of a kind.
     func last(_ kind: String) async throws -> String {
         try #require(try await standIn.state()[kind]?.list?.last?["id"]?.text)

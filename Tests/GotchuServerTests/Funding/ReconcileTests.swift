@@ -94,6 +94,56 @@ struct ReconcileTests {
         }
     }
 
+    @Test("A payout that the server has looked at without an answer is a difference")
+    func unanswered() async throws {
+        try await FundingRig.with { rig in
+            try await Self.story(rig)
+            #expect(try await rig.reconcile("--book").code == 0)
+            let look = "GET /v1/payouts/{payout}"
+            try await rig.standIn.fault("error", of: look, times: 1_000)
+            let before = try await rig.calls(look)
+            try await rig.movePayout(to: "paid")
+            // By the second look the first one is in the books.
+            try await eventually("the payout was looked at twice more") {
+                try await rig.calls(look) >= before + 2 ? true : nil
+            }
+            try await rig.kill {
+                let found = try await rig.reconcile()
+                #expect(found.code == 1 && !found.text.contains("40.00 is paid"), "\(found.text)")
+                let sentence = "DIFF\t−STRIPE_PAYOUTS 40.00, at payees' accounts 0.00"
+                #expect(found.text.contains(sentence), "\(found.text)")
+                try await rig.standIn.order("clear")
+            }
+            try await eventually("the payout is booked") {
+                try await rig.reconcile().code == 0 ? true : nil
+            }
+        }
+    }
+
+    @Test("Money at an account that is closed is a difference until it is back")
+    func closed() async throws {
+        try await FundingRig.with { rig in
+            let payee = try await rig.wire().login("payee")
+            let account = try await rig.onboard(payee)
+            try await rig.standIn.order("fund", ["amount": .integer(50_000)])
+            try await rig.standIn.fault("error", of: "POST /v1/payouts", times: 1_000)
+            let withdrawal = try await rig.withdraw(payee, cents: 4_000, key: "w")
+            try await eventually("the money is at the account") {
+                let list = try await rig.run("payouts", "list").text
+                return list.contains("SENT") ? true : nil
+            }
+            try await rig.standIn.order("close_account", ["name": .text(account)])
+            let found = try await rig.reconcile("--book")
+            #expect(found.code == 1 && found.text.contains("note\t\(account) is closed"))
+            let sentence = "DIFF\t−STRIPE_PAYOUTS 40.00, at payees' accounts 0.00"
+            #expect(found.text.contains(sentence), "\(found.text)")
+            try await rig.standIn.order("clear")
+            try await rig.wait(payee, for: withdrawal, "status", toBe: "failed")
+            let proof = try await rig.reconcile()
+            #expect(proof.code == 0, "\(proof.text)")
+        }
+    }
+
     @Test("Each of six lies is found, one after the other")
     func lies() async throws {
         let lies = [

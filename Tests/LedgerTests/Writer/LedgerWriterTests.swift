@@ -198,7 +198,7 @@ struct LedgerWriterTests {
                     reference: nil,
                     lifetime: .seconds(300)
                 )
-                return try await writer.submit(create).outcome.get().createdAt
+                return try await writer.submit(create).outcome.get().session.createdAt
             }
             let ahead = right.advanced(by: .seconds(7_200))
             #expect(try await created() == ahead)
