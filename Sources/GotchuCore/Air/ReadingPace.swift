@@ -1,12 +1,12 @@
 /// Decides how long reports of advertisements gather before they are read.
 ///
 /// Waking a thread costs more than reading a frame. Where many come, reading each by itself is most
-/// of the work; nobody at a till notices sixty milliseconds.
+/// of the work; nobody at a till notices eighty milliseconds.
 package struct ReadingPace: Sendable {
     /// The number of reports in a window above which they gather: 160 a second.
     static let busyCount = 40
     package static let window: Duration = .milliseconds(250)
-    static let pause: Duration = .milliseconds(60)
+    static let pause: Duration = .milliseconds(80)
 
     private var windowEnd: MonotonicTime?
     private var count = 0

@@ -17,11 +17,6 @@ package struct Presence: Sendable {
     /// The payment server's answer about the EID.
     var standing: Standing = .unknown
 
-    /// True if it stands for a session.
-    var isSession: Bool {
-        if case .session = standing { true } else { false }
-    }
-
     /// The payment server's answer about an EID.
     package enum Standing: Equatable, Sendable {
         /// No answer yet.

@@ -125,12 +125,12 @@ package struct ProximityBoard: Sendable {
         return changed
     }
 
-    // Each sighting reads all presences: a span copies none of them.
+    // Each sighting reads all presences. A span copies none of them, if what is read is stored.
 
     private var hasSessionInReach: Bool {
         let presences = presences.span
-        for index in presences.indices where presences[index].isInReach {
-            if presences[index].isSession { return true }
+        for index in presences.indices where presences[index].zone != .far {
+            if case .session = presences[index].standing { return true }
         }
         return false
     }
@@ -140,7 +140,7 @@ package struct ProximityBoard: Sendable {
     /// Returns a presence's verdict so far, and whether it is far whatever the others are.
     private func verdict(of index: Int) -> (Verdict, isFar: Bool) {
         let presences = presences.span
-        let isFar = !presences[index].isInReach || presences[index].standing == .nobodys
+        let isFar = presences[index].zone == .far || presences[index].standing == .nobodys
         return (presences[index].verdict, isFar)
     }
 
