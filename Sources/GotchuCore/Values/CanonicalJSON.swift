@@ -120,8 +120,10 @@ private final class JSONValueWriter: Encoder {
     }
 
     private func endObject(_ first: Int) {
-        let own = members[first...]
-        if zip(own, own.dropFirst()).contains(where: { $0.name > $1.name }) { sort(own) }
+        let isOrdered = members.indices.dropFirst(first + 1).allSatisfy {
+            members[$0 - 1].name < members[$0].name
+        }
+        if !isOrdered { sort(members[first...]) }
         members.removeLast(members.count - first)
         text.add(UInt8(ascii: "}"))
     }

@@ -18,13 +18,37 @@ package struct JSONReader {
     ///
     /// - Throws: `Malformed` unless `bytes` are one object whose names are all different.
     package static func object(_ bytes: [UInt8]) throws(Malformed) -> [String: JSONValue] {
+        try whole(bytes) { (reader) throws(Malformed) in try reader.object(depth: 1) }
+    }
+
+    /// Parses exactly one object whose names may occur twice.
+    ///
+    /// - Returns: The members in the order of the text.
+    /// - Throws: `Malformed` unless `bytes` are one object.
+    package static func members(
+        _ bytes: [UInt8]
+    ) throws(Malformed) -> [(name: String, value: JSONValue)] {
+        var members: [(name: String, value: JSONValue)] = []
+        try whole(bytes) { (reader) throws(Malformed) in
+            try reader.members(depth: 1) {
+                members.append(($0, $1))
+                return true
+            }
+        }
+        return members
+    }
+
+    private static func whole<Value>(
+        _ bytes: [UInt8],
+        _ parse: (inout JSONReader) throws(Malformed) -> Value
+    ) throws(Malformed) -> Value {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw Malformed(offset: 0) }
         var reader = JSONReader(bytes)
         reader.skipSpace()
-        let object = try reader.object(depth: 1)
+        let value = try parse(&reader)
         reader.skipSpace()
         guard reader.next == nil else { throw reader.malformed }
-        return object
+        return value
     }
 
     /// The text is not one JSON object, or names a member twice.
@@ -40,23 +64,30 @@ package struct JSONReader {
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func object(depth: Int) throws(Malformed) -> [String: JSONValue] {
+        var object = [String: JSONValue](minimumCapacity: 8)
+        try members(depth: depth) { object.updateValue($1, forKey: $0) == nil }
+        return object
+    }
+
+    /// - Parameter add: Takes a member; returns false for a name that may not occur again.
+    private mutating func members(
+        depth: Int,
+        _ add: (String, JSONValue) -> Bool
+    ) throws(Malformed) {
         try expect("{")
-        var members: [String: JSONValue] = [:]
         skipSpace()
-        if take("}") { return members }
+        if take("}") { return }
         repeat {
             skipSpace()
             let name = try string()
             skipSpace()
             try expect(":")
-            let value = try value(depth: depth)
-            guard members.updateValue(value, forKey: name) == nil else {
+            guard add(name, try value(depth: depth)) else {
                 throw Malformed(offset: position, repeatedName: name)
             }
             skipSpace()
         } while take(",")
         try expect("}")
-        return members
     }
 
     private mutating func value(depth: Int) throws(Malformed) -> JSONValue {

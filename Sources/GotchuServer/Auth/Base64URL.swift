@@ -3,17 +3,19 @@ internal import FoundationEssentials
 /// Base64 for tokens: the URL's alphabet without padding (RFC 4648, 5; RFC 7515, 2).
 enum Base64URL {
     static func encode(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Data(bytes).base64EncodedData().prefix { $0 != UInt8(ascii: "=") }
+        let digits = Array(Data(bytes).base64EncodedData()).prefix { $0 != UInt8(ascii: "=") }
         return String(decoding: digits.map(swapped), as: UTF8.self)
     }
 
     /// - Returns: `nil` for anything but the one canonical spelling of some bytes: a token must
     ///   have one spelling only.
-    static func decode(_ text: some StringProtocol) -> [UInt8]? {
-        let padding = repeatElement(UInt8(ascii: "="), count: -text.utf8.count & 3)
-        let digits = Data(text.utf8.map(swapped) + padding)
-        guard let bytes = Data(base64Encoded: digits),
-            encode(bytes).utf8.elementsEqual(text.utf8)
+    static func decode(_ text: some StringProtocol) -> [UInt8]? { decode(Array(text.utf8)) }
+
+    /// Decodes digits, as `decode` does a text.
+    static func decode(_ digits: some Collection<UInt8>) -> [UInt8]? {
+        let padding = repeatElement(UInt8(ascii: "="), count: -digits.count & 3)
+        guard let bytes = Data(base64Encoded: Data(digits.map(swapped) + padding)),
+            encode(bytes).utf8.elementsEqual(digits)
         else { return nil }
         return Array(bytes)
     }

@@ -23,8 +23,8 @@ struct SignedToken: Sendable {
     /// - Returns: `nil` for anything that is not exactly a token, before any key is looked up.
     init?(_ text: String) {
         guard text.utf8.count <= Self.longest else { return nil }
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].utf8.count <= Self.longestHeader,
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].count <= Self.longestHeader,
             let headerBytes = Base64URL.decode(parts[0]),
             let header = try? JSONReader.object(headerBytes),
             case .string(let algorithm)? = header["alg"],
@@ -42,7 +42,7 @@ struct SignedToken: Sendable {
         self.algorithm = algorithm
         self.claims = claims
         self.signature = signature
-        signedBytes = Array("\(parts[0]).\(parts[1])".utf8)
+        signedBytes = Array(text.utf8.prefix(parts[0].count + 1 + parts[1].count))
     }
 
     private static func isOurType(_ value: JSONValue?) -> Bool {

@@ -109,9 +109,13 @@ struct Tokens: Sendable {
     private static func bearer(of request: Request) -> String? {
         // With two headers it would be a guess which one is meant.
         let values = request.headers[values: .authorization]
-        guard values.count == 1, let value = values.first else { return nil }
-        let parts = value.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        return String(parts[1])
+        guard values.count == 1, let value = values.first,
+            value.utf8.prefix(scheme.count).map({ $0 | 0x20 }) == scheme
+        else { return nil }
+        let token = value.utf8.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
+        return token.isEmpty ? nil : String(Substring(token))
     }
+
+    /// "bearer " in lower case, in which a space stays one.
+    private static let scheme = Array("bearer ".utf8)
 }

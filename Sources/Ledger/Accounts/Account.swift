@@ -53,6 +53,16 @@ package struct Account: Equatable, Sendable {
     package var id: String { computedID("account", key.owner.rawValue, key.currency.rawValue) }
 }
 
+extension Sequence {
+    /// Returns the elements in the order of their accounts' stored owners and currencies.
+    func sorted(by account: (Element) -> Account.Key) -> [Element] {
+        // A text is made once for each, and not at each comparison.
+        map { ($0, account($0).owner.rawValue, account($0).currency.rawValue) }
+            .sorted { ($0.1, $0.2) < ($1.1, $1.2) }
+            .map(\.0)
+    }
+}
+
 /// An account of the house itself. It may be negative: money enters the ledger from there, so that
 /// the sum over all accounts is always zero.
 package enum HouseAccount: String, CaseIterable, Sendable {
@@ -80,7 +90,8 @@ package enum UserHouseAccount: String, CaseIterable, Sendable {
     case take = "TAKE"
 }
 
-extension Account.Owner: RawRepresentable {
+// Not `RawRepresentable`: its owners would be compared and hashed by texts that are made each time.
+extension Account.Owner {
     private static let potPrefix = "pot:"
 
     /// The owner as it is stored: a user's id, the name of a house account, that of one about a

@@ -76,10 +76,7 @@ extension Transfer {
         _ at: Timestamp,
         _ entries: [Entry]
     ) -> [UInt8] {
-        let ordered = entries.sorted {
-            ($0.account.owner.rawValue, $0.account.currency.rawValue)
-                < ($1.account.owner.rawValue, $1.account.currency.rawValue)
-        }
+        let ordered = entries.sorted { $0.account }
         var text = TextBytes(capacity: 96 + 96 * entries.count)
         text.add(
             line: [key.record.rawValue, key.step, kind],

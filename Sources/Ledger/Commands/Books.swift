@@ -33,14 +33,8 @@ package struct Books: Sendable {
         effects.endedNames = endedNames.sorted().compactMap { rows.names[$0] }
         effects.records = changedRecords.compactMap { rows.records[$0] }
             .sorted { $0.id.rawValue < $1.id.rawValue }
-        effects.accounts = changedAccounts.compactMap { rows.accounts[$0] }
-            .sorted { Self.isOrdered($0.key, $1.key) }
+        effects.accounts = changedAccounts.sorted { $0 }.compactMap { rows.accounts[$0] }
         return effects
-    }
-
-    private static func isOrdered(_ first: Account.Key, _ second: Account.Key) -> Bool {
-        (first.owner.rawValue, first.currency.rawValue)
-            < (second.owner.rawValue, second.currency.rawValue)
     }
 
     // MARK: Users, names, records
@@ -229,7 +223,7 @@ package struct Books: Sendable {
             sums[line.account.currency, default: 0] += line.amount
         }
         precondition(sums.values.allSatisfy { $0 == 0 } && amounts.values.allSatisfy { $0 != 0 })
-        return amounts.sorted { isOrdered($0.key, $1.key) }.map { ($0.key, $0.value) }
+        return amounts.sorted { $0.key }.map { ($0.key, $0.value) }
     }
 
     private func posted(
