@@ -56,10 +56,12 @@ package struct Account: Equatable, Sendable {
 extension Sequence {
     /// Returns the elements in the order of their accounts' stored owners and currencies.
     func sorted(by account: (Element) -> Account.Key) -> [Element] {
-        // A text is made once for each, and not at each comparison.
-        map { ($0, account($0).owner.rawValue, account($0).currency.rawValue) }
-            .sorted { ($0.1, $0.2) < ($1.1, $1.2) }
-            .map(\.0)
+        // A text is made once for each, and only short values are moved.
+        let elements = Array(self)
+        return elements.indices
+            .map { (account(elements[$0]).owner.rawValue, account(elements[$0]).currency, $0) }
+            .sorted { ($0.0, $0.1.rawValue) < ($1.0, $1.1.rawValue) }
+            .map { elements[$0.2] }
     }
 }
 
