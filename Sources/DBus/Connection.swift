@@ -29,6 +29,8 @@ package actor Connection {
     private var pace = ReadingPace()
     /// The time until which signals gather unread.
     private var gatherEnd: ContinuousClock.Instant?
+    /// The messages read, in one turn or several, since the pace was last told.
+    private var readCount = 0
     private var closureStreams: [UInt64: AsyncStream<Never>.Continuation] = [:]
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -194,14 +196,16 @@ extension Connection: BusThread.Pump {
             isDrained = count == before
             // Bounded: jobs (replies being awaited) get their turn in between.
         } while hasGathered && !isDrained && count < Self.messagesPerTurn
-        if isDrained { gatherEnd = nil }
+        if hasGathered { gatherEnd = isDrained ? nil : now }
+        readCount += count
         sendWaitingCalls()
         guard let descriptor = wire?.descriptor, let isSending = wire?.hasMessagesToSend else {
             return nil
         }
         let hasMore = wire?.hasMessages == true || gatherEnd != nil
-        if limits.gathersSignals, count > 0, !hasMore {
-            gatherEnd = pace.read(count, now: .now).map { .now + $0 }
+        if limits.gathersSignals, readCount > 0, !hasMore {
+            gatherEnd = pace.read(readCount, now: .now).map { .now + $0 }
+            readCount = 0
             if isGathering(now: now) {
                 return BusThread.Interest(descriptor: nil, deadline: gatherEnd)
             }

@@ -15,8 +15,8 @@ package struct Limits: Sendable {
     /// Subscriptions; a further one fails with `overloaded`.
     var subscriptions = 256
 
-    /// A Boolean that is true if signals that come by the hundred may gather for some milliseconds
-    /// before they are read: to wake a thread costs more than to read a signal.
+    /// A Boolean that is true if signals that come by the hundred may gather unread for
+    /// `ReadingPace.pause`.
     package var gathersSignals = false
 
     package init() {}

@@ -102,7 +102,7 @@ extension Session.Body {
     }
 }
 
-/// The members of a body, taken in their order. One that is not asked for in its turn, or is of
+/// The members of a body, popped in their order. One that is not asked for in its turn, or is of
 /// another type, stays, and so do those behind it.
 private struct Members {
     private var rest: ArraySlice<(name: String, value: JSONValue)>

@@ -22,6 +22,7 @@ struct DeskTests {
             let body = #"{"kind":"entry","contest_id":"\#(contest)"\#(more)}"#
             let reply = try await wire.post("/sessions/create", body, token: rig.organizer)
             #expect(reply.status == 200, "\(reply.text)")
+            #expect(reply.members["payee_display"] is [String: String], "\(reply.text)")
             return (reply.string("sid"), reply.string("eid"))
         }
 

@@ -96,6 +96,18 @@ struct IdentityTests {
         }
     }
 
+    @Test("The scheme is bearer in either case, and no other")
+    func scheme() async throws {
+        let good = try await issuer.token()
+        for (value, status) in [
+            ("Bearer \(good)", 200), ("bEARER  \(good)", 200), ("Bearer", 401), ("Bearer ", 401),
+            ("Bearer\(good)", 401), ("Bearerx \(good)", 401), ("Basic \(good)", 401), (good, 401),
+        ] {
+            let reply = try await wire.call("GET", "/wallet/me", headers: ["Authorization": value])
+            #expect(reply.status == status, "\(value.prefix(12))")
+        }
+    }
+
     @Test("every forgery is refused, in one and the same sentence")
     func forgeries() async throws {
         let key = #""header":{"alg":"ES256","kid":"p256","typ":"JWT"},"by":"p256""#

@@ -39,6 +39,7 @@ struct SplitTests {
                 more: #","kind":"split","# + terms
             )
             #expect(reply.status == 200, "\(reply.text)")
+            #expect(reply.members["payee_display"] is [String: String], "\(reply.text)")
             return (reply.string("sid"), reply.string("eid"))
         }
 

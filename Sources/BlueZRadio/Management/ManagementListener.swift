@@ -43,6 +43,8 @@ final class ManagementListener: BusThread.Pump {
         var pace = ReadingPace()
         /// The time until which reports gather unread.
         var gatherEnd: ContinuousClock.Instant?
+        /// The frames read, in one turn or several, since the pace was last told.
+        var readCount = 0
         var hasEnded = true
     }
 
@@ -128,13 +130,16 @@ final class ManagementListener: BusThread.Pump {
         if tally.overflows > 0 { onNotice(.overflowed(tally.overflows)) }
         if tally.malformed > 0 { onNotice(.malformed(tally.malformed)) }
         if let answerDue = state.answerDue, answerDue <= now { throw .timedOut }
+        state.readCount += tally.frames
         // More may wait: other things have their turn, and then it goes on.
         guard tally.frames < Self.batch else {
             return BusThread.Interest(descriptor: socket.descriptor, deadline: now)
         }
         // Broken and empty: it would be ready for ever.
         if tally.frames == 0, isBroken { throw .lost(0) }
-        if tally.frames > 0, let pause = state.pace.read(tally.frames, now: .now) {
+        let count = state.readCount
+        state.readCount = 0
+        if count > 0, let pause = state.pace.read(count, now: .now) {
             state.gatherEnd = .now + pause
             return BusThread.Interest(descriptor: nil, deadline: state.gatherEnd)
         }

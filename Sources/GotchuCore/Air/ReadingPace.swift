@@ -3,7 +3,8 @@
 /// Waking a thread costs more than reading a frame. Where many come, reading each by itself is most
 /// of the work; nobody at a till notices eighty milliseconds.
 package struct ReadingPace: Sendable {
-    /// The number of reports in a window above which they gather: 160 a second.
+    /// The number of reports in a window from which on they gather: 160 a second. While they do, a
+    /// window ends with a reading, so that they still do at 125.
     static let busyCount = 40
     package static let window: Duration = .milliseconds(250)
     static let pause: Duration = .milliseconds(80)

@@ -11,9 +11,9 @@ package struct ProximityBoard: Sendable {
     /// The strongest, and the strongest of another session, as of the last step.
     private var best: Ranked?
     private var second: Ranked?
-    /// The time before which one was first heard whose answer is late, as of the last step; `nil`
-    /// while no answer is. It then ranks lower, so that many forged EIDs, more than are resolved,
-    /// hide no till.
+    /// The time at or before which a presence without an answer was first heard if the answer is
+    /// late, as of the last step; `nil` while none is. It then ranks lower, so that many forged
+    /// EIDs, more than are resolved, hide no till.
     private var lateSince: MonotonicTime?
     private var leader: Ranked?
     private var leadingSince: MonotonicTime?
@@ -165,7 +165,7 @@ package struct ProximityBoard: Sendable {
     }
 
     /// Returns the lead in dB over the next best (negative: behind the best); `nil` if it is alone
-    /// or has no level.
+    /// or has no level. The others' levels are those of the last step.
     package func margin(of presence: Presence) -> Double? {
         guard let index = eids.firstIndex(of: presence.eid), let level = presence.level else {
             return nil

@@ -18,7 +18,7 @@ package struct JSONReader {
     ///
     /// - Throws: `Malformed` unless `bytes` are one object whose names are all different.
     package static func object(_ bytes: [UInt8]) throws(Malformed) -> [String: JSONValue] {
-        try whole(bytes) { (reader) throws(Malformed) in try reader.object(depth: 1) }
+        try parseWhole(bytes) { (reader) throws(Malformed) in try reader.object(depth: 1) }
     }
 
     /// Parses exactly one object whose names may occur twice.
@@ -29,7 +29,7 @@ package struct JSONReader {
         _ bytes: [UInt8]
     ) throws(Malformed) -> [(name: String, value: JSONValue)] {
         var members: [(name: String, value: JSONValue)] = []
-        try whole(bytes) { (reader) throws(Malformed) in
+        try parseWhole(bytes) { (reader) throws(Malformed) in
             try reader.members(depth: 1) {
                 members.append(($0, $1))
                 return true
@@ -38,7 +38,7 @@ package struct JSONReader {
         return members
     }
 
-    private static func whole<Value>(
+    private static func parseWhole<Value>(
         _ bytes: [UInt8],
         _ parse: (inout JSONReader) throws(Malformed) -> Value
     ) throws(Malformed) -> Value {
@@ -64,12 +64,12 @@ package struct JSONReader {
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func object(depth: Int) throws(Malformed) -> [String: JSONValue] {
-        var object = [String: JSONValue](minimumCapacity: 8)
+        var object = [String: JSONValue](minimumCapacity: depth == 1 ? 8 : 0)
         try members(depth: depth) { object.updateValue($1, forKey: $0) == nil }
         return object
     }
 
-    /// - Parameter add: Takes a member; returns false for a name that may not occur again.
+    /// - Parameter add: Receives a member; returns false for a name that may not occur again.
     private mutating func members(
         depth: Int,
         _ add: (String, JSONValue) -> Bool

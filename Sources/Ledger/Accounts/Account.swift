@@ -55,7 +55,7 @@ package struct Account: Equatable, Sendable {
 
 extension Sequence {
     /// Returns the elements in the order of their accounts' stored owners and currencies.
-    func sorted(by account: (Element) -> Account.Key) -> [Element] {
+    func inOrder(of account: (Element) -> Account.Key) -> [Element] {
         // A text is made once for each, and only short values are moved.
         let elements = Array(self)
         return elements.indices

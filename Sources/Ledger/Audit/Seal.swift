@@ -76,7 +76,7 @@ extension Transfer {
         _ at: Timestamp,
         _ entries: [Entry]
     ) -> [UInt8] {
-        let ordered = entries.sorted { $0.account }
+        let ordered = entries.inOrder { $0.account }
         var text = TextBytes(capacity: 96 + 96 * entries.count)
         text.add(
             line: [key.record.rawValue, key.step, kind],

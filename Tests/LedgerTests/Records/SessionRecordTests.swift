@@ -127,6 +127,10 @@ struct SessionRecordTests {
             ("chf", "xyz"), ("chf", "CHF"),
             ("0000000003", "000000003"), ("0000000003", "00000000zz"), ("\"eid\"", "\"EID\""),
             ("\"rotations\":3", "\"rotations\":null"), (",\"refunded\":0", ""),
+            ("\"amount\":1234,", "\"amount\":1234,\"amount\":1234,"),
+            ("\"refunded\":0", "\"refunded\":0,\"refunded\":0"),
+            ("\"amount\":1234,\"currency\":\"chf\"", "\"currency\":\"chf\",\"amount\":1234"),
+            ("\"rotations\":3", "\"rotations\":3,\"x\":1"),
         ]
         for (text, other) in changes {
             let body = good.replacing(text, with: other)
