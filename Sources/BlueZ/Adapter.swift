@@ -1,25 +1,25 @@
 package import DBus
 
-/// One adapter as last seen on the bus.
+/// The state of an adapter as last reported on the bus.
 package struct AdapterState: Equatable, Sendable {
     package let path: ObjectPath
-    /// `hci0`
+    /// The adapter's name, such as `hci0`.
     package let name: String
-    /// The kernel's number for it, 0 for `hci0`; `nil` for a name of another kind.
+    /// The kernel's index of the adapter, 0 for `hci0`; `nil` if the name has another form.
     package let index: UInt16?
     package var address: String?
     package var isPowered = false
-    /// The number of times that it was off and on again at once. bluetoothd tells its properties
-    /// when it has nothing else to do, so all that is seen of that is that it says once more what
-    /// it said.
+    /// The number of times that the adapter went off and on again at once. bluetoothd reports
+    /// properties only when idle, so such a change shows only as a repeated report of the same
+    /// value.
     package var powerBlinks = 0
     package var isDiscovering = false
-    /// A Boolean that is true while `LEAdvertisingManager1` is there; it comes and goes apart from
-    /// the adapter.
+    /// A Boolean that is true while `LEAdvertisingManager1` exists; it comes and goes independently
+    /// of the adapter.
     package var canAdvertise = false
-    /// The number of advertisements that it has room for, registered ones included: the sum of
-    /// `SupportedInstances`, which says how many are left, and `ActiveInstances` (BlueZ,
-    /// src/advertising.c). It does not change while the adapter is there.
+    /// The number of advertisements that the adapter has room for, including registered ones: the
+    /// sum of `SupportedInstances`, which is the number left, and `ActiveInstances` (BlueZ,
+    /// src/advertising.c). It does not change while the adapter exists.
     package var advertisingInstances: Int?
     package var version: BlueZVersion?
 
@@ -43,20 +43,20 @@ package struct Adapter: Sendable {
         self.peer = peer
     }
 
-    /// Replaces this connection's filter. While it discovers, a filter that differs restarts the
-    /// scan at once; an equal one does nothing (BlueZ, src/adapter.c, update_discovery_filter).
+    /// Replaces this connection's filter. During discovery, a different filter restarts the scan at
+    /// once; an equal one does nothing (BlueZ, src/adapter.c, update_discovery_filter).
     package func setDiscoveryFilter(_ filter: DiscoveryFilter) async throws(BlueZError) {
         try await call("SetDiscoveryFilter", [filter.value])
     }
 
-    /// - Throws: `inProgress` if this connection discovers already, and for any failure of the
+    /// - Throws: `inProgress` if this connection is already discovering, and for any failure of the
     ///   kernel.
     package func startDiscovery() async throws(BlueZError) {
         try await call("StartDiscovery")
     }
 
-    /// `inProgress` counts as stopped: bluetoothd has let go of our session before it answers that
-    /// (bluez/bluez#807).
+    /// Stops discovery. `inProgress` counts as stopped: bluetoothd has removed our session before
+    /// it returns that error (bluez/bluez#807).
     package func stopDiscovery() async throws(BlueZError) {
         do {
             try await call("StopDiscovery")

@@ -1,6 +1,6 @@
 import DBus
 
-/// BlueZ's names on the bus (doc/org.bluez.*.rst), and the count of late replies there.
+/// BlueZ's names on the bus (doc/org.bluez.*.rst), and the number of late replies.
 package enum BlueZ {
     package static let busName = "org.bluez"
     package static let adapterInterface = "org.bluez.Adapter1"
@@ -10,6 +10,6 @@ package enum BlueZ {
     static let objectManagerInterface = "org.freedesktop.DBus.ObjectManager"
     static let propertiesInterface = "org.freedesktop.DBus.Properties"
 
-    /// The number of replies that came after their call was given up, since the process began.
+    /// The number of replies that arrived after their call had ended, since the process started.
     package static var lateReplies: Int { BusLosses.ofThisProcess.lateReplies }
 }

@@ -1,6 +1,6 @@
 package import DBus
 
-/// A refusal of bluetoothd's (`org.bluez.Error.*`), or what else can go wrong on the way to it.
+/// An error from bluetoothd (`org.bluez.Error.*`), or another failure of a call to it.
 package enum BlueZError: Error, Equatable, Sendable {
     case alreadyExists
     case doesNotExist
@@ -17,7 +17,7 @@ package enum BlueZError: Error, Equatable, Sendable {
     case accessDenied
     /// bluetoothd is not running, or the object is gone.
     case gone
-    /// No answer in time.
+    /// No reply within the timeout.
     case timedOut
     /// Anything else.
     case other(DBusError)

@@ -1,18 +1,18 @@
 package import DBus
 
-/// One running bluetoothd, as one connection sees it.
+/// A running bluetoothd, reached through one D-Bus connection.
 ///
-/// It is addressed by its unique name: a call that is on its way when bluetoothd is restarted must
-/// fail, and never reach the next one, which knows nothing of what went before.
+/// Calls go to its unique name: if bluetoothd restarts during a call, the call must fail and not
+/// reach the new process, which has none of the old state.
 package struct BlueZPeer: Sendable {
     package let connection: Connection
     /// bluetoothd's unique name.
     package let owner: String
-    /// The time that it may take to answer.
+    /// The timeout of one call.
     package let callTimeout: Duration
 
-    /// The default limit of a call. A registration waits for the controller and for two calls back
-    /// to us; longer means that bluetoothd hangs.
+    /// The default call timeout. A registration waits for the controller and for two calls back to
+    /// us; a call that takes longer means that bluetoothd hangs.
     package static let usualTimeout: Duration = .seconds(10)
 
     package init(
@@ -25,9 +25,9 @@ package struct BlueZPeer: Sendable {
         self.callTimeout = callTimeout
     }
 
-    /// Returns when bluetoothd has processed all earlier calls, except those that wait for others.
+    /// Returns once bluetoothd has handled all earlier calls, apart from those it answers later.
     ///
-    /// No cheaper call reaches its main loop: libdbus answers `Ping` itself.
+    /// bluetoothd itself answers `GetManagedObjects`; libdbus answers `Ping`.
     package func waitForEarlierCalls() async throws(BlueZError) {
         try await call(.root, BlueZ.objectManagerInterface, "GetManagedObjects")
     }

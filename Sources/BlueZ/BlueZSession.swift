@@ -1,19 +1,19 @@
 package import DBus
 
-/// Follows bluetoothd over one connection: its unique name, its adapters, what it hears.
+/// Follows bluetoothd over one connection: its unique name, its adapters, and the devices it hears.
 ///
-/// Lives on the connection's thread: each signal and each snapshot is applied where it is read, in
-/// the bus's order, so that a snapshot is newer than the signals before it and older than those
-/// behind it.
+/// Runs on the connection's thread: each signal and each snapshot is applied where it is read, in
+/// the bus's order, so a snapshot is newer than the signals before it and older than those after
+/// it.
 package actor BlueZSession {
-    /// One thing that has changed.
+    /// A change.
     package enum Event: Sendable {
-        /// bluetoothd came up under this unique name, or went away. What was registered with an
+        /// bluetoothd started under this unique name, or went away. Everything registered with an
         /// earlier one is gone.
         case daemon(owner: String?)
-        /// bluetoothd owns its bus name and does not answer GetManagedObjects.
+        /// bluetoothd owns its bus name but does not answer GetManagedObjects.
         case notAnswering
-        /// All adapters as they are now.
+        /// The current state of all adapters.
         case adapters([AdapterState])
         case heard(DeviceReport)
         /// The adapter at this path heard a stranger.
@@ -26,19 +26,19 @@ package actor BlueZSession {
     private let pause: Duration
     private let onEvent: @Sendable (Event) -> Void
     private var tree: ObjectTree
-    /// bluetoothd's unique name. Signals from anybody else are not bluetoothd's, whatever they say.
+    /// bluetoothd's unique name. Signals from any other sender are ignored.
     private var owner: String?
-    /// True once the bus has said who is bluetoothd.
+    /// A Boolean that is true once the bus has reported the owner of bluetoothd's name.
     private var isOwnerKnown = false
-    /// True once the owner's objects are loaded.
+    /// A Boolean that is true once the owner's objects are loaded.
     private var isLoaded = false
     private var owners: AsyncStream<Void>.Continuation?
 
     /// - Parameters:
-    ///   - receivesDevices: `false` where devices are heard over the management socket: then
-    ///     nothing is done here for each advertisement, and only new devices are reported.
+    ///   - receivesDevices: False if devices are heard over the management socket: then
+    ///     advertisements cause no work here, and only new devices are reported.
     ///   - pause: The pause between attempts to get a snapshot from a bluetoothd that owns its bus
-    ///     name and does not show its objects yet.
+    ///     name but does not list its objects yet.
     ///   - onEvent: Receives each event on the connection's thread.
     package init(
         connection: Connection,
@@ -58,18 +58,18 @@ package actor BlueZSession {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { connection.unownedExecutor }
 
-    /// Reports everything until the task is cancelled. Once only.
+    /// Reports all changes until the task is cancelled. May be called once only.
     ///
-    /// - Throws: `closed` when the connection ends while bluetoothd is asked for something.
+    /// - Throws: `closed` if the connection ends during a call.
     package func follow() async throws(DBusError) {
         let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         owners = change
-        // Before anything is asked, so that nothing is missed.
+        // Subscribe before any query, so that nothing is missed.
         let subscription = try await connection.subscribe(rules) { [weak self] signal in
             self?.assumeIsolated { $0.receive(signal) }
         }
         let current = try await connection.owner(of: BlueZ.busName)
-        // A change that was announced meanwhile is as new as the answer, or newer.
+        // A change signalled meanwhile is at least as new as the reply.
         if !isOwnerKnown { adopt(current) }
         for await _ in changes { try await load() }
         await connection.unsubscribe(subscription)
@@ -97,7 +97,7 @@ package actor BlueZSession {
         }
         guard let owner, signal.sender == owner else { return }
         switch tree.apply(signal) {
-        // Before the snapshot it is not known which adapters there are.
+        // Before the snapshot the set of adapters is not known.
         case .adapters: if isLoaded { onEvent(.adapters(sortedAdapters)) }
         case .heard(let report): onEvent(.heard(report))
         case .noise(let adapter): onEvent(.noise(adapter))
@@ -118,11 +118,11 @@ package actor BlueZSession {
         tree.adapters.values.sorted { $0.path.text < $1.path.text }
     }
 
-    /// Asks bluetoothd for all its objects until they come, or there is none.
+    /// Requests all objects of bluetoothd until they are loaded, or it is gone.
     private func load() async throws(DBusError) {
         while !isLoaded, let asked = owner, !Task.isCancelled {
             do {
-                // Addressed to the owner, not the name: a later one must not answer for it.
+                // Addressed to the owner, not the name: a later bluetoothd must not answer for it.
                 _ = try await connection.call(
                     MethodCall(
                         to: asked,
@@ -138,14 +138,14 @@ package actor BlueZSession {
             } catch  where error.code == .closed || error.code == .cancelled {
                 throw error
             } catch {
-                // Another one is asked at once.
+                // A new owner is queried at once.
                 guard asked == owner else { continue }
-                // The call's own time limit was the pause.
+                // The call's own timeout was the pause.
                 if error.code == .timedOut {
                     onEvent(.notAnswering)
                 } else {
-                    // The same bluetoothd refused: nothing tells when it would not, so it is asked
-                    // again, and not in a tight loop. A cancellation shows at the next call.
+                    // The same bluetoothd refused, and no event signals that it would not refuse
+                    // again: retry after a pause. A cancellation shows at the next call.
                     try? await Task.sleep(for: pause)
                 }
             }

@@ -1,16 +1,15 @@
 import CBluetooth
 import Glibc
 
-/// Counts of what the kernel and a controller have said to one another since the controller was
-/// there.
+/// The kernel's counts of the traffic with a controller since the controller appeared.
 ///
-/// The kernel tells them without any privilege. A controller answers each command
-/// with at least one event, so that these two numbers alone tell whether it still does: bluetoothd
-/// says nothing of it, and goes on to tell that it scans.
+/// They can be read without any privilege. A controller answers each command with at least one
+/// event, so these two counts show whether it still answers: bluetoothd does not report it, and
+/// continues to report that it scans.
 package struct ControllerTraffic: Equatable, Sendable {
-    /// Commands to the controller. It wraps.
+    /// The number of commands to the controller. It wraps.
     package var commands: UInt32
-    /// Events from it, reports of advertisements among them. It wraps.
+    /// The number of events from it, including advertising reports. It wraps.
     package var events: UInt32
 
     package init(commands: UInt32, events: UInt32) {
@@ -18,10 +17,10 @@ package struct ControllerTraffic: Equatable, Sendable {
         self.events = events
     }
 
-    /// The counts of an adapter, by the kernel's number for it.
+    /// Reads the counts of an adapter, given its kernel index.
     ///
-    /// - Throws: the errno; `ENODEV` where there is no such adapter, `EAFNOSUPPORT` where the
-    ///   kernel has no Bluetooth or the unit does not let us ask.
+    /// - Throws: The errno; `ENODEV` if there is no such adapter, `EAFNOSUPPORT` if the kernel has
+    ///   no Bluetooth or the unit file does not permit the socket.
     package static func read(_ index: UInt16) throws(KernelAdapter.Errno) -> ControllerTraffic {
         var info = hci_dev_info()
         guard hci_devinfo(CInt(index), &info) == 0 else { throw KernelAdapter.Errno(number: errno) }

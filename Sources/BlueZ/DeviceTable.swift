@@ -1,24 +1,24 @@
 import DBus
 import GotchuCore
 
-/// The words of each device about our service, and nothing else, recognised once.
+/// The data of each device about our service, and nothing else, recognised once.
 ///
-/// A device that says nothing about it is not kept at all, so random addresses of strangers cost no
-/// memory; of those that do, the ones not heard for longest go first when there are too many.
+/// A device that sends none is not stored, so random addresses of strangers use no memory; of the
+/// others, those not heard for longest are evicted when there are too many.
 struct DeviceTable {
     struct Device {
         var serviceData: [UInt8]?
-        /// Our UUID was listed in this session. BlueZ never takes a UUID back, so one from before
-        /// may be stale.
+        /// A Boolean that is true if our UUID was listed in this session. BlueZ never removes a
+        /// UUID, so one from an earlier session may be stale.
         var listsService = false
-        /// Heard in this session; BlueZ remembers names.
+        /// The name heard in this session; BlueZ remembers names.
         var localName: String?
-        /// All of that, judged.
+        /// The recognition of all of that.
         private(set) var recognition = HeardAdvertisement.Recognition.stranger(.noService)
-        /// Grows with every sighting of any device.
+        /// The value of `clock` at the last update; `clock` counts all updates.
         var lastHeard: UInt64 = 0
 
-        /// A Boolean that is true if forgetting it would lose nothing.
+        /// A Boolean that is true if the entry holds no data.
         var isEmpty: Bool { serviceData == nil && !listsService && localName == nil }
 
         mutating func recognise() {
@@ -31,10 +31,11 @@ struct DeviceTable {
         }
     }
 
-    /// Devices kept. A quarter goes at once, so that a flood pays for the search rarely.
+    /// The most devices stored. A quarter is evicted at once, so that the search is rare in a
+    /// flood.
     static let limit = 1024
-    /// Longer service data or names than any advertisement can hold (Core Specification, Vol 6 Part
-    /// B 2.3.1.3; extended advertisements have more, and are not ours).
+    /// The longest service data or name in a legacy advertisement (Core Specification, Vol 6 Part B
+    /// 2.3.1.3); extended advertisements may have longer ones, and are not ours.
     private static let textLimit = 31
 
     private var devices: [ObjectPath: Device] = [:]
@@ -50,9 +51,9 @@ struct DeviceTable {
     /// Applies properties of `Device1`. A property of another type than BlueZ documents is
     /// ignored.
     ///
-    /// - Parameter isFresh: `false` for a snapshot. Service data in it counts, since BlueZ replaces
-    ///   it with each change; a name or UUID list in it may be from another day.
-    /// - Returns: The device now, and whether what it says has changed.
+    /// - Parameter isFresh: False for a snapshot. Service data in it counts, since BlueZ replaces
+    ///   it with each change; a name or UUID list in it may be old.
+    /// - Returns: The updated device, and true if its recognition has changed.
     mutating func update(
         _ path: ObjectPath,
         _ properties: Value,
@@ -73,7 +74,7 @@ struct DeviceTable {
                 isOther = true
             }
             if let name = properties["Name"]?.asString {
-                // Any other length is as good as none, and need not be kept.
+                // Names of any other length are never ours, and need not be stored.
                 device.localName = name.utf8.count <= Self.textLimit ? name : nil
                 isOther = true
             }
@@ -91,9 +92,9 @@ struct DeviceTable {
         return (device, isNews)
     }
 
-    /// Forgets what no longer holds.
+    /// Removes data that is no longer valid.
     ///
-    /// - Parameter names: The properties without a value.
+    /// - Parameter names: The properties that have lost their value.
     mutating func invalidate(_ path: ObjectPath, _ names: [String]) {
         guard !names.isEmpty, var device = devices[path] else { return }
         if names.contains("ServiceData") { device.serviceData = nil }
@@ -111,7 +112,7 @@ struct DeviceTable {
         devices = [:]
     }
 
-    /// A name alone is kept only if it could become ours when the UUID follows in a scan response.
+    /// Keeps a name alone only if it could become ours when the UUID follows in a scan response.
     private func keeps(_ device: Device) -> Bool {
         device.serviceData != nil || device.listsService
             || device.localName.flatMap { EID($0) } != nil

@@ -2,20 +2,19 @@ import DBus
 
 /// The argument of `Adapter1.SetDiscoveryFilter`.
 ///
-/// There is always a filter, always for `le`, always with an RSSI: without one bluetoothd pauses 5
-/// s between scans, and newer versions report a level only when it moved by 8 dB.
+/// There is always a filter, always for `le` and with an RSSI: without one bluetoothd pauses 5 s
+/// between scans, and newer versions report a level only if it has changed by 8 dB.
 ///
-/// Our UUID is in it where the version allows: the kernel then drops strangers before they
-/// cost anything, which matters most where hundreds of devices are about. The price is that a
-/// device which carries our UUID only as service data, not in its list, is not heard. What is on
-/// the air in our name carries both, an iPhone has only the list, and an iPhone in the background
-/// finds only the list too.
+/// It includes our UUID if the version allows it: the kernel then drops strangers before they cost
+/// anything, which matters most among hundreds of devices. The price is that a device that sends
+/// our UUID only as service data, not in its list, is not heard. Our own advertisements carry both;
+/// an iPhone sends only the list, and in the background also finds only the list.
 package struct DiscoveryFilter: Hashable, Sendable {
     package var serviceUUID: UUID16?
-    /// In dBm. Reports below it, and those without a level, are dropped.
+    /// The lowest level, in dBm. Reports below it, and those without a level, are dropped.
     package var floor: Int16
 
-    /// The lowest level there is: nothing that was measured is dropped.
+    /// The lowest possible level: no measured report is dropped.
     package static let lowestFloor: Int16 = -127
 
     package init(serviceUUID: UUID16, floor: Int16 = lowestFloor, quirks: BlueZQuirks) {

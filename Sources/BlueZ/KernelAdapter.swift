@@ -1,21 +1,21 @@
 import CBluetooth
 import Glibc
 
-/// One Bluetooth adapter as the kernel knows it, with or without bluetoothd, for a search for
-/// what is wrong. Needs no privilege.
+/// A Bluetooth adapter as the kernel reports it, with or without bluetoothd, for diagnostics. Needs
+/// no privilege.
 package struct KernelAdapter: Equatable, Sendable {
-    /// `hci0`
+    /// The adapter's name, such as `hci0`.
     package let name: String
-    /// `02:AA:00:00:00:01`
+    /// The adapter's address, such as `02:AA:00:00:00:01`.
     package let address: String
-    /// Powered on.
+    /// A Boolean that is true if it is powered on.
     package let isUp: Bool
-    /// Initialised by its driver.
+    /// A Boolean that is true if its driver has initialised it.
     let isRunning: Bool
 
-    /// Adapters numbered 0 to 15; as many as the kernel's own list has room for (HCI_MAX_DEV).
+    /// Returns the adapters numbered 0 to 15, the size of the kernel's own list (HCI_MAX_DEV).
     ///
-    /// - Throws: the errno; `EAFNOSUPPORT` when the kernel has no Bluetooth at all.
+    /// - Throws: The errno; `EAFNOSUPPORT` if the kernel has no Bluetooth at all.
     package static func all() throws(Errno) -> [KernelAdapter] {
         var adapters: [KernelAdapter] = []
         for index in 0..<Int32(HCI_MAX_DEV) {
@@ -31,7 +31,7 @@ package struct KernelAdapter: Equatable, Sendable {
         return adapters
     }
 
-    /// The error number that the kernel refused with.
+    /// The kernel's error number.
     package struct Errno: Error, Equatable, Sendable {
         package let number: Int32
     }

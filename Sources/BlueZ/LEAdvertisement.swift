@@ -1,21 +1,21 @@
 package import DBus
 package import GotchuCore
 
-/// One advertisement of an EID, as bluetoothd reads it from us.
+/// An advertisement of an EID, as bluetoothd reads it from us.
 ///
-/// `broadcast` cannot be connected to, and the kernel gives it a fresh private address each time it
-/// is enabled. UUID list and service data take 18 of 31 bytes. Nothing else is on the air.
+/// A `broadcast` cannot be connected to, and the kernel gives it a fresh private address each time
+/// it is enabled. UUID list and service data take 18 of 31 bytes; nothing else is sent.
 package struct LEAdvertisement: Sendable {
     package let eid: EID
     package let serviceUUID: UUID16
     package let path: ObjectPath
 
-    /// The interval that is asked for, in milliseconds. 100 ms gives a payer the three samples of a
-    /// verdict in a third of a second. Before 5.77 only an experimental bluetoothd looks at it,
-    /// which cannot be seen from here; the others ignore it without harm.
+    /// The requested interval, in milliseconds. 100 ms gives a payer the three samples of a verdict
+    /// in a third of a second. Before 5.77 only an experimental bluetoothd uses it, which cannot be
+    /// detected from here; the others ignore it without harm.
     static let intervalMilliseconds: UInt32 = 100
 
-    /// - Parameter number: tells this advertisement's object from all others of this process.
+    /// - Parameter number: Distinguishes this object from all others of this process.
     package init?(_ eid: EID, serviceUUID: UUID16, number: UInt64) {
         guard let path = ObjectPath("/gotchu/advertisement\(number)") else { return nil }
         self.eid = eid
@@ -23,10 +23,10 @@ package struct LEAdvertisement: Sendable {
         self.path = path
     }
 
-    /// The object to export.
+    /// Creates the object to export.
     ///
-    /// - Parameter released: called on the connection's thread when a caller says that bluetoothd
-    ///   has dropped the advertisement; with the caller's name, which must be checked.
+    /// - Parameter released: Called on the connection's thread when a caller reports that the
+    ///   advertisement was released; with the caller's name, which must be checked.
     package func object(released: @escaping @Sendable (_ sender: String?) async -> Void)
         -> ExportedObject
     {
@@ -37,8 +37,8 @@ package struct LEAdvertisement: Sendable {
             "ServiceData": .constant(.properties([uuid: .bytes(eid.serviceData)])),
             "MinInterval": .constant(.uint32(Self.intervalMilliseconds)),
             "MaxInterval": .constant(.uint32(Self.intervalMilliseconds)),
-            // Newer versions write back what the controller chose and log an error if they cannot.
-            // To be readable would mean to ask for it.
+            // Newer versions write back the values that the controller chose and log an error if
+            // they cannot. A readable property would be a request for that value.
             "TxPower": .writeOnly(.int16),
             "Instance": .writeOnly(.byte),
         ]
@@ -65,14 +65,14 @@ package struct LEAdvertisingManager: Sendable {
         self.peer = peer
     }
 
-    /// Puts an exported advertisement on the air; returns when it is there.
+    /// Registers an exported advertisement; returns once it is on the air.
     ///
-    /// - Throws: `notPermitted` when there is no room for another, `alreadyExists`.
+    /// - Throws: `notPermitted` if there is no room for another, `alreadyExists`.
     package func register(_ path: ObjectPath) async throws(BlueZError) {
         try await call("RegisterAdvertisement", [.objectPath(path), .properties([:])])
     }
 
-    /// Takes an advertisement off the air. One that bluetoothd does not know is off it already.
+    /// Unregisters an advertisement. One that bluetoothd does not know counts as unregistered.
     package func unregister(_ path: ObjectPath) async throws(BlueZError) {
         do {
             try await call("UnregisterAdvertisement", [.objectPath(path)])

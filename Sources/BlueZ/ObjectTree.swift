@@ -1,33 +1,33 @@
 package import DBus
 package import GotchuCore
 
-/// The state of bluetoothd's objects by its own signals: pure, signal in, change out.
+/// The state of bluetoothd's objects, derived from its signals. Performs no I/O.
 struct ObjectTree {
     private(set) var adapters: [ObjectPath: AdapterState] = [:]
     private var devices: DeviceTable
 
-    /// The number of adapters that are kept; no known machine has more.
+    /// The most adapters that are stored; no known machine has more.
     private static let adapterLimit = 32
 
     init(serviceUUID: UUID16) {
         devices = DeviceTable(serviceUUID: serviceUUID)
     }
 
-    /// The number of devices that are kept, for the bound on memory.
+    /// The number of stored devices, to check the memory limit.
     var deviceCount: Int { devices.count }
 
-    /// bluetoothd is gone and took everything with it.
+    /// Removes all objects: bluetoothd is gone.
     mutating func clear() {
         adapters = [:]
         devices.removeAll()
     }
 
     /// Applies the reply of `GetManagedObjects`. Devices in it were heard at an unknown time, if
-    /// ever: they are remembered but not reported. Devices from earlier signals stay.
+    /// ever: they are stored but not reported. Devices from earlier signals are kept.
     mutating func load(_ snapshot: [Value]) {
         let blinks = adapters.mapValues(\.powerBlinks)
         adapters = [:]
-        // The counts go on over a snapshot.
+        // The counts continue across snapshots.
         defer { for (path, count) in blinks { adapters[path]?.powerBlinks += count } }
         guard case .dictionary(let entries, key: .objectPath, value: _)? = snapshot.first else {
             return
@@ -38,7 +38,7 @@ struct ObjectTree {
         }
     }
 
-    /// Applies one signal of bluetoothd's.
+    /// Applies a signal from bluetoothd.
     mutating func apply(_ signal: Signal) -> ObjectChange? {
         switch (signal.interface, signal.member) {
         case (BlueZ.objectManagerInterface, "InterfacesAdded"):
@@ -83,7 +83,7 @@ struct ObjectTree {
         if let properties = interfaces[BlueZ.deviceInterface], properties.hasProperties {
             let (device, isNews) = devices.update(path, properties, isFresh: isFresh)
             guard isFresh else { return change }
-            // Also without a level: a single advertisement may be all there is.
+            // Reported even without a level: there may be only a single advertisement.
             change = .heard(report(path, device, properties, isNews: isNews))
         }
         return change
@@ -105,7 +105,7 @@ struct ObjectTree {
         guard interface == BlueZ.deviceInterface else { return nil }
         devices.invalidate(path, invalidated)
         let (device, isNews) = devices.update(path, changed, isFresh: true)
-        // A level or service data come with an advertisement; other properties may change without
+        // A level or service data arrive with an advertisement; other properties may change without
         // one.
         guard changed["RSSI"] != nil || changed["ServiceData"] != nil else { return nil }
         guard !device.isEmpty else { return adapter(of: path).map(ObjectChange.noise) }
@@ -150,23 +150,23 @@ struct ObjectTree {
     }
 }
 
-/// The change that a signal made.
+/// The change made by a signal.
 enum ObjectChange: Equatable, Sendable {
-    /// An adapter came, went or changed.
+    /// An adapter was added, removed or changed.
     case adapters
     /// An advertisement was heard.
     case heard(DeviceReport)
-    /// The adapter at this path heard a stranger that says nothing of our service.
+    /// The adapter at this path heard a device that sends nothing about our service.
     case noise(ObjectPath)
 }
 
-/// One advertisement, as far as BlueZ tells of it.
+/// An advertisement, as far as BlueZ reports it.
 package struct DeviceReport: Equatable, Sendable {
     package var adapter: ObjectPath?
     package var recognition: HeardAdvertisement.Recognition
-    /// `nil` if the controller did not measure it.
+    /// The level; `nil` if the controller did not measure it.
     package var rssi: RSSI?
-    /// A Boolean that is true if the device says something else than before.
+    /// A Boolean that is true if the device's recognition differs from the last one.
     package var isNews: Bool
 }
 

@@ -6,7 +6,7 @@ package struct UUID16: Hashable, Sendable, CustomStringConvertible {
         self.number = number
     }
 
-    /// All 128 bits in lowercase, as BlueZ writes every UUID (Core Specification, Vol 3 Part B
+    /// All 128 bits in lowercase, as BlueZ formats every UUID (Core Specification, Vol 3 Part B
     /// 2.5.1).
     package var description: String {
         let digits = String(number, radix: 16)

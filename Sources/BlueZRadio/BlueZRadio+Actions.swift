@@ -40,7 +40,7 @@ extension BlueZRadio {
             } catch .timedOut {
                 throw .timedOut
             } catch {
-                // Whatever is left of an earlier start; nothing to stop is no failure.
+                // Stops a scan left over from an earlier start; it is no failure if there is none.
             }
         }
         try await setFilter(adapter, state.quirks)
@@ -54,7 +54,7 @@ extension BlueZRadio {
         }
     }
 
-    /// Sets a filter that differs from the last one, by 1 dB that no controller can measure.
+    /// Sets a filter whose floor is 1 dB off the last one's, which no controller can measure.
     private func setFilter(
         _ adapter: Adapter,
         _ quirks: BlueZQuirks
@@ -74,8 +74,8 @@ extension BlueZRadio {
         _ state: AdapterState,
         _ peer: BlueZPeer
     ) async throws(BlueZError) {
-        // One that bluetoothd kept while the adapter was off, or that it answered nothing about, is
-        // of no known state.
+        // An earlier registration that bluetoothd kept while the adapter was off, or did not
+        // answer, is in an unknown state: remove it first.
         try await unregister(eid, state, peer)
         guard
             let advertisement = LEAdvertisement(
@@ -99,15 +99,15 @@ extension BlueZRadio {
         do throws(BlueZError) {
             try await LEAdvertisingManager(state.path, of: peer).register(path)
         } catch {
-            // Without its object it cannot come on the air any more. After a timeout it may be
-            // there all the same, and has to be taken off.
+            // Without its object it cannot go on the air any more. After a timeout it may be on the
+            // air already: its path is then kept, so that it is unregistered.
             await peer.connection.unexport(path)
             if error != .timedOut, paths[eid]?.path == path { paths[eid] = nil }
             throw error
         }
     }
 
-    /// Takes off the air what bluetoothd may have of an EID.
+    /// Removes any advertisement that bluetoothd may have for an EID.
     private func unregister(
         _ eid: EID,
         _ state: AdapterState,
@@ -115,19 +115,19 @@ extension BlueZRadio {
     ) async throws(BlueZError) {
         guard let registered = paths[eid] else { return }
         let path = registered.path
-        // First let it come to an end with what it does about it (see the quirk).
+        // Let bluetoothd finish the registration first (see the quirk).
         if !state.quirks.canUnregisterWhileRegistering { try await peer.waitForEarlierCalls() }
         do throws(BlueZError) {
             try await LEAdvertisingManager(registered.adapter, of: peer).unregister(path)
         } catch .gone {
-            // The adapter is gone, and all that it had.
+            // The adapter is gone, and its advertisements with it.
         }
         await peer.connection.unexport(path)
         if paths[eid]?.path == path { paths[eid] = nil }
     }
 
     private func powerCycle(_ adapter: Adapter) async throws(BlueZError) {
-        // Not a child: an adapter that was switched off has to be switched on again even if the
+        // Not a child task: an adapter that was switched off must be switched on again even if the
         // radio is being shut down.
         // SAFETY: owned by this call, which waits for it.
         let task = Task { () async -> BlueZError? in
@@ -148,7 +148,7 @@ extension BlueZRadio {
     }
 }
 
-/// The object that stands for an EID on the bus, and the adapter that it was registered with.
+/// The path of an EID's object on the bus, and the adapter that it was registered with.
 struct RegisteredPath: Equatable, Sendable {
     let path: ObjectPath
     let adapter: ObjectPath
@@ -163,7 +163,7 @@ extension RadioFailure {
             case .accessDenied, .notAuthorized: .notPermitted
             case .notPermitted: isAdvertising ? .tooManyAdvertisements : .notPermitted
             case .timedOut: .timedOut
-            // The kernel still does what a bluetoothd that died had asked for.
+            // The kernel still runs the scan of a bluetoothd that died.
             case .inProgress: isAdvertising ? .rejected : .scanBusy
             case .alreadyExists, .failed, .invalidArguments, .invalidLength,
                 .notSupported, .other:

@@ -5,11 +5,11 @@ import Logging
 import Radio
 
 extension BlueZRadio {
-    /// Reads the kernel's counts of an adapter, by the kernel's number.
+    /// Reads the kernel's counts of an adapter, given the adapter's kernel index.
     package typealias TrafficReader =
         @Sendable (UInt16) throws(KernelAdapter.Errno) -> ControllerTraffic
 
-    /// Looks at the controller now and then, for as long as the kernel tells of it.
+    /// Reads the controller's counts periodically, as long as the kernel provides them.
     func watchController() async {
         while !Task.isCancelled, readTraffic != nil {
             await pause(for: planner.lookInterval)
@@ -34,7 +34,7 @@ extension BlueZRadio {
                 wake()
             }
         } catch {
-            // Anything else passes: it has just been pulled out, or there is no descriptor left.
+            // Other errors are temporary: the adapter was just removed, or no descriptor is free.
             guard [EAFNOSUPPORT, EPROTONOSUPPORT, EPERM, EACCES].contains(error.number) else {
                 return
             }

@@ -4,15 +4,16 @@ import GotchuCore
 import Logging
 import Radio
 
-/// The second way for sightings to come in: reports that the kernel hears while bluetoothd scans.
+/// The second source of sightings: reports that the kernel delivers while bluetoothd scans.
 ///
-/// Only listening. The scan, its filter and the advertisements stay bluetoothd's, over D-Bus: two
-/// programs that start and stop discovery through the kernel take it from one another, and
-/// bluetoothd's own commands fail (`Busy`, `Rejected`) when the kernel is not as it left it.
+/// Only listens. The scan, its filter and the advertisements remain under bluetoothd's control,
+/// over D-Bus: two programs that start and stop discovery through the kernel disturb each other,
+/// and bluetoothd's own commands fail (`Busy`, `Rejected`) if it finds the kernel in another state.
 extension BlueZRadio {
     /// Opens the management socket, if it is wanted and permitted, and keeps listening to it.
     ///
-    /// Returns when it is known whether it can be, so that the bus is asked for the right signals.
+    /// Returns once it is known whether the socket can be used, so that the right signals are
+    /// requested.
     func addManagement(to group: inout DiscardingTaskGroup) async {
         guard choice.policy.wantsManagement else { return }
         let (verdicts, verdict) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -27,7 +28,7 @@ extension BlueZRadio {
                 let pause = await demote(failure)
                 decided()
                 guard let pause else { break }
-                // Nothing tells that the kernel would let us listen again.
+                // No event signals that the kernel would let us listen again.
                 await self.pause(for: pause)
             }
             if !planner.scan.isWanted {
@@ -37,9 +38,9 @@ extension BlueZRadio {
         decided()
     }
 
-    /// Listens until it fails, is not wanted, or the task is cancelled.
+    /// Listens until it fails, is no longer wanted, or the task is cancelled.
     ///
-    /// - Returns: `nil` if it may listen, and is not to.
+    /// - Returns: The failure; `nil` if listening is permitted but not wanted.
     private func listenOnce(decided: @Sendable () -> Void) async -> ManagementFailure? {
         let (notices, notice) = AsyncStream<ManagementListener.Notice>.makeStream(
             bufferingPolicy: .bufferingNewest(64)
@@ -95,7 +96,7 @@ extension BlueZRadio {
     private func demote(_ failure: ManagementFailure) async -> Duration? {
         let (wasListening, before) = (choice.transport == .management, choice.note)
         let pause = choice.failed(failure)
-        // It is tried again for as long as the daemon runs; the same reason is no news.
+        // Retried as long as the daemon runs; a repeated reason is logged at debug level.
         logger.log(
             level: wasListening ? .warning : choice.note == before ? .debug : .info,
             "listening over D-Bus",
@@ -109,11 +110,12 @@ extension BlueZRadio {
         return pause
     }
 
-    /// Has the kernel end the scan of a bluetoothd that has died. It goes on with it for up to
-    /// 10.24 s and refuses every other meanwhile; nothing on D-Bus ends it sooner.
+    /// Asks the kernel to end the scan of a bluetoothd that has died. The kernel continues it for
+    /// up to 10.24 s and refuses all others meanwhile; nothing on D-Bus ends it sooner.
     ///
-    /// Once for each new bluetoothd, when that has refused a scan: then it is nobody's scan. One
-    /// that another program runs past bluetoothd could be hit, in the first seconds alone.
+    /// Done once for each new bluetoothd, when it has refused a scan: the old scan then has no
+    /// owner. A scan run by another program past bluetoothd could be hit, in the first seconds
+    /// only.
     func endStaleScan(of adapter: AdapterState) {
         guard choice.policy.wantsManagement, let limit = staleScanLimit, MonotonicTime.now < limit,
             let index = adapter.index

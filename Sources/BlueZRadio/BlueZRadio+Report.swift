@@ -2,13 +2,13 @@ import Logging
 import Radio
 
 extension BlueZRadio {
-    /// Logs what is news to an operator: the adapter that is used, what is wrong and for how long.
+    /// Logs changes for an operator: the adapter in use, and a problem's beginning and end.
     func report(_ state: RadioState, after old: RadioState?) {
         reportAdapter(state)
         reportProblem(state.problem, after: old?.problem)
     }
 
-    /// One that comes back after bluetoothd was away is no news.
+    /// Logs a change of adapter; the same one that returns after bluetoothd was away is no change.
     private func reportAdapter(_ state: RadioState) {
         guard let adapter = state.adapter, adapter != lastAdapter else { return }
         var metadata: Logger.Metadata = ["adapter": "\(adapter)"]

@@ -4,12 +4,12 @@ import GotchuCore
 /// The state of `sleep(until:)`.
 struct Wakeup {
     fileprivate var isDue = false
-    /// The present sleep, on the radio's thread.
+    /// The id of the current sleep on the radio's thread.
     fileprivate var sleep: UInt64?
-    /// The time at which the present sleep ends by itself.
+    /// The time at which the current sleep ends by itself.
     fileprivate var deadline: MonotonicTime?
 
-    /// Tells whether there is a sleep that would last beyond a moment.
+    /// Returns true if there is a sleep that would last beyond a given time.
     func isLater(than moment: MonotonicTime) -> Bool {
         sleep != nil && deadline.map { $0 > moment } ?? true
     }
@@ -22,7 +22,7 @@ extension BlueZRadio {
         if let sleep = wakeup.sleep { thread.cancel(sleep) }
     }
 
-    /// Returns after a `wake()`, at `deadline`, or when the task is cancelled. One caller.
+    /// Returns after a `wake()`, at `deadline`, or when the task is cancelled. Only for one caller.
     func sleep(until deadline: MonotonicTime?) async {
         if !wakeup.isDue {
             let sleep = thread.makeSleep()

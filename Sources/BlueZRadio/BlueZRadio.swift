@@ -7,12 +7,12 @@ import ServiceLifecycle
 
 /// The radio of a machine with Bluetooth: bluetoothd over the system bus.
 ///
-/// Keeps what is wanted so through anything that can happen to the bus, bluetoothd and the adapter;
-/// what that takes is decided by `BlueZPlanner`, and done here one action after the other.
+/// Maintains the requested scan and advertisements despite failures of the bus, bluetoothd and the
+/// adapter. `BlueZPlanner` decides the actions; they are carried out here one at a time.
 package actor BlueZRadio: Radio {
     package nonisolated let name: String
-    /// The thread on which everything of the radio happens: it reads the bus and the management
-    /// socket, and what comes of an advertisement is decided without waking another one.
+    /// The thread on which the whole radio runs: it reads the bus and the management socket, and an
+    /// advertisement is processed without waking another thread.
     nonisolated let thread: BusThread
 
     let serviceUUID: UUID16
@@ -20,16 +20,16 @@ package actor BlueZRadio: Radio {
     private let address: BusAddress
     var filter = AdvertisementFilter()
     let openManagement: @Sendable () throws(ManagementFailure) -> ManagementSocket
-    /// The kernel's counts of an adapter; `nil` once it does not tell.
+    /// The reader of the kernel's counts; `nil` once the kernel does not provide them.
     var readTraffic: TrafficReader?
     var choice: TransportChoice
     /// The reader of the management socket, while there is one.
     var listener: ManagementListener?
-    /// Closes the management socket, while it is listened to.
+    /// Ends listening to the management socket; `nil` while nothing is listening.
     var closeManagement: (@Sendable () -> Void)?
-    /// Yields when listening begins to be wanted.
+    /// Yields when listening is requested.
     let wanted = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    /// The present connection to the bus, if its session does not receive devices.
+    /// The current connection to the bus, if its session does not receive devices.
     private var connectionWithoutDevices: Connection?
     var planner: BlueZPlanner
     private var onEvent: RadioListener = { _ in }
@@ -40,14 +40,14 @@ package actor BlueZRadio: Radio {
     private var lastState: RadioState?
     var lastAdapter: String?
     private var nextNumber: UInt64 = 0
-    /// The objects that stand for EIDs on the present connection.
+    /// The objects of the EIDs on the current connection.
     var paths: [EID: RegisteredPath] = [:]
-    /// Objects that an earlier bluetoothd knew, to be taken off the bus.
+    /// Objects known to an earlier bluetoothd, to be removed from the bus.
     var stalePaths: [ObjectPath] = []
-    /// The time until which a scan that is refused must be an earlier bluetoothd's; `nil` if there
-    /// was none.
+    /// The time until which a refused scan must be due to the scan of an earlier bluetoothd; `nil`
+    /// if there was none.
     var staleScanLimit: MonotonicTime?
-    /// The bluetoothd before, and on which connection.
+    /// The previous bluetoothd's unique name, and the number of the connection it was seen on.
     private var lastDaemon: (owner: String, connection: Int)?
     let timings: RecoveryTimings
     private var connections = 0
@@ -56,13 +56,13 @@ package actor BlueZRadio: Radio {
 
     /// - Parameters:
     ///   - adapter: `hci0`, or `nil` for the first that is powered.
-    ///   - canPowerCycle: True if the adapter may be switched off and on when nothing else brings
-    ///     a scan back; every program on the machine loses its connections by that.
-    ///   - transport: The way that sightings come in.
-    ///   - bus: The bus that bluetoothd is on; tests have their own.
-    ///   - readTraffic: Reads the kernel's counts of an adapter, by which a controller is noticed
-    ///     that does not answer; without it that takes longer.
-    ///   - openManagement: Opens a management socket instead of the kernel; tests have theirs.
+    ///   - canPowerCycle: True if the adapter may be switched off and on when nothing else restores
+    ///     a scan; every program on the machine then loses its connections.
+    ///   - transport: The transport over which sightings are received.
+    ///   - bus: The bus that bluetoothd is on; tests use their own.
+    ///   - readTraffic: Reads the kernel's counts of an adapter, which show that a controller does
+    ///     not answer; without them that takes longer to detect.
+    ///   - openManagement: Opens the kernel's management socket; tests supply their own.
     /// - Throws: `overloaded` when the process has no descriptor or thread left.
     package init(
         adapter: String?,
@@ -115,7 +115,7 @@ package actor BlueZRadio: Radio {
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
         planner.want(eid)
         changed()
-        // An adapter that cannot advertise must not hold a till.
+        // A till must not wait for ever for an adapter that cannot advertise.
         let limit = after(timings.advertisingLimit) { $0.planner.giveUp(eid) }
         defer { limit.cancel() }
         while true {
@@ -133,14 +133,14 @@ package actor BlueZRadio: Radio {
         while planner.isOnAir(eid), MonotonicTime.now < end { await change(of: eid) }
     }
 
-    /// Does something later, and then looks again at everything that waits.
+    /// Runs a closure after a delay, then calls `changed()`.
     private func after(
         _ delay: Duration,
         _ body: @escaping @Sendable (isolated BlueZRadio) -> Void
     ) -> Task<Void, any Error> {
         // SAFETY: owned by the caller, who cancels it.
         Task {
-            // A limit on what others do, who cancel this when they have done it.
+            // A timeout of another operation, whose caller cancels it when that has finished.
             try await Task.sleep(for: delay)
             body(self)
             changed()
@@ -191,18 +191,18 @@ package actor BlueZRadio: Radio {
             changed()
             let now = MonotonicTime.now
             retry.failed(now: now)
-            // Nothing tells that the bus is back: it is what would.
+            // No event signals that the bus is back: events would come over the bus.
             await pause(for: (retry.due ?? now) - now)
         }
     }
 
-    /// Opens another connection to the bus if devices are not received over this one. With it
-    /// bluetoothd lets go of all that was ours, which the next one brings back.
+    /// Closes the connection to the bus if devices are not received over it; another is opened.
+    /// bluetoothd then drops our scan and advertisements, which are restored on the new connection.
     func receiveDevicesAgain() async {
         await connectionWithoutDevices?.close()
     }
 
-    /// Follows and acts until the connection ends.
+    /// Follows bluetoothd and carries out actions until the connection ends.
     private func serve(_ connection: Connection) async {
         paths = [:]
         stalePaths = []
@@ -269,7 +269,7 @@ package actor BlueZRadio: Radio {
     // MARK: Advertisements
 
     private func receive(_ report: DeviceReport, now: MonotonicTime) {
-        // Filters of other programs let through what ours would not, on adapters that are not ours.
+        // Other programs' filters let through devices that ours would not, also on other adapters.
         guard planner.scan.isWanted, let adapter = planner.adapter, report.adapter == adapter.path
         else { return }
         guard choice.transport == .dbus else {
@@ -299,14 +299,14 @@ package actor BlueZRadio: Radio {
             onEvent(.heard(sighting))
             wakeIfNeeded(by: planner.heard(sighting), now: now)
         case .stranger(let reason):
-            // Once for each thing that a device says, and not for each time that it says it.
+            // Sent once for each new content of a device, not for every repetition.
             if isNews { onEvent(.ignored(reason)) }
             wakeIfNeeded(by: planner.noticed(now: now), now: now)
         }
     }
 
-    /// Does what hearing something brings about. It comes often, nearly always only puts off what
-    /// `runActions(on:)` waits for, and then wakes nobody.
+    /// Handles the effect of a received advertisement. This is called often; it usually only
+    /// postpones the deadline that `runActions(on:)` waits for, and then wakes nothing.
     private func wakeIfNeeded(by hearing: BlueZPlanner.Hearing, now: MonotonicTime) {
         switch hearing {
         case .nothing: break
@@ -321,11 +321,11 @@ package actor BlueZRadio: Radio {
     /// Carries out the planner's actions, one after the other, until the connection is to end.
     private func runActions(on connection: Connection) async {
         while !Task.isCancelled {
-            // One moment for both: what falls due between them would be missed.
+            // The same time for both calls: a deadline between two different times would be missed.
             let now = MonotonicTime.now
             if planner.isControllerInQuestion(now: now) { lookAtController() }
             guard let action = planner.next(now: now) else {
-                // What was given up is news, too.
+                // The state also changes when the planner has given something up.
                 sendState()
                 await sleep(until: planner.nextDeadline(now: now))
                 continue
@@ -364,7 +364,7 @@ package actor BlueZRadio: Radio {
         changed()
     }
 
-    /// bluetoothd says that it has dropped an advertisement.
+    /// Handles bluetoothd's message that it has released an advertisement.
     func released(_ eid: EID, path: ObjectPath, sender: String?) {
         guard sender == daemon, paths[eid]?.path == path else { return }
         planner.released(eid)
@@ -376,7 +376,7 @@ package actor BlueZRadio: Radio {
         return nextNumber
     }
 
-    /// Sends the state if it is another.
+    /// Sends the state if it has changed.
     private func sendState() {
         let state = choice.add(to: planner.state)
         guard state != lastState else { return }
@@ -385,7 +385,7 @@ package actor BlueZRadio: Radio {
         onEvent(.stateChanged(state))
     }
 
-    /// Sends the state if it is another, and wakes all who wait: the planner may have changed.
+    /// Sends the state if it has changed, and wakes all who wait: the planner may have changed.
     func changed() {
         sendState()
         let waiting = waiting.values.joined()

@@ -8,7 +8,7 @@ package struct BusAddress: Hashable, Sendable {
         self.text = text
     }
 
-    /// The system's bus, or what DBUS_SYSTEM_BUS_ADDRESS names instead.
+    /// The system bus, or the address in DBUS_SYSTEM_BUS_ADDRESS if that is set.
     package static var system: BusAddress {
         let override = getenv("DBUS_SYSTEM_BUS_ADDRESS").map { String(cString: $0) }
         return BusAddress(override ?? "unix:path=/run/dbus/system_bus_socket")

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The losses of this process on its connections to message buses, ended ones included.
+/// The losses of this process on its connections to message buses, including closed ones.
 ///
-/// Process-wide, because a connection that was lost takes its own counts with it, and they are
-/// wanted most right then.
+/// Process-wide, because a lost connection takes its own counts with it, just when they are needed
+/// most.
 package final class BusLosses: Sendable {
     package static let ofThisProcess = BusLosses()
 
@@ -11,7 +11,7 @@ package final class BusLosses: Sendable {
 
     private init() {}
 
-    /// Replies that came after their call had timed out or was cancelled.
+    /// The number of replies that arrived after their call had timed out or was cancelled.
     package var lateReplies: Int { late.load(ordering: .relaxed) }
 
     func countLateReply() { late.add(1, ordering: .relaxed) }

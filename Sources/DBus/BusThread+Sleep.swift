@@ -1,8 +1,8 @@
-/// Tasks that wait for a moment, each under a number of its own. Used within the thread's lock.
+/// Tasks that sleep until a deadline, each with an id. Used with the thread's lock held.
 struct Sleepers {
     private struct Sleeper {
         let deadline: ContinuousClock.Instant
-        /// The time at which it is woken if nothing else wakes the thread before.
+        /// The time at which the thread wakes for it if nothing else wakes the thread before.
         let limit: ContinuousClock.Instant
         let continuation: CheckedContinuation<Void, Never>
     }
@@ -14,7 +14,7 @@ struct Sleepers {
 
     /// The earliest deadline.
     private var nextDeadline: ContinuousClock.Instant?
-    /// The time at which the thread has to wake for one.
+    /// The time at which the thread must wake for a sleeper.
     private(set) var nextLimit: ContinuousClock.Instant?
 
     mutating func makeID() -> UInt64 {
@@ -22,7 +22,7 @@ struct Sleepers {
         return nextID
     }
 
-    /// - Returns: False if it was cancelled meanwhile.
+    /// - Returns: False if the sleep was cancelled before.
     mutating func add(
         _ id: UInt64,
         until deadline: ContinuousClock.Instant,
@@ -37,7 +37,7 @@ struct Sleepers {
         return true
     }
 
-    /// - Returns: The task to resume for it, outside the lock.
+    /// - Returns: The task to resume, outside the lock; `nil` if it is not sleeping.
     mutating func cancel(_ id: UInt64) -> CheckedContinuation<Void, Never>? {
         guard let sleeper = waiting.removeValue(forKey: id) else {
             cancelled.insert(id)
@@ -47,10 +47,10 @@ struct Sleepers {
         return sleeper.continuation
     }
 
-    /// Forgets a sleep that is over.
+    /// Forgets a sleep that has ended.
     mutating func forget(_ id: UInt64) { cancelled.remove(id) }
 
-    /// - Returns: The tasks to resume now, the longest due first, outside the lock.
+    /// - Returns: The tasks to resume now, outside the lock; the earliest deadline first.
     mutating func popDue() -> [CheckedContinuation<Void, Never>] {
         guard let nextDeadline else { return [] }
         let now = ContinuousClock.now
@@ -77,10 +77,10 @@ struct Sleepers {
 }
 
 extension BusThread {
-    /// Returns at a moment, when the task is cancelled, or when the thread has ended.
+    /// Returns at a deadline, when the task is cancelled, or when the thread has ended.
     ///
-    /// The thread itself keeps the time, and no other wakes for it. To the millisecond, never
-    /// early.
+    /// The thread itself keeps the time; no other thread wakes for it. Accurate to the millisecond,
+    /// and never early.
     ///
     /// - Parameter tolerance: The delay that is allowed if the thread wakes by then anyway.
     package func sleep(
@@ -92,8 +92,8 @@ extension BusThread {
         forget(id)
     }
 
-    /// The same under a number of the caller's, by which it is ended early: from `makeSleep()`, for
-    /// one sleep, and to be forgotten after it.
+    /// Sleeps under an id by which the caller can end the sleep early. The id is from
+    /// `makeSleep()`, for one sleep, and must be forgotten after it.
     package func sleep(
         _ id: UInt64,
         until deadline: ContinuousClock.Instant,

@@ -2,20 +2,20 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// One thread that runs an actor's jobs and, between them, watches file descriptors for it.
+/// A thread that runs an actor's jobs and, between them, watches file descriptors for it.
 ///
 /// libdbus blocks and is not made for many threads at once: everything about a connection happens
-/// here and never on the cooperative pool, which on a small kiosk has two threads.
+/// on this thread and never on the cooperative pool, which on a small kiosk has two threads.
 ///
-/// As a task executor it also runs what is done with what was read, so that no other thread need be
-/// woken for it; that must not block either.
+/// As a task executor it also runs the tasks that process the data read, so that no other thread is
+/// woken for them; these must not block either.
 package final class BusThread: SerialExecutor, TaskExecutor {
     /// The events that the thread waits for besides jobs.
     package struct Interest {
-        /// `nil` while nothing is to be read or written.
+        /// The descriptor to poll; `nil` while nothing is to be read or written.
         package var descriptor: Int32?
         package var wantsToWrite: Bool
-        /// The time at which `pump()` must run again even if nothing happens.
+        /// The time at which `pump()` must run again even without an event.
         package var deadline: ContinuousClock.Instant?
 
         package init(
@@ -29,10 +29,10 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// An owner of something to read: asked after jobs and calls, and when what it waits for comes.
+    /// An object that is run after jobs and calls, and when an event that it waits for occurs.
     package protocol Pump: AnyObject, Sendable {
-        /// Does what can be done without waiting and says what to wait for; `nil` for jobs only.
-        /// Called on the thread.
+        /// Does what is possible without waiting and returns the events to wait for; `nil` for jobs
+        /// only. Called on the thread.
         func pump() -> Interest?
     }
 
@@ -46,13 +46,14 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         var joinable: pthread_t?
         var hasEnded = false
         var waitingForEnd: [CheckedContinuation<Void, Never>] = []
-        /// The thread waits, or is about to, and only the alarm ends that.
+        /// A Boolean that is true while the thread waits, or is about to, and only the alarm ends
+        /// that.
         var isWaiting = false
-        /// `wake()` was called since the pump was last asked.
+        /// A Boolean that is true if `wake()` was called since the pumps were last run.
         var isCalled = false
         var sleepers = Sleepers()
 
-        /// - Returns: True if the alarm must be sounded.
+        /// - Returns: True if the alarm must be triggered.
         mutating func endWait() -> Bool {
             defer { isWaiting = false }
             return isWaiting
@@ -63,14 +64,14 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         weak var pump: (any Pump)?
     }
 
-    /// A pump and what it said last. Used on the thread alone; a class, for to copy a weak
-    /// reference is dear.
+    /// A pump and its last interest. Used on the thread alone; a class, because copying a weak
+    /// reference is expensive.
     private final class Watched {
         let pump: WeakPump
         var interest: Interest?
-        /// Something has happened that it waits for, or it has never been asked.
+        /// A Boolean that is true if its event has occurred, or it has never run.
         var isDue = true
-        /// Its place among the descriptors that are waited for.
+        /// Its index among the polled descriptors.
         var place: Int?
 
         init(_ pump: WeakPump) {
@@ -103,7 +104,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         Glibc.close(alarm)
     }
 
-    /// Gives the thread something more to watch; held weakly.
+    /// Adds a pump for the thread to watch; held weakly.
     package func watch(_ pump: any Pump) {
         state.withLock { state in
             state.pumps.removeAll { $0.pump == nil }
@@ -112,7 +113,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         wake()
     }
 
-    /// Lets something go. What it is doing at this moment it ends.
+    /// Removes a pump. A turn that is running now is completed.
     package func forget(_ pump: any Pump) {
         state.withLock { state in
             state.pumps.removeAll { $0.pump == nil || $0.pump === pump }
@@ -120,7 +121,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         wake()
     }
 
-    /// Makes the thread ask its pumps again soon.
+    /// Makes the thread run its pumps again soon.
     func wake() {
         let isWaiting = state.withLock { state in
             state.isCalled = true
@@ -149,19 +150,19 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         if !sleeps { sleeper.resume() }
     }
 
-    /// Ends a sleep, also one that has not begun.
+    /// Ends a sleep, including one that has not begun.
     package func cancel(_ id: UInt64) { state.withLock { $0.sleepers.cancel(id) }?.resume() }
 
     package func forget(_ id: UInt64) { state.withLock { $0.sleepers.forget(id) } }
 
     private func sound() {
         var one: UInt64 = 1
-        // It fails only when the counter is full, and then the thread is about to wake anyway.
+        // This fails only when the counter is full, and then the thread is about to wake anyway.
         _ = write(alarm, &one, MemoryLayout.size(ofValue: one))
     }
 
-    /// Ends the thread once the jobs that wait have run. A job that comes later still runs, on a
-    /// thread of its own: a late caller hears that the connection is closed rather than hang.
+    /// Ends the thread once the queued jobs have run. A later job still runs, on a new thread: a
+    /// late caller is told that the connection is closed and does not hang.
     ///
     /// - Parameter isJoined: True if `join()` follows.
     package func stop(isJoined: Bool) {
@@ -236,7 +237,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
     }
 
     private func run() {
-        // Signals are the main program's business.
+        // Signals are handled by the main program.
         var all = sigset_t()
         sigfillset(&all)
         pthread_sigmask(SIG_BLOCK, &all, nil)
@@ -253,8 +254,8 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         for sleeper in state.withLock({ $0.sleepers.popAll() }) { sleeper.resume() }
     }
 
-    /// Runs what is queued and wakes who has slept enough. Afterwards every pump is asked again:
-    /// what was done may be its business.
+    /// Runs queued jobs and wakes the sleepers that are due. Afterwards every pump runs again,
+    /// because the jobs may have given it work.
     ///
     /// - Returns: `false` at the end.
     private func runJobs(_ watched: inout [Watched]) -> Bool {
@@ -278,7 +279,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
             state.isWaiting = state.jobs.isEmpty && !state.isCalled
             return (state.isWaiting, state.sleepers.nextLimit)
         }
-        // What the pump brought about is done first, and nobody need have sounded the alarm for it.
+        // Jobs that the pumps have queued run first; nothing may have triggered the alarm for them.
         guard mayWait else { return }
         descriptors.removeAll(keepingCapacity: true)
         descriptors.append(pollfd(fd: alarm, events: Int16(POLLIN), revents: 0))
@@ -305,7 +306,8 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// For poll(2): rounded up, so that a deadline has passed when it returns; −1 waits for ever.
+    /// Returns poll(2)'s timeout: rounded up, so that the deadline has passed then; −1 waits for
+    /// ever.
     private static func milliseconds(to deadline: ContinuousClock.Instant?) -> Int32 {
         guard let deadline else { return -1 }
         let left = ContinuousClock.now.duration(to: deadline)
@@ -322,7 +324,7 @@ extension BusThread.State {
     struct Turn {
         var jobs: [UnownedJob] = []
         var due: [CheckedContinuation<Void, Never>] = []
-        /// Those to ask, if any may have something new to say.
+        /// The pumps to run, if any may have new work.
         var pumps: [BusThread.WeakPump]?
         var isOver = false
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The calls that await a reply, and those that wait for their turn to be sent.
+/// The calls that await a reply, and those that are queued to be sent.
 struct CallTable: ~Copyable {
     typealias Reply = Result<[Value], DBusError>
 
@@ -9,20 +9,20 @@ struct CallTable: ~Copyable {
         let deadline: ContinuousClock.Instant
         let continuation: CheckedContinuation<Reply, Never>
         let onReply: (@Sendable ([Value]) -> Void)?
-        /// The number of its message; `nil` until it is sent.
+        /// The serial of its message; `nil` until it is sent.
         var serial: UInt32?
     }
 
     private var pending: [UInt64: Pending] = [:]
     private var idsBySerial: [UInt32: UInt64] = [:]
-    /// A time that is never later than the earliest deadline; if earlier, one look is in vain.
+    /// A time that is never later than the earliest deadline; if earlier, one check is in vain.
     private(set) var nextDeadline: ContinuousClock.Instant?
-    /// The ids of calls to send, in their order. Those that ended while they waited are skipped.
+    /// The ids of the calls to send, in order. Those that ended in the queue are skipped.
     private var queue: [UInt64] = []
     private var queueHead = 0
     private var calls: [UInt64: MethodCall] = [:]
 
-    /// The calls that were cancelled, added by tasks of any thread.
+    /// The ids of cancelled calls, added by tasks on any thread.
     let cancellations = Cancellations()
 
     var isEmpty: Bool { pending.isEmpty }
@@ -36,7 +36,7 @@ struct CallTable: ~Copyable {
         nextDeadline = min(nextDeadline ?? pending.deadline, pending.deadline)
     }
 
-    /// The next call to send.
+    /// Removes and returns the next call to send.
     mutating func popWaiting() -> (UInt64, MethodCall)? {
         while queueHead < queue.count {
             let id = queue[queueHead]
@@ -87,7 +87,7 @@ struct CallTable: ~Copyable {
     }
 }
 
-/// Ids of calls whose tasks were cancelled, on the way to the connection's thread.
+/// The ids of calls whose tasks were cancelled, to be handled on the connection's thread.
 final class Cancellations: Sendable {
     private let ids = Mutex<[UInt64]>([])
 

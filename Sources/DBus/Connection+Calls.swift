@@ -2,9 +2,9 @@ extension Connection {
     /// Calls a method and returns the reply's values.
     ///
     /// - Parameters:
-    ///   - timeout: From now to the reply, the wait for a turn included.
-    ///   - onReply: Receives the reply's values on the connection's thread before anything behind
-    ///     the reply is read; the caller that awaits them may go on later. Must not block.
+    ///   - timeout: The time from now to the reply, including the wait in the queue.
+    ///   - onReply: Receives the reply's values on the connection's thread before any later message
+    ///     is read; the caller that awaits them may continue later. Must not block.
     /// - Throws: `remote` with the other side's error name; `timedOut` and `cancelled`, after which
     ///   the call may still have had its effect; `overloaded` when nothing was sent; `closed`.
     package func call(
@@ -21,9 +21,8 @@ extension Connection {
         let cancellations = calls.cancellations
         let reply = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // A task that was cancelled before this point has no entry that onCancel could
-                // find; one that is cancelled after it waits for the thread's next turn, which
-                // comes after this.
+                // A task cancelled before this point has no entry for onCancel to find; one
+                // cancelled after it waits for the thread's next turn, which comes after this.
                 guard !Task.isCancelled else {
                     continuation.resume(returning: CallTable.Reply.failure(DBusError(.cancelled)))
                     return
@@ -47,7 +46,7 @@ extension Connection {
         return try reply.get()
     }
 
-    /// Sends the calls whose turn has come.
+    /// Sends queued calls up to the limit of calls in flight.
     func sendWaitingCalls() {
         while wire != nil, calls.inFlightCount < limits.callsInFlight,
             let (id, call) = calls.popWaiting()
@@ -61,7 +60,7 @@ extension Connection {
         }
     }
 
-    /// The unique name of a name's owner, or `nil` if nobody owns it.
+    /// Returns the unique name of a name's owner; `nil` if it has none.
     package func owner(of name: String) async throws(DBusError) -> String? {
         do {
             let reply = try await call(
@@ -74,6 +73,6 @@ extension Connection {
         }
     }
 
-    /// The bus itself answers at once or is in trouble.
+    /// The timeout of calls to the bus itself, which answers at once unless it has a fault.
     static var busTimeout: Duration { .seconds(10) }
 }

@@ -2,7 +2,7 @@ import CDBus
 import Logging
 
 extension Connection {
-    /// Puts an object on the bus under a path, in place of one that was there.
+    /// Exports an object on the bus under a path, replacing any that was there.
     package func export(_ object: ExportedObject, at path: ObjectPath) throws(DBusError) {
         guard wire != nil else { throw DBusError(.closed) }
         for (name, interface) in object.interfaces {
@@ -14,12 +14,12 @@ extension Connection {
         objects[path] = object
     }
 
-    /// Takes an object off the bus.
+    /// Removes an object from the bus.
     package func unexport(_ path: ObjectPath) {
         objects[path] = nil
     }
 
-    /// Answers a call of an object of ours.
+    /// Answers a call to one of our objects.
     func receiveCall(_ message: borrowing Message) {
         guard let path = message.path, let member = message.member else { return }
         let answer: Answer
@@ -104,7 +104,7 @@ extension Connection {
             case .failure(let failure): _ = try send(Message.refusal(of: message, failure))
             }
         } catch {
-            // The caller's own timeout tells it; there is nobody else to tell.
+            // The caller's own timeout reports it; there is no other way to tell the caller.
             logger.debug("a reply was not sent", metadata: ["error": "\(error.code.rawValue)"])
         }
     }
@@ -114,13 +114,13 @@ extension Connection {
     }
 }
 
-/// A call of ours that is being answered.
+/// A call to one of our objects that is being answered.
 struct Serving {
     let request: SharedMessage
     let task: Task<Void, Never>
 }
 
-/// A message that is kept while it is answered. Never leaves the connection's actor.
+/// A message that is kept until it is answered. Never leaves the connection's actor.
 final class SharedMessage {
     let message: Message
 

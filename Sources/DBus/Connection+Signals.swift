@@ -15,7 +15,7 @@ extension Connection {
         var texts: [String] = []
         for rule in rules { texts.append(try rule.text()) }
         let subscription = SignalSubscription(id: makeID(), rules: rules)
-        // Before the bus knows of it: the first signal may come right behind the reply.
+        // Before the bus knows the rules: the first signal may follow right behind the reply.
         subscriptions.insert(
             SubscriptionTable.Entry(rules: rules, onSignal: onSignal),
             id: subscription.id
@@ -31,22 +31,22 @@ extension Connection {
         return subscription
     }
 
-    /// Ends a subscription: nothing more is received, and the bus forgets the rules. A second call
+    /// Ends a subscription: nothing more is received, and the bus removes the rules. A second call
     /// does nothing.
     package func unsubscribe(_ subscription: SignalSubscription) async {
         guard subscriptions.remove(id: subscription.id, rules: subscription.rules) else { return }
         for rule in subscription.rules {
             guard let text = try? rule.text() else { continue }
             // The bus counts equal rules, so this removes ours alone. A failure means that the
-            // connection is ending, or that the rule never got there.
+            // connection is ending or that the rule was never added.
             _ = try? await call(.bus("RemoveMatch", [.string(text)]), timeout: Self.busTimeout)
         }
     }
 }
 
 extension MatchRule {
-    /// The bus's announcements that a name has a new owner. Subscribe first, then ask for the owner
-    /// now: that way no change falls in between.
+    /// Matches the bus's signal that a name has a new owner. Subscribe first, then query the
+    /// current owner, so that no change is missed.
     package static func ownerChanges(of name: String) -> MatchRule {
         MatchRule(
             sender: Bus.name,
@@ -57,9 +57,9 @@ extension MatchRule {
         )
     }
 
-    /// The owner that a change left behind: `.some(nil)` for none.
+    /// Returns the new owner of a name after a change: `.some(nil)` if it has none.
     ///
-    /// - Returns: `nil` if the signal is not the bus's announcement of that.
+    /// - Returns: `nil` if the signal does not announce such a change.
     package static func newOwner(of name: String, in signal: Signal) -> String?? {
         guard signal.sender == Bus.name, signal.member == "NameOwnerChanged",
             signal.arguments.count == 3, signal.arguments[0].asString == name,

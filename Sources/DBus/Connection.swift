@@ -4,9 +4,9 @@ package import Logging
 
 /// A connection to a message bus.
 ///
-/// All of it happens on one thread of its own. It ends when the bus goes away, when `close()` is
-/// called or when nobody holds it any more; then every pending call fails with `closed`, no signal
-/// is received any more, and it never comes back.
+/// Everything about it happens on one thread. It ends when the bus goes away, when `close()` is
+/// called or when it is no longer referenced; then every pending call fails with `closed`, no more
+/// signals are received, and it cannot be reopened.
 package actor Connection {
     /// The name that the bus gave this connection, `:1.42`.
     nonisolated let uniqueName: String
@@ -14,22 +14,22 @@ package actor Connection {
     let limits: Limits
     let logger: Logger
     nonisolated let thread: BusThread
-    /// A Boolean that is true if the thread is this connection's alone and ends with it.
+    /// A Boolean that is true if the thread belongs to this connection alone and ends with it.
     private nonisolated let ownsThread: Bool
 
     var wire: Wire?
     var calls = CallTable()
     var subscriptions = SubscriptionTable()
     var objects: [ObjectPath: ExportedObject] = [:]
-    /// Calls of our objects that are being answered.
+    /// Calls to our objects that are being answered.
     var served: [UInt64: Serving] = [:]
     var nextID: UInt64 = 0
-    /// Replies to calls that had timed out or were cancelled, dropped.
+    /// The number of replies dropped because their calls had timed out or were cancelled.
     package private(set) var lateReplies = 0
     private var pace = ReadingPace()
-    /// The time until which signals gather unread.
+    /// The time until which signals are left unread, to be read together.
     private var gatherEnd: ContinuousClock.Instant?
-    /// The messages read, in one turn or several, since the pace was last told.
+    /// The number of messages read, in one turn or several, since the pace was last updated.
     private var readCount = 0
     private var closureStreams: [UInt64: AsyncStream<Never>.Continuation] = [:]
 
@@ -39,8 +39,8 @@ package actor Connection {
 
     /// Connects to the bus at `address`.
     ///
-    /// - Parameter thread: The thread of everything about the connection; `nil` for one of its own.
-    ///   It serves one connection at a time.
+    /// - Parameter thread: The thread that the connection runs on; `nil` for one of its own. It
+    ///   serves one connection at a time.
     /// - Throws: `unreachable`, or `overloaded` when the process is out of descriptors.
     package static func open(
         _ address: BusAddress = .system,
@@ -48,7 +48,7 @@ package actor Connection {
         limits: Limits = Limits(),
         logger: Logger
     ) async throws(DBusError) -> Connection {
-        // Opening blocks, and what else a given thread does must not wait for it.
+        // Opening blocks, which must not hold up other work on a given thread.
         let own = try BusThread(name: "dbus")
         let result: Result<Connection, DBusError>
         do {
@@ -65,7 +65,7 @@ package actor Connection {
         return try result.get()
     }
 
-    /// Lives on the connection's thread before there is a connection: opening blocks.
+    /// An actor on the connection's thread before the connection exists: opening blocks.
     private actor Opener {
         nonisolated let thread: BusThread
 
@@ -113,8 +113,8 @@ package actor Connection {
         if ownsThread { thread.stop(isJoined: false) }
     }
 
-    /// Ends the connection and a thread of its own; returns when they are gone. A second call does
-    /// nothing.
+    /// Ends the connection, and its thread if it owns it; returns when they are gone. A second call
+    /// does nothing.
     package nonisolated func close() async {
         await end(.closed)
         guard ownsThread else { return }
@@ -135,7 +135,7 @@ package actor Connection {
         return stream
     }
 
-    /// Sends a message. It leaves later if the bus is slow to read.
+    /// Sends a message; it is queued if the bus is slow to read.
     func send(_ message: borrowing Message) throws(DBusError) -> UInt32 {
         guard wire != nil else { throw DBusError(.closed) }
         guard let size = wire?.outgoingBytes, size <= limits.outgoingBytes else {
@@ -151,7 +151,7 @@ package actor Connection {
         return nextID
     }
 
-    /// Fails everything that waits, each once, in no order.
+    /// Ends the connection and fails every pending call once, in no particular order.
     func end(_ code: DBusError.Code) {
         guard wire != nil else { return }
         wire = nil
@@ -174,7 +174,7 @@ extension Connection: BusThread.Pump {
         assumeIsolated { $0.turn() }
     }
 
-    /// One turn: time-outs and cancellations, then read, dispatch and write what can be.
+    /// Runs one turn: handles timeouts and cancellations, then reads, dispatches and writes.
     private func turn() -> BusThread.Interest? {
         calls.failCancelled()
         let now = ContinuousClock.now
@@ -182,7 +182,7 @@ extension Connection: BusThread.Pump {
         if isGathering(now: now) {
             return BusThread.Interest(descriptor: nil, deadline: gatherEnd)
         }
-        // One read takes 2 KiB, a few signals: what has gathered takes several, and several turns.
+        // One read takes 2 KiB, a few signals: a backlog takes several reads, and several turns.
         let hasGathered = gatherEnd != nil
         var count = 0
         var isDrained = false
@@ -194,7 +194,7 @@ extension Connection: BusThread.Pump {
                 receive(message)
             }
             isDrained = count == before
-            // Bounded: jobs (replies being awaited) get their turn in between.
+            // Bounded: jobs (replies being awaited) run in between.
         } while hasGathered && !isDrained && count < Self.messagesPerTurn
         if hasGathered { gatherEnd = isDrained ? nil : now }
         readCount += count
@@ -217,8 +217,8 @@ extension Connection: BusThread.Pump {
         )
     }
 
-    /// Tells whether a crowd's signals are left to gather: never while a reply is awaited or
-    /// anything waits to be sent.
+    /// Returns true if signals are left unread for now: never while a reply is awaited or anything
+    /// waits to be sent.
     private func isGathering(now: ContinuousClock.Instant) -> Bool {
         guard let gatherEnd, now < gatherEnd, calls.isEmpty else { return false }
         return wire?.hasMessagesToSend == false
@@ -231,7 +231,7 @@ extension Connection: BusThread.Pump {
         case DBUS_MESSAGE_TYPE_METHOD_RETURN, DBUS_MESSAGE_TYPE_ERROR: receiveReply(message)
         case DBUS_MESSAGE_TYPE_SIGNAL: receiveSignal(message)
         case DBUS_MESSAGE_TYPE_METHOD_CALL: receiveCall(message)
-        // A type of the future must be ignored (D-Bus specification, "Message Format").
+        // Unknown message types must be ignored (D-Bus specification, "Message Format").
         default: break
         }
     }
@@ -263,7 +263,7 @@ extension Connection: BusThread.Pump {
             let member = message.member
         else { return }
         if interface == DBUS_INTERFACE_LOCAL, path.text == DBUS_PATH_LOCAL {
-            // Made by libdbus itself; the bus lets nobody send from this interface.
+            // Generated by libdbus itself; the bus lets no client send from this interface.
             if member == "Disconnected" { end(.closed) }
             return
         }

@@ -1,9 +1,9 @@
-/// The reason why something over D-Bus did not work.
+/// The reason why an operation over D-Bus failed.
 package struct DBusError: Error, Equatable, Sendable {
     package var code: Code
-    /// The D-Bus error name that the other side sent (`org.bluez.Error.NotReady`), if one came.
+    /// The D-Bus error name in the peer's reply (`org.bluez.Error.NotReady`), if there was one.
     package var name: String?
-    /// The cause underneath, for logs: the other side's text, libdbus's. Never matched on.
+    /// The underlying cause, for logs: the peer's text, or libdbus's. Never matched on.
     package var underlying: String?
 
     package init(_ code: Code, name: String? = nil, underlying: String? = nil) {
@@ -14,23 +14,23 @@ package struct DBusError: Error, Equatable, Sendable {
 
     /// Stable codes.
     package enum Code: String, CaseIterable, Sendable {
-        /// There is no bus at the address, or it refused us.
+        /// There is no bus at the address, or it refused the connection.
         case unreachable
-        /// The connection has ended; it never comes back, open another.
+        /// The connection has ended and cannot be reopened; open another.
         case closed
         /// No reply came within the time allowed; whether the call had an effect is unknown.
         case timedOut = "timed-out"
         /// The calling task was cancelled; whether the call had an effect is unknown.
         case cancelled
-        /// Too much is under way on this connection; nothing was sent.
+        /// Too much is pending on this connection; nothing was sent.
         case overloaded
-        /// The other side answered with an error; `name` says which.
+        /// The peer replied with an error; `name` is its name.
         case remote
-        /// A value cannot be sent, or one that came cannot be read.
+        /// A value cannot be sent, or a received one cannot be read.
         case invalidValue = "invalid-value"
     }
 
-    /// One sentence that says what is wrong.
+    /// One sentence that describes the problem.
     package var sentence: String {
         switch code {
         case .unreachable: "The D-Bus bus cannot be reached."

@@ -2,11 +2,11 @@ import CDBus
 
 /// Reads the body of a message that libdbus has found well-formed.
 ///
-/// libdbus allows more than we want to hold: the depth and the number of values
-/// are bounded, and a file descriptor is refused.
+/// libdbus allows more than we want to hold: the depth and the number of values are limited, and
+/// file descriptors are refused.
 struct Decoder {
     static let depthLimit = 64
-    /// Values in one message, every element counted; a block of bytes is one.
+    /// The most values in one message, counting every element; a block of bytes counts as one.
     static let countLimit = 1_000_000
 
     private var count = 0
@@ -18,7 +18,7 @@ struct Decoder {
         return try values(&iterator, depth: 0)
     }
 
-    /// All values from here to the end of the container.
+    /// Returns all values from here to the end of the container.
     private mutating func values(
         _ iterator: inout DBusMessageIter,
         depth: Int
@@ -66,7 +66,7 @@ struct Decoder {
     ) throws(DBusError) -> Value {
         let element = Int(dbus_message_iter_get_element_type(&iterator))
         if element == CDBUS_TYPE_BYTE { return .bytes(bytes(&iterator)) }
-        // The two kinds that nearly all are: libdbus would make a new text for each.
+        // The two most frequent kinds: libdbus would allocate a signature for each.
         if element == CDBUS_TYPE_STRING {
             return .array(try inside(&iterator, depth: depth), of: .string)
         }
@@ -90,7 +90,7 @@ struct Decoder {
         )
     }
 
-    /// Tells whether a dictionary's first entry, if it has one, is `{sv}`; then all are.
+    /// Returns true if a dictionary's first entry, if it has one, is `{sv}`; then all are.
     private func isOfProperties(_ iterator: inout DBusMessageIter) -> Bool {
         var entry = DBusMessageIter()
         dbus_message_iter_recurse(&iterator, &entry)
@@ -120,7 +120,7 @@ struct Decoder {
         return entries
     }
 
-    /// The value that a variant holds.
+    /// Returns the value that a variant holds.
     private mutating func content(
         _ iterator: inout DBusMessageIter,
         depth: Int
@@ -129,7 +129,7 @@ struct Decoder {
         return try one(&inner, depth: depth + 1)
     }
 
-    /// The value here, which there is in a message that is well-formed.
+    /// Returns the value at the iterator; a well-formed message has one there.
     private mutating func one(
         _ iterator: inout DBusMessageIter,
         depth: Int

@@ -1,12 +1,12 @@
-/// The outcome of a call of our objects.
+/// The outcome of a call to our objects.
 enum Answer {
-    /// Known at once.
+    /// The reply, known at once.
     case values([Value])
     /// A handler must be run.
     case method(ExportedObject.Method, Invocation)
 }
 
-/// Finds what a call means: a pure lookup, the standard interfaces included.
+/// Finds the method or property that a call addresses, including the standard interfaces.
 struct Dispatcher {
     let objects: [ObjectPath: ExportedObject]
 
@@ -96,7 +96,7 @@ struct Dispatcher {
         return object
     }
 
-    /// Makes the arguments what the rest may rely on.
+    /// Checks the arguments' types, which the rest relies on.
     private func check(_ call: Invocation, _ types: Signature) throws(MethodFailure) {
         guard call.arguments.map(\.signature.text).joined() == types.text else {
             throw invalidArguments

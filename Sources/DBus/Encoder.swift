@@ -2,8 +2,8 @@ import CDBus
 
 /// Writes values into a message.
 ///
-/// libdbus answers misuse with a failed assertion, not with an error; so every value is checked
-/// against the type its container promises before it is handed over.
+/// libdbus reports misuse by a failed assertion, not by an error; so every value is checked against
+/// its container's type before it is passed on.
 enum Encoder {
     /// Signatures on the wire are at most 255 bytes and 32 levels of arrays plus 32 of structures
     /// deep (D-Bus specification, "Valid Signatures"); variants may nest further, up to this.
@@ -16,7 +16,7 @@ enum Encoder {
             try checkSignature(of: value)
             try append(value, to: &iterator, depth: 0)
         }
-        // The whole body's signature is bounded too; each part alone may have been short enough.
+        // The body's whole signature is limited too; each part alone may be short enough.
         guard Signature(values.map(\.signature.text).joined()) != nil else {
             throw invalid("a signature longer than 255 bytes")
         }
@@ -83,7 +83,7 @@ enum Encoder {
         }
     }
 
-    /// All bytes in one block.
+    /// Appends all bytes as one block.
     private static func append(
         _ bytes: [UInt8],
         to iterator: inout DBusMessageIter
@@ -154,7 +154,7 @@ enum Encoder {
 }
 
 extension Encoder {
-    /// Checks that a value is what its signature says, down to the next variant.
+    /// Checks that a value matches its signature, down to the next variant.
     private static func checkSignature(of value: Value) throws(DBusError) {
         guard value.signature.isSingle else {
             throw invalid("the signature '\(value.signature.text.prefix(64))'")

@@ -1,6 +1,6 @@
 /// An object of ours on the bus.
 ///
-/// `org.freedesktop.DBus.Properties` and `Peer` are answered without being listed.
+/// `org.freedesktop.DBus.Properties` and `Peer` are implemented without being listed.
 package struct ExportedObject: Sendable {
     package var interfaces: [String: Interface]
 
@@ -21,7 +21,7 @@ package struct ExportedObject: Sendable {
     package struct Method: Sendable {
         package var input: Signature
         package var output: Signature
-        /// Runs on the connection's thread until it first awaits something; calls start in their
+        /// The handler. It runs on the connection's thread until it first suspends; calls start in
         /// order of arrival. Cancelled when the connection ends.
         package var handle: Handler
 
@@ -41,10 +41,9 @@ package struct ExportedObject: Sendable {
 
     package struct Property: Sendable {
         package var signature: Signature
-        /// `nil` for one that may only be set; `GetAll` leaves it out.
+        /// The getter; `nil` for a write-only property, which `GetAll` omits.
         package var get: (@Sendable () -> Value)?
-        /// `nil` for one that may only be read. A caller's value has been checked against
-        /// `signature`.
+        /// The setter; `nil` for a read-only property. The value was checked against `signature`.
         package var set: (@Sendable (Value) -> Void)?
 
         package init(
@@ -62,27 +61,27 @@ package struct ExportedObject: Sendable {
             Property(value.signature, get: { value })
         }
 
-        /// A property that a caller may set and that is of no interest to us.
+        /// A property that callers may set and whose value is ignored.
         package static func writeOnly(_ signature: Signature) -> Property {
             Property(signature, get: nil, set: { _ in })
         }
     }
 }
 
-/// One call of a method of ours.
+/// A call to one of our methods.
 package struct Invocation: Sendable {
-    /// The caller's unique name, which the bus vouches for.
+    /// The caller's unique name, which the bus guarantees.
     package var sender: String?
     package var path: ObjectPath
     package var interface: String
     package var member: String
-    /// Values of the types that the method's `input` promises.
+    /// Values of the types in the method's `input`.
     package var arguments: [Value]
 }
 
-/// The refusal of a call, as it goes over the bus.
+/// The error reply to a call.
 package struct MethodFailure: Error, Equatable, Sendable {
-    /// A D-Bus error name; one that is not valid goes out as `org.freedesktop.DBus.Error.Failed`.
+    /// The D-Bus error name; an invalid one is sent as `org.freedesktop.DBus.Error.Failed`.
     package var name: String
     package var text: String
 

@@ -1,8 +1,7 @@
-/// A rule for the signals that are wanted (D-Bus specification, "Match Rules"). `nil` matches
-/// everything.
+/// A match rule for signals (D-Bus specification, "Match Rules"). `nil` matches everything.
 package struct MatchRule: Hashable, Sendable {
     /// A name on the bus. The bus compares it with the sender; a consumer that must be sure
-    /// compares `Signal.sender` with the owner it knows, since anybody may send us a signal
+    /// compares `Signal.sender` with the owner it knows, since any program may send us a signal
     /// directly.
     package var sender: String?
     package var path: ObjectPath?
@@ -25,7 +24,7 @@ package struct MatchRule: Hashable, Sendable {
         self.firstArgument = firstArgument
     }
 
-    /// The rule as the bus reads it.
+    /// Returns the rule in the bus's syntax.
     func text() throws(DBusError) -> String {
         try Name.check(bus: sender, interface: interface, member: member)
         let parts: [(String, String?)] = [
@@ -39,7 +38,7 @@ package struct MatchRule: Hashable, Sendable {
             .joined(separator: ",")
     }
 
-    /// Tells whether a signal is one of these, the sender left to the bus (see `sender`).
+    /// Returns true if the rule matches a signal; the sender is checked by the bus (see `sender`).
     func matches(_ signal: Signal) -> Bool {
         (path == nil || path == signal.path)
             && (interface == nil || interface == signal.interface)

@@ -4,7 +4,7 @@ import CDBus
 struct Message: ~Copyable {
     let raw: OpaquePointer
 
-    /// Takes over a reference that the caller holds.
+    /// Adopts a reference that the caller holds.
     init(adopting raw: OpaquePointer) {
         self.raw = raw
     }
@@ -25,7 +25,7 @@ struct Message: ~Copyable {
         Self.text(dbus_message_get_path(raw)).map(ObjectPath.init(validated:))
     }
 
-    /// The body, in full.
+    /// Returns the values of the body.
     func values() throws(DBusError) -> [Value] {
         var decoder = Decoder()
         return try decoder.decode(raw)
@@ -42,7 +42,7 @@ struct Message: ~Copyable {
 }
 
 extension Message {
-    /// A method call. libdbus answers a malformed name with a failed assertion, so names are
+    /// Creates a method call. libdbus reports a malformed name by a failed assertion, so names are
     /// checked first.
     static func call(_ call: MethodCall) throws(DBusError) -> Message {
         try Name.check(bus: call.destination, interface: call.interface, member: call.member)
@@ -59,7 +59,7 @@ extension Message {
         return message
     }
 
-    /// The answer to `request`, which is a method call.
+    /// Creates the reply to `request`, which is a method call.
     static func reply(
         to request: borrowing Message,
         _ values: [Value]
@@ -72,7 +72,7 @@ extension Message {
         return message
     }
 
-    /// The refusal of `request`, which is a method call.
+    /// Creates the error reply to `request`, which is a method call.
     static func refusal(
         of request: borrowing Message,
         _ failure: MethodFailure

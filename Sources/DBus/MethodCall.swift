@@ -1,4 +1,4 @@
-/// One call of a method of an object on the bus.
+/// A call to a method of an object on the bus.
 package struct MethodCall: Sendable {
     package var destination: String
     package var path: ObjectPath
@@ -20,7 +20,7 @@ package struct MethodCall: Sendable {
         self.arguments = arguments
     }
 
-    /// A call of the bus itself.
+    /// Creates a call to the bus itself.
     static func bus(_ member: String, _ arguments: [Value]) -> MethodCall {
         MethodCall(
             to: Bus.name,

@@ -1,6 +1,6 @@
 import CDBus
 
-/// The D-Bus specification's "Valid Names", as libdbus checks them.
+/// The checks of the D-Bus specification's "Valid Names", done by libdbus.
 enum Name {
     /// - Throws: `invalidValue` for the first name that is not valid.
     static func check(bus: String?, interface: String?, member: String?) throws(DBusError) {

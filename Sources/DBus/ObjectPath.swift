@@ -4,13 +4,13 @@ import CDBus
 package struct ObjectPath: Hashable, Sendable {
     package let text: String
 
-    /// Accepts what the D-Bus specification ("Valid Object Paths") allows; `nil` for the rest.
+    /// Creates a path that the D-Bus specification ("Valid Object Paths") allows; `nil` for others.
     package init?(_ text: String) {
         guard !text.utf8.contains(0), dbus_validate_path(text, nil) != 0 else { return nil }
         self.text = text
     }
 
-    /// For text that libdbus has validated already.
+    /// Creates a path from text that libdbus has already validated.
     init(validated text: String) {
         self.text = text
     }
@@ -18,9 +18,9 @@ package struct ObjectPath: Hashable, Sendable {
     /// `/`
     package static let root = ObjectPath(validated: "/")
 
-    /// Tells whether `other` lies below this path.
+    /// Returns true if `other` lies below this path.
     package func contains(_ other: ObjectPath) -> Bool {
-        // Asked for each advertisement: nothing is allocated.
+        // Called for each advertisement: nothing is allocated.
         self == .root
             || other.text.hasPrefix(text)
                 && other.text.utf8.dropFirst(text.utf8.count).first == UInt8(ascii: "/")

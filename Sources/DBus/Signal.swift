@@ -1,6 +1,6 @@
-/// One signal that an object sent.
+/// A signal sent by an object.
 package struct Signal: Hashable, Sendable {
-    /// The sender's unique name as the bus vouches for it; `nil` before that.
+    /// The sender's unique name, which the bus guarantees; `nil` before that.
     package var sender: String?
     package var path: ObjectPath
     package var interface: String

@@ -4,13 +4,13 @@ import CDBus
 package struct Signature: Hashable, Sendable {
     package let text: String
 
-    /// Accepts what the D-Bus specification ("Valid Signatures") allows; `nil` for the rest.
+    /// Creates a signature if the D-Bus specification ("Valid Signatures") allows it.
     package init?(_ text: String) {
         guard !text.utf8.contains(0), dbus_signature_validate(text, nil) != 0 else { return nil }
         self.text = text
     }
 
-    /// For text that is valid by construction.
+    /// Creates a signature from text that is valid by construction.
     init(validated text: String) {
         self.text = text
     }
@@ -21,7 +21,7 @@ package struct Signature: Hashable, Sendable {
     package static let objectPath = Signature(validated: "o")
     package static let variant = Signature(validated: "v")
 
-    /// A Boolean that is true if it stands for exactly one value.
+    /// A Boolean that is true if it is the type of exactly one value.
     var isSingle: Bool { dbus_signature_validate_single(text, nil) != 0 }
 }
 

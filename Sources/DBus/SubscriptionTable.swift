@@ -1,5 +1,5 @@
-/// The subscriptions of a connection, found by path, so that the cost of a signal does not grow
-/// with the number of those to other paths.
+/// The subscriptions of a connection, indexed by path, so that the cost of a signal does not grow
+/// with the number of subscriptions to other paths.
 struct SubscriptionTable {
     struct Entry {
         let rules: [MatchRule]
@@ -7,7 +7,7 @@ struct SubscriptionTable {
     }
 
     private var byPath: [ObjectPath: [UInt64: Entry]] = [:]
-    /// The subscriptions that name no path.
+    /// The subscriptions whose rules do not all name one path.
     private var broad: [UInt64: Entry] = [:]
     private(set) var count = 0
 
@@ -20,7 +20,7 @@ struct SubscriptionTable {
         }
     }
 
-    /// - Returns: True if there was one.
+    /// - Returns: True if the subscription existed.
     mutating func remove(id: UInt64, rules: [MatchRule]) -> Bool {
         let entry: Entry?
         if let path = Self.path(of: rules) {
@@ -33,7 +33,7 @@ struct SubscriptionTable {
         return entry != nil
     }
 
-    /// The path that all rules name.
+    /// Returns the path that all rules name; `nil` if there is none.
     private static func path(of rules: [MatchRule]) -> ObjectPath? {
         guard let path = rules.first?.path, rules.allSatisfy({ $0.path == path }) else {
             return nil

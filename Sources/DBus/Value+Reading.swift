@@ -1,5 +1,5 @@
-/// Reading a value as what it is expected to be. A value of another type is `nil`, never converted:
-/// what comes over the bus was written by someone else.
+/// Reads a value as an expected type. A value of another type is `nil`, never converted: data from
+/// the bus is not trusted.
 extension Value {
     package var asString: String? {
         guard case .string(let string) = unwrapped else { return nil }
@@ -37,8 +37,8 @@ extension Value {
         return elements.compactMap(\.asString)
     }
 
-    /// One property of a dictionary with string keys, without its variant; of two with one key the
-    /// last counts.
+    /// A property of a dictionary with string keys, without its variant; of duplicate keys the last
+    /// counts.
     package subscript(property: String) -> Value? {
         guard case .dictionary(let entries, key: .string, value: _) = unwrapped else { return nil }
         return entries.last { $0.key == .string(property) }?.value.unwrapped

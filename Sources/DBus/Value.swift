@@ -1,7 +1,7 @@
-/// One value as D-Bus knows it, with its exact type.
+/// A D-Bus value with its exact type.
 ///
-/// Unix file descriptors are the one type left out: nothing here needs them, and a peer must not be
-/// able to hand them to us.
+/// Unix file descriptors are the only type left out: nothing here needs them, and a peer must not
+/// be able to pass them to us.
 package enum Value: Hashable, Sendable {
     case byte(UInt8)
     case boolean(Bool)
@@ -15,13 +15,13 @@ package enum Value: Hashable, Sendable {
     case string(String)
     case objectPath(ObjectPath)
     case signature(Signature)
-    /// `ay`, in one block.
+    /// The type `ay`, as one block.
     case bytes([UInt8])
     /// An array of anything but bytes; every element has the type `of`, exactly one complete type.
     indirect case array([Value], of: Signature)
-    /// `a{…}` in the order of the wire; `key` is a basic type.
+    /// The type `a{…}`, in the order on the wire; `key` is a basic type.
     indirect case dictionary([Entry], key: Signature, value: Signature)
-    /// At least one field.
+    /// A structure of at least one field.
     case structure([Value])
     indirect case variant(Value)
 
@@ -43,7 +43,7 @@ extension Value {
         .array(strings.map(Value.string), of: .string)
     }
 
-    /// `a{sv}`, sorted by key so that the same properties are always the same bytes.
+    /// A dictionary `a{sv}`, sorted by key so that the same properties are always the same bytes.
     package static func properties(_ properties: [String: Value]) -> Value {
         .dictionary(
             properties.sorted { $0.key < $1.key }

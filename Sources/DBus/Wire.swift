@@ -1,6 +1,6 @@
 import CDBus
 
-/// Owns libdbus's connection: opened and registered with the bus on creation, closed at the end.
+/// Owns libdbus's connection: opened and registered with the bus on creation, closed on deinit.
 ///
 /// Every call may touch the socket, so all of them belong on the connection's own thread.
 struct Wire: ~Copyable {
@@ -9,8 +9,8 @@ struct Wire: ~Copyable {
     let uniqueName: String
     let descriptor: Int32
 
-    /// Connects and says hello. Blocks, for at most libdbus's 25 s if the bus accepts and does not
-    /// answer.
+    /// Connects and registers (`Hello`). Blocks, for at most libdbus's 25 s if the bus accepts but
+    /// does not answer.
     init(_ address: BusAddress, messageBytes: Int) throws(DBusError) {
         dbus_threads_init_default()
         var error = CDBus.DBusError()
@@ -45,22 +45,22 @@ struct Wire: ~Copyable {
     var hasMessagesToSend: Bool { dbus_connection_has_messages_to_send(raw) != 0 }
     var outgoingBytes: Int { dbus_connection_get_outgoing_size(raw) }
 
-    /// Reads and writes what the socket takes without waiting.
+    /// Reads and writes as much as the socket allows without waiting.
     func readAndWrite() {
         dbus_connection_read_write(raw, 0)
     }
 
-    /// A Boolean that is true while a message that has arrived waits to be read.
+    /// A Boolean that is true while a received message waits to be popped.
     var hasMessages: Bool { dbus_connection_get_dispatch_status(raw) == DBUS_DISPATCH_DATA_REMAINS }
 
-    /// The next message that has arrived whole.
+    /// Returns the next complete message; `nil` if there is none.
     func nextMessage() -> Message? {
         dbus_connection_pop_message(raw).map { Message(adopting: $0) }
     }
 
-    /// Queues a message and writes what the socket takes.
+    /// Queues a message and writes as much as the socket allows.
     ///
-    /// - Returns: the serial, by which a reply refers to it.
+    /// - Returns: The serial, by which a reply refers to it.
     func send(_ message: borrowing Message) throws(DBusError) -> UInt32 {
         var serial: dbus_uint32_t = 0
         guard dbus_connection_send(raw, message.raw, &serial) != 0 else { throw .outOfMemory }

@@ -3,37 +3,37 @@ package import Ledger
 
 /// A kiosk or a payer's machine that fetches short-lived access tokens for its user by itself.
 ///
-/// It holds one credential of two secrets: one that stays the same while it is enrolled, and one
-/// that is replaced at each use. Only their hashes are stored here. The first secret tells a copy
-/// that was used too late from a guess, without a list of old ones.
+/// It holds one credential with two secrets: one that is fixed while it is enrolled, and one that
+/// is replaced at each use. Only their hashes are stored here. The fixed secret distinguishes the
+/// late use of a copied credential from a guess, without a list of old ones.
 package struct Device: Equatable, Sendable {
     /// The time in which a new device's credential must be used for the first time.
     package static let enrolment: Duration = .seconds(24 * 60 * 60)
     /// The time for which an unused credential stays valid: a shop may close for a season.
     static let longestSilence: Duration = .seconds(180 * 24 * 60 * 60)
-    /// The number of earlier secrets that are remembered: an exchange that a frozen server carries
-    /// out after so many later ones is taken for a copy's.
+    /// The number of earlier secrets that are stored. An exchange that is delayed until after as
+    /// many later ones is treated as that of a copy.
     package static let memory = 32
 
     package let id: DeviceID
     /// The user whose account it acts for; never changes.
     package let user: UserID
-    /// The operator's name for it.
+    /// The name that the operator gave it.
     package let name: String
-    /// The rights of its access tokens, in the words of a token's `scope`.
+    /// The scopes of its access tokens, in the format of a token's `scope`.
     package let scopes: String
     package let createdAt: Timestamp
-    /// SHA-256 of the secret that stays the same.
+    /// SHA-256 of the fixed secret.
     package private(set) var family: [UInt8]
     /// SHA-256 of the secret that is valid next.
     package private(set) var current: [UInt8]
-    /// SHA-256 of the secrets before, the last one last, at most `memory` of them. The last one is
-    /// accepted until `current` has been seen, because the reply that carried that one may have
-    /// been lost.
+    /// SHA-256 of the earlier secrets, the newest last, at most `memory` of them. The newest is
+    /// accepted until `current` has been seen, because the reply with `current` may have been
+    /// lost.
     package private(set) var previous: [[UInt8]]
     /// The number of exchanges of the credential.
     package private(set) var generation: Int64
-    /// The end of the credential if it stays unused.
+    /// The time at which the credential expires if it is not used.
     package private(set) var expiresAt: Timestamp
     package private(set) var lastUsedAt: Timestamp?
     package private(set) var revokedAt: Timestamp?
@@ -77,7 +77,7 @@ package struct Device: Equatable, Sendable {
         self.revocation = revocation
     }
 
-    /// The result for a credential that was shown.
+    /// The result of presenting a credential.
     package enum Admission: Equatable, Sendable {
         /// It was exchanged for its successor.
         case admitted
@@ -87,22 +87,21 @@ package struct Device: Equatable, Sendable {
         case revoked
     }
 
-    /// Decides about a credential, and exchanges it if it is good.
+    /// Checks a credential, and exchanges it if it is valid.
     ///
-    /// The same exchange again changes nothing, so that a repeat which comes late does not take
-    /// back a successor that its bearer holds. Another exchange of the secret before is a copy's,
-    /// or its bearer's who has lost more than the reply: the successor that comes back first is
-    /// good.
+    /// Repeating the last exchange changes nothing, so that a late repeat does not replace a
+    /// successor that its holder has. A different exchange of the previous secret comes from a
+    /// copy, or from a holder that lost more than the reply: the successor that is used first stays
+    /// valid.
     ///
     /// - Parameters:
-    ///   - family: SHA-256 of the secret that stays, as shown.
-    ///   - secret: SHA-256 of the other one, as shown.
-    ///   - number: The generation of `secret`, if it is certain that this server made it. One that
-    ///     these books do not know yet is good: they were restored from a backup.
-    ///   - successor: SHA-256 of the secret that takes its place: always the same for one exchange.
-    ///   - hasNonce: True if the exchange is told from a copy's by what its bearer alone knows.
-    ///     Then it is refused after its successor has been seen, and revokes nobody: it was on its
-    ///     way.
+    ///   - family: SHA-256 of the fixed secret, as presented.
+    ///   - secret: SHA-256 of the changing secret, as presented.
+    ///   - number: The generation of `secret`, if it is verified that this server issued it. A
+    ///     generation above the stored one is valid: the database was restored from a backup.
+    ///   - successor: SHA-256 of the secret that replaces it, always the same for one exchange.
+    ///   - hasNonce: True if the exchange has a nonce that only the holder knows. A repeat of an
+    ///     older exchange is then refused without a revocation: it was only delayed.
     package mutating func admit(
         family: [UInt8],
         secret: [UInt8],
@@ -136,14 +135,14 @@ package struct Device: Equatable, Sendable {
         previous = previous.suffix(Self.memory - 1) + [secret]
     }
 
-    /// Revokes the device. The first reason stays.
+    /// Revokes the device. The first reason is kept.
     package mutating func revoke(_ reason: Revocation, at time: Timestamp) {
         guard revokedAt == nil else { return }
         revokedAt = time
         revocation = reason
     }
 
-    /// Gives it a new credential, revoked or not: a machine was replaced.
+    /// Enrols it again with a new credential, even if it is revoked: a machine was replaced.
     package mutating func enrol(family: [UInt8], current: [UInt8], at time: Timestamp) {
         self.family = family
         self.current = current

@@ -4,7 +4,7 @@ package import LedgerStore
 
 /// The registered devices, stored in the ledger's database, since they act for its users.
 package struct DeviceRegistry: Sendable {
-    /// The number of one user's devices that are listed.
+    /// The maximum number of one user's devices that are listed.
     private static let pageLimit: Int64 = 500
 
     private let database: any Database
@@ -25,7 +25,7 @@ package struct DeviceRegistry: Sendable {
         try await database.read(Listing(limit: limit))
     }
 
-    /// Returns a user's devices, oldest first: a page of them.
+    /// Returns the first page of a user's devices, oldest first.
     package func devices(of user: UserID) async throws(LedgerError) -> [Device] {
         try await database.read(
             Select<Device>(
@@ -35,7 +35,7 @@ package struct DeviceRegistry: Sendable {
         )
     }
 
-    /// Returns a device as it is now. Unlike a change this delays no writer.
+    /// Returns a device's current state. Unlike `change`, it delays no writer.
     package func device(_ id: DeviceID) async throws(LedgerError) -> Device? {
         try await database.read(
             Select<Device>("SELECT \(columns) FROM devices WHERE id = $1", [.text(id.rawValue)])
@@ -120,7 +120,7 @@ extension Device: RowValue {
 }
 
 extension [UInt8] {
-    /// Parts as long as a SHA-256.
+    /// The bytes, split into SHA-256 hashes.
     fileprivate var hashes: [[UInt8]] {
         stride(from: 0, to: count, by: 32).map { Array(self[$0...].prefix(32)) }
     }
@@ -129,7 +129,7 @@ extension [UInt8] {
 private struct Addition: StoreQuery {
     let device: Device
 
-    /// Users are never removed, so a user that was found stays.
+    /// Users are never removed: a user that was found still exists at the commit.
     func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws {
         let user: String? = try connection.first(
             "SELECT id FROM users WHERE id = $1",

@@ -1,8 +1,8 @@
 package import GotchuCore
 package import Ledger
 
-/// Takes up a paid deposit that the books have lost, or know without its payment. It is made and
-/// credited at once: for a record without a payment another would be ordered.
+/// Restores a paid deposit that the ledger has lost, or has without its payment. Creates and
+/// credits it in one step: for a record without a payment another one would be ordered.
 package struct AdoptDeposit: LedgerCommand {
     package static let name = "adopt-deposit"
 
@@ -58,17 +58,17 @@ package struct AdoptDeposit: LedgerCommand {
     }
 }
 
-/// Takes up a withdrawal that the books have lost, and of which the provider has the transfer. One
-/// that they know, but not as transferred, is looked at.
+/// Restores a withdrawal that the ledger has lost but whose transfer the provider has. One that the
+/// ledger has without its transfer is refreshed instead.
 package struct AdoptWithdrawal: LedgerCommand {
     package static let name = "adopt-withdrawal"
 
     package let record: RecordID
     package let user: UserID
     package let amount: Money
-    /// `acct_…`, to which it was transferred.
+    /// The account to which it was transferred: `acct_…`.
     package let account: String
-    /// The time of its transfer: the payout is no older.
+    /// The time of its transfer; its payout is not older.
     package let sentAt: Timestamp
 
     package init(
@@ -91,7 +91,7 @@ package struct AdoptWithdrawal: LedgerCommand {
         footprint.names.insert(Posting.name(ofFact: WithdrawalBody.taken(record)))
     }
 
-    /// - Returns: False if the books know as much as the provider.
+    /// - Returns: False if the ledger is up to date already.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
         guard books.rows.records[record] == nil else { return try ring(&books, at: time) }
         guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
@@ -117,7 +117,7 @@ package struct AdoptWithdrawal: LedgerCommand {
         next.begin(at: time)
         next.subject.lookAt = time
         next.subject.body.isCalled = true
-        // Its payout is there already, or may be.
+        // Its payout may exist already.
         next.subject.body.tries.doubt()
         try books.put(next, at: time)
         return true

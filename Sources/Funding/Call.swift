@@ -1,15 +1,15 @@
 package import GotchuCore
 package import Ledger
 
-/// A call to the provider. All of it follows from a committed record, so that it is made again
-/// with the same key and the same parameters whatever happens in between.
+/// A call to the provider. It depends only on a committed record, so that it can be repeated with
+/// the same key and parameters whatever happens in between.
 package enum Call: Equatable, Sendable {
-    /// Makes a PaymentIntent or a Checkout session. Its reply also has the secret or the address,
+    /// Creates a PaymentIntent or a Checkout session. The reply also contains its secret or URL,
     /// which is never stored.
     case openDeposit(DepositOrder)
-    /// Reads it with its charge, refunds and disputes.
+    /// Reads a deposit with its charge, refunds and disputes.
     case readDeposit(DepositReference)
-    /// Looks through the listing for the object that names the record.
+    /// Searches the provider's list for the object whose metadata contains the record's id.
     case findDeposit(DepositOrder)
     /// Cancels a PaymentIntent or expires a Checkout session, then reads it.
     case endDeposit(DepositReference)
@@ -28,7 +28,7 @@ package enum Call: Equatable, Sendable {
     case readPayout(PayoutReference)
     case findPayout(PayoutOrder)
 
-    /// The provider's idempotency key of what is made or looked for; `nil` for a read.
+    /// The provider's idempotency key of the created or wanted object; `nil` for a read.
     var key: String? {
         switch self {
         case .openDeposit(let order), .findDeposit(let order): order.key
@@ -50,19 +50,19 @@ package struct DepositOrder: Equatable, Sendable {
     package let presentation: Presentation
     package let createdAt: Timestamp
     package let expiresAt: Timestamp
-    /// The provider's idempotency key.
+    /// The idempotency key for the provider.
     package let key: String
 }
 
-/// The way in which a payer enters the card.
+/// The way in which a payer enters the card details.
 package enum Presentation: String, Codable, CaseIterable, Sendable {
-    /// An app that has the provider's own form.
+    /// In an app that contains the provider's form.
     case clientSecret = "client_secret"
-    /// A page of the provider's.
+    /// On a page of the provider.
     case hosted
 }
 
-/// The ids under which the provider knows a deposit; at least one.
+/// The provider's ids of a deposit; at least one is set.
 package struct DepositReference: Equatable, Sendable {
     package let deposit: RecordID
     package let intent: String?
@@ -79,7 +79,7 @@ package struct DepositReference: Equatable, Sendable {
 package struct PayeeOrder: Equatable, Sendable {
     package let user: UserID
     package let createdAt: Timestamp
-    /// Accounts of the user's that are closed.
+    /// The user's closed accounts.
     package let pastAccounts: [String]
     package let key: String
 }
@@ -105,11 +105,11 @@ package struct ReversalOrder: Equatable, Sendable {
 package struct PayoutOrder: Equatable, Sendable {
     package let withdrawal: RecordID
     package let amount: Money
-    /// `acct_…`, from which it is paid.
+    /// The account that pays it out: `acct_…`.
     package let account: String
-    /// `ba_…`; `nil` for the account's default one.
+    /// The bank account, `ba_…`; `nil` for the account's default.
     package let bankAccount: String?
-    /// The time from which on a listing must be looked through.
+    /// The time from which a list must be searched.
     package let createdAt: Timestamp
     package let key: String
 }

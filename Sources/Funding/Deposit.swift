@@ -1,22 +1,22 @@
 package import GotchuCore
 internal import Ledger
 
-/// A payer's wish to fill their wallet from a card: an intent.
+/// A payer's request to fill their wallet from a card: an intent.
 package typealias Deposit = Subject<DepositBody>
 
 package struct DepositBody: Watched {
     package static let kind = "deposit"
-    /// The time within which it can be paid.
+    /// The time within which it must be paid.
     static let lifetime: Duration = .seconds(2 * 3_600)
-    /// The time after which one of which the provider knows nothing has ended: nobody got its
-    /// secret.
+    /// The time after which a deposit that the provider does not know is cancelled: nobody received
+    /// its secret.
     static let creationLimit: Duration = .seconds(80 * 60)
-    /// The time for which the fee of a charge is looked for; later a bell tells of it.
+    /// The time for which the fee of a charge is polled; later an event reports it.
     static let feePatience: Duration = .seconds(3_600)
-    /// The number of facts that one deposit may have.
+    /// The most facts that one deposit can have.
     static let factLimit = 200
 
-    /// The states. The raw values are stored and, but for `held`, sent.
+    /// The states. The raw values are stored and, except for `held`, sent.
     package enum State: String, CaseIterable, Sendable {
         /// Not known to the provider yet.
         case created = "CREATED"
@@ -27,10 +27,10 @@ package struct DepositBody: Watched {
         case succeeded = "SUCCEEDED"
         case failed = "FAILED"
         case canceled = "CANCELED"
-        /// Paid, but not what was ordered: nothing is booked before the operator has decided.
+        /// Paid, but not as ordered: nothing is booked until the operator has decided.
         case held = "HELD"
 
-        /// A Boolean that is true while it may be paid.
+        /// A Boolean that is true while it can be paid.
         package var isOpen: Bool {
             switch self {
             case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction,
@@ -47,24 +47,24 @@ package struct DepositBody: Watched {
     package let reference: String?
     package let presentation: Presentation
     package let expiresAt: Timestamp
-    /// A Boolean that is true if it is real money's.
+    /// A Boolean that is true if it is real money.
     package let isLive: Bool
     package internal(set) var intent: String?
     package internal(set) var checkout: String?
     package var booked: [String: Int64] = [:]
     package internal(set) var error: ProviderNotice?
     package internal(set) var creditedAt: Timestamp?
-    /// A Boolean that is true once the payer has asked for its end.
+    /// A Boolean that is true once the payer has requested its cancellation.
     var isEndAsked = false
-    /// The amount that was received instead of the ordered one, of the same currency.
+    /// The amount received, in the ordered currency, if it differs from the ordered amount.
     package internal(set) var received: Int64?
-    /// A Boolean that is true once the operator has accepted what was received.
+    /// A Boolean that is true once the operator has accepted the received amount.
     var isAccepted = false
     var looks = 0
     package internal(set) var lookedAt: Timestamp?
     var tries = Tries()
 
-    /// A Boolean that is true once the fee of its charge is booked, or known to be none.
+    /// A Boolean that is true once the fee of its charge is booked, or known to be zero.
     var isFeeKnown = false
 
     package var amount: Money { Money(minorUnits: minorUnits, currency: currency) }
@@ -78,7 +78,7 @@ package struct DepositBody: Watched {
 }
 
 extension Subject where Body == DepositBody {
-    /// A new deposit, which the provider does not know yet.
+    /// Creates a deposit that the provider does not know yet.
     init(
         id: RecordID,
         user: UserID,
@@ -105,7 +105,7 @@ extension Subject where Body == DepositBody {
         )
     }
 
-    /// The amount that its D1 books.
+    /// The amount that is booked by its D1.
     var creditedAmount: Int64 {
         body.isAccepted ? body.received ?? amount.minorUnits : amount.minorUnits
     }
@@ -123,10 +123,10 @@ extension Subject where Body == DepositBody {
         )
     }
 
-    /// The key of the call that opens it.
+    /// The idempotency key of the call that opens it.
     var key: String { "gotchu-\(id)-intent-\(body.tries.attempt)" }
 
-    /// A Boolean that is true if it is looked at, and cannot be paid any more.
+    /// A Boolean that is true if it is still refreshed, but can no longer be paid.
     package var isSettledAndWatched: Bool { lookAt != nil && !state.isOpen }
 
     var providerReference: DepositReference? {
@@ -135,9 +135,9 @@ extension Subject where Body == DepositBody {
     }
 }
 
-/// The decisions about deposits.
+/// Decisions about deposits.
 extension Funding {
-    /// Decides what an observation means for a deposit. Total: any observation in any state.
+    /// Decides the effect of an observation on a deposit. Total: any observation in any state.
     package static func next(
         _ deposit: Deposit,
         _ observation: Observation,
@@ -149,7 +149,7 @@ extension Funding {
         case .refused(let refusal): next.refuse(refusal, at: now)
         case .absent: next.miss(at: now)
         case .unknown(let delay):
-            // One that is over is looked at because something has rung: again, until it answers.
+            // A closed deposit is refreshed because of an event: retry until the provider answers.
             next.subject.lookAgain(within: delay ?? Pace.retry(deposit.body.looks), at: now)
             next.endUnlessKnown(at: now)
         case .payee, .transfer, .payout: break
@@ -171,7 +171,7 @@ extension Funding {
                 next.call = .findDeposit(deposit.order)
                 next.subject.lookAgain(within: Pace.held, at: now)
             case .canceled:
-                // Something at the provider names it all the same.
+                // An object at the provider may refer to it nevertheless.
                 next.call = .findDeposit(deposit.order)
                 next.subject.lookAt = nil
             case .requiresPaymentMethod, .requiresConfirmation, .requiresAction, .processing,
@@ -193,7 +193,7 @@ extension Funding {
 }
 
 extension Next where Body == DepositBody {
-    /// Lets a development server's mint pay it.
+    /// Has a development server's mint pay the deposit.
     mutating func mint(_ fact: String, at now: Timestamp) {
         subject.state = .succeeded
         subject.body.creditedAt = now
@@ -239,7 +239,7 @@ extension Next where Body == DepositBody {
         }
     }
 
-    /// Looks again when it expires, or at once if its end was asked for.
+    /// Schedules a refresh at its expiry, or ends it at once if its cancellation was requested.
     private mutating func endSoon(at now: Timestamp) {
         guard subject.state != .processing, let lookAt = subject.lookAt else { return }
         if subject.body.isEndAsked {
@@ -266,7 +266,7 @@ extension Next where Body == DepositBody {
         hold(at: now)
     }
 
-    /// Waits for the operator, and looks now and then if something has changed.
+    /// Waits for the operator, and refreshes periodically in case something has changed.
     private mutating func hold(at now: Timestamp) {
         subject.state = .held
         subject.lookAt = now.advanced(by: Pace.held)
@@ -333,7 +333,7 @@ extension Next where Body == DepositBody {
         transaction.currency.lowercased() == subject.amount.currency.rawValue
     }
 
-    /// Books a fact unless the record says that it is booked.
+    /// Books a fact unless the record contains it already.
     private mutating func book(
         _ kind: TransferKind,
         _ fact: String,
@@ -360,7 +360,7 @@ extension Next where Body == DepositBody {
             subject.body.error = notice
             become(.failed)
         default:
-            // A look or an end was refused: the object tells by itself what became of it.
+            // A read or a cancellation was refused: the object itself will show its state.
             if subject.lookAt != nil {
                 subject.lookAgain(within: Pace.open(subject.body.looks), at: now)
             }
@@ -376,9 +376,9 @@ extension Next where Body == DepositBody {
         endUnlessKnown(at: now)
     }
 
-    /// Ends one that is held, and of which nothing was received that could be booked.
+    /// Cancels a deposit that is held, if no amount was received that could be booked.
     ///
-    /// - Returns: False if it is not held, or something was received.
+    /// - Returns: False if it is not held, or an amount was received.
     mutating func drop() -> Bool {
         guard subject.state == .held, subject.body.received == nil else { return false }
         become(.canceled)

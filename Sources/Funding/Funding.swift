@@ -1,3 +1,3 @@
-/// The decisions about money that comes in from cards and goes out to banks: pure functions of a
-/// record and of what a look at the provider has shown.
+/// Decisions about money received from cards and paid to banks: pure functions of a record and an
+/// observation of the provider's state.
 package enum Funding {}

@@ -3,22 +3,22 @@ package import Ledger
 
 /// The limits of deposits, for one user.
 package struct DepositLimits: Equatable, Sendable {
-    /// The deposits that may be open at once.
+    /// The most deposits that may be open at once.
     package static let open = 5
-    /// The deposits that may be made within an hour.
+    /// The most deposits that may be created within an hour.
     package static let hourly = 10
-    /// The newest deposits among which all are that count.
+    /// The number of newest deposits to read, which include all that count.
     package static let read = 50
 
     /// The largest deposit in minor units, unless the user has a limit of their own.
     package let usualDeposit: Int64
-    /// The largest balance in minor units that a new deposit may lead to, unless the user has a
+    /// The largest balance in minor units to which a new deposit may lead, unless the user has a
     /// limit of their own.
     package let usualBalance: Int64
-    /// The deposits that the user has made within an hour.
+    /// The number of deposits that the user has created within an hour.
     package let recent: Int
-    /// The deposits that are looked at and not open: paid ones whose fee is not known, and those
-    /// that are held.
+    /// The number of deposits that are still refreshed but not open: paid ones with an unknown fee,
+    /// and held ones.
     package let settled: Int
 
     package init(usualDeposit: Int64, usualBalance: Int64, recent: Int, settled: Int) {
@@ -28,9 +28,9 @@ package struct DepositLimits: Equatable, Sendable {
         self.settled = settled
     }
 
-    /// Refuses a deposit that a user may not make.
+    /// Checks the limits of a deposit; throws if the user may not make it.
     ///
-    /// - Parameter open: The deposits that are looked at.
+    /// - Parameter open: The number of deposits that are refreshed.
     fileprivate func check(
         _ amount: Money,
         _ account: Account,
@@ -50,11 +50,11 @@ package struct DepositLimits: Equatable, Sendable {
     }
 }
 
-/// The source and the destination of money outside.
+/// The external source and destination of money.
 package enum FundingSource: Equatable, Sendable {
     /// The provider, with test money or real money.
     case provider(isLive: Bool)
-    /// The mint of a development server: everything is done at once.
+    /// The mint of a development server, which completes everything at once.
     case mint
 }
 
@@ -99,7 +99,7 @@ package struct OpenDeposit: RecordCommand {
         footprint.names.insert(Posting.name(ofFact: fact))
     }
 
-    /// The key of the only fact of a deposit that the mint pays.
+    /// The key of the only fact of a deposit paid by the mint.
     private var fact: String { "dev_\(record)" }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
@@ -125,7 +125,7 @@ package struct OpenDeposit: RecordCommand {
     }
 }
 
-/// Takes money of a payee's wallet, to be paid to their bank.
+/// Debits a payee's wallet, to pay the money to their bank.
 package struct RequestWithdrawal: RecordCommand {
     package static let name = "request-withdrawal"
 
@@ -133,10 +133,9 @@ package struct RequestWithdrawal: RecordCommand {
     package let amount: Money
     package let bankAccount: String?
     package let source: FundingSource
-    /// Credits that are too young to be withdrawn.
+    /// The credits that are too recent to be withdrawn.
     package let hold: WithdrawalHold
-    /// A Boolean that is true if the operator must release the withdrawals of a payee whom nobody
-    /// knows yet.
+    /// A Boolean that is true if the operator must release the withdrawals of a new payee.
     package let needsRelease: Bool
     package let record: RecordID
 
@@ -182,7 +181,7 @@ package struct RequestWithdrawal: RecordCommand {
         guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
         let account = try books.wallet(of: user, in: amount.currency)
         let payee = try books.payee(of: user)
-        // The one who is paid.
+        // The payee that is paid.
         let paid =
             try payee?.body.payeeOf.map { other throws(Refusal) in
                 try books.payee(of: other)
@@ -231,11 +230,11 @@ package struct RequestWithdrawal: RecordCommand {
     }
 }
 
-/// The credits of an account that are too young to be withdrawn, as of one of its entries.
+/// The credits of an account that are too recent to be withdrawn, as of one of its entries.
 package struct WithdrawalHold: Equatable, Sendable {
-    /// The number of the account's newest entry when they were added up.
+    /// The number of the account's newest entry when the credits were summed.
     package let entryCount: Int64
-    /// Their sum in minor units.
+    /// The sum of the credits in minor units.
     package let young: Int64
 
     package init(entryCount: Int64, young: Int64) {
@@ -244,7 +243,7 @@ package struct WithdrawalHold: Equatable, Sendable {
     }
 }
 
-/// Asks for the end of a deposit. The provider decides if it comes in time.
+/// Requests the cancellation of a deposit. The provider decides if it is in time.
 package struct CancelDeposit: LedgerCommand {
     package static let name = "cancel-deposit"
 
@@ -274,7 +273,7 @@ package struct CancelDeposit: LedgerCommand {
     }
 }
 
-/// Cancels a withdrawal of which the provider knows nothing yet.
+/// Cancels a withdrawal that the provider does not know yet.
 package struct CancelWithdrawal: LedgerCommand {
     package static let name = "cancel-withdrawal"
 
@@ -301,8 +300,8 @@ package struct CancelWithdrawal: LedgerCommand {
     }
 }
 
-/// Makes the record of a payee, whose account at the provider the worker then opens; or looks at
-/// it again.
+/// Creates the record of a payee, for whom the worker then opens an account at the provider;
+/// refreshes an existing one.
 package struct PutPayee: LedgerCommand {
     package static let name = "put-payee"
 
@@ -336,7 +335,7 @@ extension Books {
 
     /// Returns a record of a user.
     ///
-    /// - Throws: `unknownRecord` also if it is another's, and `unreadable`.
+    /// - Throws: `unknownRecord`, also for another user's record, and `unreadable`.
     func subject<Body: Particulars>(
         _ id: RecordID,
         of user: UserID? = nil
@@ -373,7 +372,7 @@ extension Books {
         at time: Timestamp
     ) throws(Refusal) -> Subject<Body> {
         var subject = next.subject
-        // First what may be refused: a refused command has changed nothing.
+        // First whatever may be refused: a refused command must not change anything.
         try book(next.postings, of: subject.id, in: subject.amount.currency, at: time)
         let stored = rows.records[subject.id]
         guard subject.record != stored else { return subject }

@@ -1,7 +1,7 @@
 internal import GotchuCore
 package import Ledger
 
-/// The rules that `verify` checks for money that comes in and goes out.
+/// The rules that `verify` checks for deposits and withdrawals.
 extension RecordRule {
     package static let deposits = RecordRule(
         kind: DepositBody.kind,
@@ -53,7 +53,7 @@ extension Subject {
         self.record == record ? nil : "its columns do not agree"
     }
 
-    /// Returns the reason why its transfers are not the facts that it names.
+    /// Returns the reason why its transfers differ from the facts in the record, if they do.
     fileprivate func brokenFacts(_ file: RecordFile) -> String? {
         let names = Set(file.names.map(\.text))
         var seen: Set<String> = []
@@ -78,7 +78,7 @@ extension Subject {
 }
 
 extension Subject where Body == DepositBody {
-    /// Returns the reason why its credit is not one of the amount that it says.
+    /// Returns the reason why its credit differs from the amount in the record, if it does.
     fileprivate func brokenCredit(_ file: RecordFile) -> String? {
         let credits = file.transfers.filter { $0.kind == TransferKind.deposit.name }
         guard state == .succeeded else {
@@ -101,8 +101,8 @@ extension Subject where Body == DepositBody {
 }
 
 extension Subject where Body == WithdrawalBody {
-    /// Returns the reason why its money is not where its state says. The sums of all of them are
-    /// then those of the house's accounts.
+    /// Returns the reason why its money is not where its state says. The sums over all records then
+    /// match the house's accounts.
     fileprivate func brokenPlaces(_ file: RecordFile) -> String? {
         let sums = file.transfers.flatMap(\.entries).reduce(into: [Account.Owner: Int64]()) {
             $0[$1.account.owner, default: 0] += $1.amount
@@ -131,6 +131,6 @@ extension Subject where Body == WithdrawalBody {
 }
 
 extension Transfer {
-    /// The money that changed accounts, in minor units.
+    /// The money moved between accounts, in minor units.
     fileprivate var moved: Int64 { entries.reduce(0) { $0 + max(0, $1.amount) } }
 }

@@ -1,8 +1,8 @@
 package import Ledger
 
-/// The kinds of transfers with which money comes in and goes out.
+/// The kinds of transfers for deposits and withdrawals.
 extension TransferKind {
-    /// The kinds, for the table of all.
+    /// All of them, for the table of kinds.
     package static let funding: [TransferKind] = [
         .deposit, .providerFee, .cardRefund, .cardRefundBack, .dispute, .disputeWon, .debtSettled,
         .debtForgiven, .withdrawal, .withdrawalReturned, .payoutSent, .payoutReversed, .payoutPaid,
@@ -17,7 +17,7 @@ extension TransferKind {
         credit: .deposit,
         isAnswered: nil
     )
-    /// D2: the provider's fee of one of its transactions.
+    /// D2: the provider's fee for one of its transactions.
     static let providerFee = provider(
         "PROVIDER_FEE",
         from: [.house(.stripeFees), .house(.stripeBalance)],
@@ -29,45 +29,45 @@ extension TransferKind {
         from: [.user, .houseOf(.owed)],
         to: [.house(.stripeBalance)]
     )
-    /// D4: such a refund failed.
+    /// D4: a refund of a charge failed.
     static let cardRefundBack = provider(
         "CARD_REFUND_BACK",
         from: [.house(.stripeBalance)],
         to: [.user]
     )
-    /// D5: a payer's bank took a charge back.
+    /// D5: a payer's bank reversed a charge.
     static let dispute = provider(
         "DISPUTE",
         from: [.user, .houseOf(.owed)],
         to: [.house(.stripeBalance)]
     )
-    /// D6: the bank gave it back again.
+    /// D6: the dispute was won, and the bank returned the money.
     static let disputeWon = provider(
         "DISPUTE_WON",
         from: [.house(.stripeBalance)],
         to: [.user]
     )
-    /// A debt of a user, settled by money that comes in.
+    /// A user's debt, settled with incoming money.
     static let debtSettled = provider(
         "DEBT_SETTLED",
         from: [.user],
         to: [.houseOf(.owed)]
     )
-    /// A debt of a user, forgiven by the operator.
+    /// A user's debt, forgiven by the operator.
     static let debtForgiven = provider(
         "DEBT_FORGIVEN",
         from: [.house(.losses)],
         to: [.houseOf(.owed)]
     )
-    /// W1: a withdrawal leaves the wallet. On a development server the mint takes it. One that the
-    /// operator made is no answer to a key.
+    /// W1: a withdrawal leaves the wallet. On a development server the mint receives it. One made
+    /// by the operator has no idempotency key.
     static let withdrawal = provider(
         "WITHDRAWAL",
         from: [.user],
         to: [.house(.withdrawals), .house(.developmentMint)],
         isAnswered: nil
     )
-    /// W8: a withdrawal comes back.
+    /// W8: a withdrawal is returned to the wallet.
     package static let withdrawalReturned = provider(
         "WITHDRAWAL_RETURNED",
         from: [.house(.withdrawals)],
@@ -80,7 +80,7 @@ extension TransferKind {
         from: [.house(.stripePayouts)],
         to: [.house(.stripeBalance)]
     )
-    /// W5: its reversal.
+    /// W5: the reversal of a transfer to a connected account.
     static let payoutReversed = provider(
         "PAYOUT_REVERSED",
         from: [.house(.stripeBalance)],
@@ -92,13 +92,13 @@ extension TransferKind {
         from: [.house(.withdrawals)],
         to: [.house(.stripePayouts)]
     )
-    /// W6: a payout failed after that.
+    /// W6: a payout failed after it was paid.
     static let payoutFailed = provider(
         "PAYOUT_FAILED",
         from: [.house(.stripePayouts)],
         to: [.house(.withdrawals)]
     )
-    /// P1: a transaction of the platform's own.
+    /// P1: one of the platform's own transactions.
     static let platform = provider(
         "PLATFORM",
         from: [.house(.platform), .house(.stripeBalance)],

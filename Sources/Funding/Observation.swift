@@ -1,40 +1,40 @@
 package import GotchuCore
 
-/// The result of a call to the provider. It shows the whole of an object as it is now, never a
-/// difference, so that the order of observations, their repetition and their loss cannot matter.
+/// The result of a call to the provider. It contains the whole current state of an object, never a
+/// difference, so that the order, repetition or loss of observations does not matter.
 package enum Observation: Equatable, Sendable {
     case deposit(SeenDeposit)
     case payee(SeenPayee)
     case transfer(SeenTransfer)
     case payout(SeenPayout)
-    /// The provider did nothing and never will under this key.
+    /// The provider did nothing, and never will under this key.
     case refused(ProviderRefusal)
     /// The call may have been carried out: timeout, broken connection, 5xx, 409, 429, 401, 403.
     ///
-    /// - Parameter after: The time to wait before the same call is made again, if the provider or
-    ///   the reason says one.
+    /// - Parameter after: The time to wait before the call is retried, if the provider or the
+    ///   reason specifies one.
     case unknown(after: Duration?)
-    /// A full listing has no object that names the record.
+    /// A complete list contains no object that refers to the record.
     case absent
 }
 
 /// A definite refusal by the provider.
 package struct ProviderRefusal: Error, Equatable, Sendable {
     package enum Reason: Equatable, Sendable {
-        /// The balance does not suffice: the call may be made again later, with another key.
+        /// The balance is insufficient: the call may be retried later with another key.
         case insufficientFunds
-        /// The key was used with other parameters: something is wrong that a person must see.
+        /// The key was used with other parameters: an error that a person must examine.
         case keyReused
         case other
     }
 
     package let reason: Reason
-    /// The provider's code: `resource_missing`, for instance.
+    /// The provider's error code, for instance `resource_missing`.
     package let code: String
-    /// The provider's sentence, for the operator and the payee.
+    /// The provider's message, for the operator and the payee.
     package let message: String
-    /// A Boolean that is true if it is an older refusal, told again: what came after it is not
-    /// known.
+    /// A Boolean that is true if it is the replay of an earlier refusal: nothing is known of what
+    /// happened after that.
     let isReplay: Bool
 
     package init(_ reason: Reason, code: String, message: String, isReplay: Bool = false) {
@@ -45,30 +45,30 @@ package struct ProviderRefusal: Error, Equatable, Sendable {
     }
 }
 
-/// A PaymentIntent, with the Checkout session before it if there is one.
+/// A PaymentIntent, and the Checkout session that created it, if any.
 package struct SeenDeposit: Equatable, Sendable {
     package enum Status: String, CaseIterable, Sendable {
         case requiresPaymentMethod = "requires_payment_method"
         case requiresConfirmation = "requires_confirmation"
         case requiresAction = "requires_action"
         case processing
-        /// Also a Checkout session that has expired.
+        /// Also an expired Checkout session.
         case canceled
         case succeeded
     }
 
-    /// `pi_…`; `nil` while a Checkout session has none.
+    /// `pi_…`; `nil` if a Checkout session has none yet.
     package let intent: String?
     /// `cs_…`.
     package let checkout: String?
     /// An open Checkout session without a PaymentIntent requires a payment method.
     package let status: Status
-    /// The amount received once it has succeeded; before, the one asked for. In minor units.
+    /// The received amount if it has succeeded, else the ordered one. In minor units.
     package let amount: Int64
-    /// The currency's code in the provider's spelling.
+    /// The currency code as the provider writes it.
     package let currency: String
     package let isLive: Bool
-    /// The record that its metadata names.
+    /// The record id in its metadata.
     package let deposit: String?
     package let error: ProviderNotice?
     /// The charge that succeeded.
@@ -97,7 +97,7 @@ package struct SeenDeposit: Equatable, Sendable {
     }
 }
 
-/// A code and a sentence of the provider that people are shown: why a card was declined.
+/// A code and a message of the provider for people, for instance about a declined card.
 package struct ProviderNotice: Codable, Equatable, Sendable {
     package let code: String
     package let message: String
@@ -108,9 +108,9 @@ package struct ProviderNotice: Codable, Equatable, Sendable {
     }
 }
 
-/// A charge with everything that has happened to its money since.
+/// A charge with all later movements of its money.
 package struct SeenCharge: Equatable, Sendable {
-    /// Its own balance transaction; `nil` while the provider has not made it.
+    /// The charge's own balance transaction; `nil` until the provider creates it.
     package let transaction: SeenTransaction?
     package let refunds: [SeenReturn]
     package let disputes: [SeenReturn]
@@ -130,13 +130,13 @@ package struct SeenCharge: Equatable, Sendable {
 package struct SeenTransaction: Equatable, Sendable {
     /// `txn_…`.
     package let id: String
-    /// The provider's word: `charge`, `stripe_fee`, `payout`.
+    /// The provider's type: `charge`, `stripe_fee`, `payout`.
     package let type: String
-    /// In minor units; negative for money that leaves.
+    /// In minor units; negative for outgoing money.
     package let amount: Int64
     package let fee: Int64
     package let currency: String
-    /// The object that it is about: `ch_…`, `re_…`, `dp_…`, `tr_…`, if there is one.
+    /// The object that caused it, if any: `ch_…`, `re_…`, `dp_…`, `tr_…`.
     package let source: String?
 
     package init(
@@ -156,17 +156,17 @@ package struct SeenTransaction: Equatable, Sendable {
     }
 }
 
-/// A refund of a charge, made at the provider, or a dispute. An inquiry moves no money and has no
+/// A refund of a charge made at the provider, or a dispute. An inquiry moves no money and has no
 /// transactions.
 package struct SeenReturn: Equatable, Sendable {
     /// `re_…`, or `dp_…` or `du_…`.
     package let id: String
-    /// In minor units of the charge's currency, positive: of a dispute what it moves where the
-    /// provider keeps our balance in another one.
+    /// In minor units of the charge's currency, positive. For a dispute: the amount that is moved
+    /// if the provider keeps our balance in another currency.
     package let amount: Int64
-    /// The transaction with which the money left; `nil` while it has not.
+    /// The transaction that moved the money out; `nil` if there is none yet.
     package let out: SeenTransaction?
-    /// The transaction with which it came back: the refund failed, or the dispute was won.
+    /// The transaction that returned it: the refund failed, or the dispute was won.
     package let back: SeenTransaction?
 
     package init(id: String, amount: Int64, out: SeenTransaction?, back: SeenTransaction? = nil) {
@@ -181,7 +181,7 @@ package struct SeenReturn: Equatable, Sendable {
 package struct SeenPayee: Equatable, Sendable {
     /// `acct_…`.
     package let account: String
-    /// The user that its metadata names.
+    /// The user id in its metadata.
     package let user: String?
     /// A Boolean that is true if the capability `transfers` is active.
     package let canReceive: Bool
@@ -222,11 +222,11 @@ package struct SeenPayee: Equatable, Sendable {
 package struct SeenTransfer: Equatable, Sendable {
     /// `tr_…`.
     package let id: String
-    /// In minor units: what is left of it if a part was reversed, and all of it if all was.
+    /// In minor units: the rest if a part was reversed; the whole amount if all was reversed.
     package let amount: Int64
     package let currency: String
     package let destination: String
-    /// `trr_…`, if all of it was reversed.
+    /// The reversal, `trr_…`, if the whole transfer was reversed.
     package let reversal: String?
 
     package init(
@@ -250,7 +250,7 @@ package struct SeenPayout: Equatable, Sendable {
         case pending
         case inTransit = "in_transit"
         case paid
-        /// Also one that was reversed after it was paid.
+        /// Also a payout that was reversed after it was paid.
         case failed
         case canceled
     }

@@ -1,15 +1,15 @@
 package import GotchuCore
 package import Ledger
 
-/// A deposit, withdrawal or payee, of a kind that is known only once its record is read.
+/// A decision about a deposit, withdrawal or payee, whose kind is known once its record is read.
 enum FundingStep {
     case deposit(Next<DepositBody>)
     case withdrawal(Next<WithdrawalBody>)
     case payee(Next<PayeeBody>)
 
-    /// The decision about a record: about an observation, or about the next look.
+    /// Decides the effect of an observation on a record, or its next refresh if there is none.
     ///
-    /// - Throws: `unreadable`, and `unknownRecord` for one of another kind.
+    /// - Throws: `unreadable`; `unknownRecord` for a record of another kind.
     init(
         _ record: Record,
         _ observation: Observation?,
@@ -58,7 +58,7 @@ enum FundingStep {
         }
     }
 
-    /// Returns the key of the call that a record needs now; `nil` where it only reads.
+    /// Returns the idempotency key of the call that a record needs now; `nil` if it only reads.
     static func key(of record: Record) -> String? {
         switch record.kind {
         case DepositBody.kind: (try? Deposit(record))?.key
@@ -68,7 +68,7 @@ enum FundingStep {
         }
     }
 
-    /// The ids under which the provider knows the record.
+    /// The provider's ids of the record's objects.
     var objects: [String] {
         let ids: [String?] =
             switch self {
@@ -80,18 +80,18 @@ enum FundingStep {
     }
 }
 
-/// Applies what a call to the provider has shown to the record that it is about.
+/// Applies the result of a call to the provider to the record that the call was about.
 package struct Observe: LedgerCommand {
     package static let name = "observe"
 
     package let record: RecordID
     package let observation: Observation
-    /// The key of the call that was answered, if the answer says nothing about any other.
+    /// The key of the call, if the result says nothing about calls with other keys.
     private let key: String?
-    /// The account that was asked for, if the call was about one.
+    /// The account that was read, if the call read one.
     private let account: String?
 
-    /// - Parameter call: The call that has shown it; `nil` if there was none.
+    /// - Parameter call: The call that returned the observation; `nil` if there was none.
     package init(_ record: RecordID, _ observation: Observation, of call: Call? = nil) {
         self.record = record
         self.observation = observation
@@ -108,18 +108,18 @@ package struct Observe: LedgerCommand {
         if let record = rows.records[record] { footprint.cover(observation, of: record) }
     }
 
-    /// - Returns: The call to be made next, if there is one.
+    /// - Returns: The next call to make, if there is one.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Call? {
         guard let stored = books.rows.records[record] else { throw Refusal(.unknownRecord) }
-        // Another server was faster, and the record has gone on.
+        // Another server was faster, and the record has moved on.
         if let key, key != FundingStep.key(of: stored) { return nil }
         if let account, try books.payee(of: stored.owner)?.body.account != account { return nil }
         return try books.apply(observation, to: stored, at: time)
     }
 }
 
-/// Says which call a record needs now, and when it is to be looked at again if nobody says what
-/// came of that.
+/// Decides which call a record needs now, and schedules a refresh in case that call's result is
+/// never reported.
 package struct Wake: LedgerCommand {
     package static let name = "wake"
 
@@ -146,10 +146,10 @@ package struct Wake: LedgerCommand {
 }
 
 extension Footprint {
-    /// Adds what an observation may touch.
+    /// Adds the rows that an observation may change.
     mutating func cover(_ observation: Observation, of record: Record) {
-        // The time of the decision is not known yet. All that it can add is that patience has
-        // ended.
+        // The time of the decision is not known yet. The only effect of a later time is that a time
+        // limit has passed.
         for time in [record.createdAt, record.createdAt.advanced(by: .seconds(1 << 32))] {
             guard let step = try? FundingStep(record, observation, at: time) else { continue }
             names.formUnion(step.objects.map(Posting.name(ofObject:)))
@@ -160,9 +160,9 @@ extension Footprint {
 }
 
 extension Books {
-    /// Writes what an observation means for a record.
+    /// Applies an observation to a record.
     ///
-    /// - Returns: The call to be made next, if there is one.
+    /// - Returns: The next call to make, if there is one.
     mutating func apply(
         _ observation: Observation,
         to stored: Record,
@@ -171,7 +171,7 @@ extension Books {
         let record = stored.id
         var step = try FundingStep(stored, observation, at: time)
         if step.objects.contains(where: { !isFree(Posting.name(ofObject: $0), for: record) }) {
-            // Another record has this object: a person must look.
+            // Another record has this object: a person must examine it.
             let refusal = ProviderRefusal(
                 .keyReused,
                 code: "object_of_another",
@@ -194,7 +194,7 @@ extension Books {
         rows.names[name].map { $0.target == record.rawValue } ?? true
     }
 
-    /// Leaves out the facts that another record has: each is booked once for ever.
+    /// Removes the facts that another record has booked: each fact is booked only once.
     fileprivate func possible<Body: Particulars>(_ next: Next<Body>) -> Next<Body> {
         var possible = next
         possible.postings = next.postings.filter {

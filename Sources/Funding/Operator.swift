@@ -1,7 +1,7 @@
 package import GotchuCore
 package import Ledger
 
-/// Books what was received for a deposit that is held, instead of what was ordered.
+/// Books the amount that was received for a held deposit, instead of the ordered amount.
 package struct AcceptDeposit: LedgerCommand {
     package static let name = "accept-deposit"
 
@@ -20,14 +20,14 @@ package struct AcceptDeposit: LedgerCommand {
         guard deposit.state == .held, deposit.body.received != nil else {
             throw Refusal(.intentSettled)
         }
-        // It books the amount that the next look shows.
+        // The amount that the next refresh shows is booked.
         deposit.body.isAccepted = true
         deposit.lookAt = time
         return try books.put(Next(deposit), at: time)
     }
 }
 
-/// Ends a deposit that is held, and of which nothing was received that could be booked.
+/// Cancels a held deposit for which no amount was received that could be booked.
 package struct DropDeposit: LedgerCommand {
     package static let name = "drop-deposit"
 
@@ -48,8 +48,8 @@ package struct DropDeposit: LedgerCommand {
     }
 }
 
-/// Goes on with a withdrawal that is held, or stops one that is pending: pays it again, or gives
-/// it back.
+/// Resumes a held withdrawal, or stops a pending one: retries the payment, or returns the money to
+/// the wallet.
 package struct ResumeWithdrawal: LedgerCommand {
     package static let name = "resume-withdrawal"
 
@@ -80,12 +80,12 @@ package struct ResumeWithdrawal: LedgerCommand {
     }
 }
 
-/// Has a user's withdrawals paid to another user's connected account, or to their own again.
+/// Pays a user's withdrawals to another user's connected account, or to their own again.
 package struct LinkPayee: LedgerCommand {
     package static let name = "link-payee"
 
     package let user: UserID
-    /// The user whose account it is; `user` for their own.
+    /// The user who has the account; `user` for their own.
     package let other: UserID
 
     package init(_ user: UserID, to other: UserID) {
@@ -98,7 +98,7 @@ package struct LinkPayee: LedgerCommand {
         footprint.records.formUnion([Payee.id(of: user), Payee.id(of: other)])
     }
 
-    /// - Throws: `payeeNotOnboarded` if the other has no account of their own.
+    /// - Throws: `payeeNotOnboarded` if the other user has no account of their own.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Payee {
         guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
         let known = try books.payee(of: user)
@@ -117,7 +117,7 @@ package struct LinkPayee: LedgerCommand {
     }
 }
 
-/// Has another account made for a payee whose account is closed.
+/// Requests another account for a payee whose account is closed.
 package struct RenewPayee: LedgerCommand {
     package static let name = "renew-payee"
 
@@ -131,7 +131,7 @@ package struct RenewPayee: LedgerCommand {
         footprint.records.insert(Payee.id(of: user))
     }
 
-    /// - Returns: False if the payee has no account that is restricted.
+    /// - Returns: False if the payee has no restricted account.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
         guard var payee = try books.payee(of: user) else { throw Refusal(.payeeNotOnboarded) }
         guard payee.state == .restricted else { return false }
@@ -141,12 +141,12 @@ package struct RenewPayee: LedgerCommand {
     }
 }
 
-/// Lets a new payee withdraw from now on.
+/// Allows a new payee's withdrawals from now on.
 package struct ReleasePayee: LedgerCommand {
     package static let name = "release-payee"
 
     package let user: UserID
-    /// Withdrawals of the payee that wait for it.
+    /// The payee's withdrawals that wait for the release.
     package let withdrawals: [RecordID]
     private let currency: Currency
 
@@ -162,7 +162,7 @@ package struct ReleasePayee: LedgerCommand {
         footprint.owners.insert(.houseOf(.owed, user))
     }
 
-    /// - Throws: `walletOwes` while the user owes something: what has left the wallet is the
+    /// - Throws: `walletOwes` while the user owes anything: money that has left the wallet is the
     ///   operator's only security.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Payee {
         guard var payee = try books.payee(of: user) else { throw Refusal(.payeeNotOnboarded) }
@@ -179,7 +179,7 @@ package struct ReleasePayee: LedgerCommand {
     }
 }
 
-/// Forgives a part of what a user owes.
+/// Forgives a part of a user's debt.
 package struct ForgiveDebt: LedgerCommand {
     package static let name = "forgive-debt"
 
@@ -199,7 +199,7 @@ package struct ForgiveDebt: LedgerCommand {
         footprint.names.insert(Posting.name(ofFact: fact))
     }
 
-    /// - Returns: The rest that is owed, in minor units.
+    /// - Returns: The remaining debt, in minor units.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Int64 {
         let debt = books.debt(of: user, in: amount.currency)
         guard amount.minorUnits > 0, amount.minorUnits <= debt else {
@@ -219,7 +219,7 @@ package struct ForgiveDebt: LedgerCommand {
     }
 }
 
-/// Settles what a user owes from what is in the wallet, as far as that goes.
+/// Settles a user's debt from the wallet, as far as its balance allows.
 package struct SettleDebt: LedgerCommand {
     package static let name = "settle-debt"
 
@@ -239,7 +239,7 @@ package struct SettleDebt: LedgerCommand {
         footprint.names.insert(Posting.name(ofFact: fact))
     }
 
-    /// - Returns: The rest that is owed, in minor units.
+    /// - Returns: The remaining debt, in minor units.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Int64 {
         let debt = books.debt(of: user, in: currency)
         let settled = min(debt, try books.wallet(of: user, in: currency).balance)
@@ -258,12 +258,12 @@ package struct SettleDebt: LedgerCommand {
     }
 }
 
-/// Sets a user's own terms.
+/// Changes a user's own terms.
 package struct SetTerms: LedgerCommand {
     package static let name = "set-terms"
 
     package let user: UserID
-    /// Makes the new terms of the old ones.
+    /// Changes the old terms into the new ones.
     package let change: @Sendable (inout User.Terms) -> Void
 
     package init(_ user: UserID, _ change: @escaping @Sendable (inout User.Terms) -> Void) {

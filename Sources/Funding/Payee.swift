@@ -1,20 +1,20 @@
 package import GotchuCore
 package import Ledger
 
-/// A user's connected account at the provider, to which withdrawals are paid. Its id follows from
-/// the user.
+/// A user's connected account at the provider, to which withdrawals are paid. Its id is derived
+/// from the user.
 package typealias Payee = Subject<PayeeBody>
 
 package struct PayeeBody: Watched {
     package static let kind = "payee"
-    /// The looks without a change after which a set-up is taken for abandoned: three days.
+    /// The most refreshes without a change before an onboarding counts as abandoned: three days.
     static let lookLimit = 300
-    /// The reason for which an account that the provider does not show any more is restricted.
+    /// The reason for the restriction of an account that the provider no longer shows.
     package static let closed = "account_closed"
 
     /// The states. The raw values are stored and sent.
     package enum State: String, CaseIterable, Sendable {
-        /// Without an account, or with one whose questions were never answered.
+        /// No account, or one whose onboarding was never completed.
         case notSetUp = "NOT_SET_UP"
         case pendingVerification = "PENDING_VERIFICATION"
         case active = "ACTIVE"
@@ -22,9 +22,9 @@ package struct PayeeBody: Watched {
     }
 
     package internal(set) var account: String?
-    /// Accounts that are closed, instead of which others were made.
+    /// Closed accounts that were replaced by others.
     package internal(set) var pastAccounts: [String] = []
-    /// The user to whose connected account this one's withdrawals are paid; `nil` for their own.
+    /// The user to whose connected account the withdrawals are paid; `nil` for their own.
     package internal(set) var payeeOf: UserID?
     package internal(set) var chargesEnabled = false
     package internal(set) var payoutsEnabled = false
@@ -40,7 +40,7 @@ package struct PayeeBody: Watched {
     var tries = Tries()
 
     package var amount: Money { Money(minorUnits: 0) }
-    /// A payee has no money: withdrawals have.
+    /// A payee has no money; withdrawals do.
     package var booked: [String: Int64] {
         get { [:] }
         set {}
@@ -52,12 +52,12 @@ package struct PayeeBody: Watched {
 }
 
 extension Subject where Body == PayeeBody {
-    /// The id of a user's payee.
+    /// Returns the id of a user's payee.
     package static func id(of user: UserID) -> RecordID {
         RecordID(trusted: computedID(PayeeBody.kind, user.rawValue))
     }
 
-    /// A payee whose account is to be made.
+    /// Creates a payee whose account is yet to be opened.
     init(_ user: UserID, at time: Timestamp) {
         self.init(
             id: Self.id(of: user),
@@ -69,13 +69,13 @@ extension Subject where Body == PayeeBody {
         )
     }
 
-    /// Returns true if somebody who asks for the state of its account now should have it looked at.
+    /// Returns true if a request for its account's state should refresh it from the provider.
     package func isAccountToBeLookedAt(at now: Timestamp) -> Bool {
         isToBeLookedAt(at: now)
             || state != .active && body.account != nil && !wasJustLookedAt(at: now)
     }
 
-    /// The key of the call that makes its account; `nil` once there is one.
+    /// The key of the call that opens its account; `nil` if it has one.
     var key: String? { body.account == nil ? openingKey : nil }
 
     private var openingKey: String { "gotchu-\(id)-account-\(body.tries.attempt)" }
@@ -89,16 +89,16 @@ extension Subject where Body == PayeeBody {
         )
     }
 
-    /// The call that it needs now.
+    /// Returns the call that it needs now.
     fileprivate mutating func call(at now: Timestamp) -> Call {
         if let account = body.account { return .readAccount(account) }
         return body.tries.begin(at: now, of: createdAt) ? .openAccount(order) : .findAccount(order)
     }
 }
 
-/// The decisions about payees.
+/// Decisions about payees.
 extension Funding {
-    /// Decides what an observation means for a payee. Total: any observation in any state.
+    /// Decides the effect of an observation on a payee. Total: any observation in any state.
     package static func next(
         _ payee: Payee,
         _ observation: Observation,
@@ -114,7 +114,7 @@ extension Funding {
             next.subject.see(seen, at: now)
         case .refused(let refusal):
             next.subject.body.error = ProviderNotice(code: refusal.code, message: refusal.message)
-            // The next person who asks for a link tries again, with another key.
+            // The next request for a link tries again, with another key.
             next.subject.lookAt = nil
             if payee.body.account == nil {
                 next.subject.body.tries.renew(at: now)
@@ -137,7 +137,7 @@ extension Funding {
     /// Decides which call a payee needs now.
     package static func look(at payee: Payee, now: Timestamp) -> Next<PayeeBody> {
         var next = Next(payee)
-        // An account is opened only if somebody asks, and none for a payee linked to another's.
+        // An account is opened only on request, and none for a payee linked to another's account.
         let isAsked = payee.lookAt != nil && payee.body.payeeOf == nil
         guard payee.body.account != nil || isAsked else {
             next.subject.lookAt = nil
@@ -166,20 +166,20 @@ extension Subject where Body == PayeeBody {
         state = Self.state(of: seen)
         if state != before { body.looks = 0 }
         switch state {
-        // Bells tell of what comes later, or somebody asks for it.
+        // Later changes are learned from events, or when somebody requests the state.
         case .active, .restricted: lookAt = nil
         case .notSetUp, .pendingVerification: lookLater(within: Pace.open(body.looks), at: now)
         }
     }
 
-    /// Notes that the provider does not show its account any more.
+    /// Records that the provider no longer shows its account.
     fileprivate mutating func close() {
         state = .restricted
         (body.chargesEnabled, body.payoutsEnabled) = (false, false)
         body.disabledReason = PayeeBody.closed
     }
 
-    /// Has another account made instead of one that is closed.
+    /// Requests another account to replace a closed one.
     mutating func renew(at now: Timestamp) {
         guard let account = body.account else { return }
         var renewed = PayeeBody()
@@ -192,8 +192,8 @@ extension Subject where Body == PayeeBody {
         lookAt = nil
     }
 
-    /// Has it looked at again, unless nothing has changed for days: then bells tell, or somebody
-    /// asks for it.
+    /// Schedules a refresh, unless nothing has changed for days: then changes are learned from
+    /// events or on request.
     fileprivate mutating func lookLater(within delay: Duration, at now: Timestamp) {
         lookAt = body.looks > PayeeBody.lookLimit ? nil : now.advanced(by: delay)
     }

@@ -1,15 +1,15 @@
 internal import GotchuCore
 internal import Ledger
 
-/// A fact of the provider as it is booked. Its key is the step of its transfer and, with a prefix,
-/// a unique name, so that it is booked once for ever.
+/// A fact at the provider, as it is booked. Its key is the step of its transfer and, with a prefix,
+/// a unique name, so that it is booked only once.
 package struct Posting: Equatable, Sendable {
     enum Lines: Equatable, Sendable {
-        /// Money of the provider becomes a user's; then what the user owes is settled.
+        /// Money at the provider is credited to a user; then the user's debt is settled.
         case credit(UserID)
-        /// Money of a user goes back to the provider; what the user lacks is owed.
+        /// A user's money goes back to the provider; the missing part becomes a debt.
         case debit(UserID)
-        /// Money moves from one account to another; with a negative amount the other way.
+        /// Money moves from one account to another; a negative amount moves the other way.
         case move(from: Account.Owner, to: Account.Owner)
     }
 
@@ -26,10 +26,10 @@ package struct Posting: Equatable, Sendable {
         self.lines = lines
     }
 
-    /// The name that keeps a fact from being booked twice.
+    /// Returns the unique name that prevents a fact from being booked twice.
     static func name(ofFact fact: String) -> String { "fact:\(fact)" }
 
-    /// The name that stands for an object of the provider.
+    /// Returns the unique name of an object of the provider.
     package static func name(ofObject id: String) -> String { "stripe:\(id)" }
 
     /// The owners of all accounts that it may change.
@@ -43,9 +43,9 @@ package struct Posting: Equatable, Sendable {
 }
 
 extension Books {
-    /// Books facts that nobody has booked yet.
+    /// Books the facts that have not been booked yet.
     ///
-    /// - Precondition: The names of the facts and the accounts were loaded.
+    /// - Precondition: The names of the facts, and the accounts, were loaded.
     mutating func book(
         _ postings: [Posting],
         of record: RecordID,

@@ -1,16 +1,16 @@
 package import GotchuCore
 package import Ledger
 
-/// The account of the platform at the provider, to which these books belong. There is one.
+/// The platform's account at the provider, to which this ledger belongs. There is only one.
 package typealias Provider = Subject<ProviderBody>
 
-/// The operator's terms of withdrawals.
+/// The operator's terms for withdrawals.
 package struct PayoutTerms: Codable, Equatable, Sendable {
     /// The smallest withdrawal, in minor units.
     package var minimum: Int64 = 100
-    /// The hours for which a credit cannot be withdrawn.
+    /// The hours for which a new credit cannot be withdrawn.
     package var holdHours = 48
-    /// The sales older than that without which a payee's withdrawals wait for the operator.
+    /// The number of sales older than that which a payee needs to withdraw without a release.
     package var firstSales = 10
 
     package init() {}
@@ -26,21 +26,21 @@ package struct ProviderBody: Particulars {
     /// `acct_…`
     package let account: String
     package let isLive: Bool
-    /// The time up to which all events were seen.
+    /// The time up to which all events were processed.
     package internal(set) var watermark: Timestamp
     let currency: Currency
-    /// The terms of the server that was started last: commands beside it have the same.
+    /// The terms of the most recently started server; commands run beside it use the same.
     package internal(set) var payouts: PayoutTerms
 
     /// The currency of its transactions.
     package var amount: Money { Money(minorUnits: 0, currency: currency) }
-    /// Its transactions are too many for a body: their transfers and names tell of them.
+    /// Its transactions are too many for the body: their transfers and names record them.
     package var booked: [String: Int64] {
         get { [:] }
         set {}
     }
 
-    /// Nobody looks at it: its events are read.
+    /// It is never refreshed: its events are read.
     package var lookedAt: Timestamp? { nil }
 
     package func canBe(in state: State) -> Bool { !account.isEmpty }
@@ -48,9 +48,9 @@ package struct ProviderBody: Particulars {
 
 extension Subject where Body == ProviderBody {
     package static let id = RecordID(trusted: computedID(ProviderBody.kind))
-    /// The user that owns the record: every record has an owner.
+    /// The user who owns the record: every record has an owner.
     static let user = UserID(trusted: computedID("user", ProviderBody.kind))
-    /// No address can be this, for want of an @, and no login of an OpenID issuer, for want of a <.
+    /// No email address equals it (it has no @), nor does a login of an OpenID issuer (no <).
     static let login = "provider"
 }
 
@@ -58,8 +58,8 @@ extension Next where Body == ProviderBody {
     mutating func book(_ posting: Posting) { postings.append(posting) }
 }
 
-/// Binds the books to an account and a mode of the provider, at the first start with a key, and
-/// notes the server's terms.
+/// Binds the ledger to an account and a mode of the provider at the first start with a key, and
+/// records the server's terms.
 package struct BindProvider: LedgerCommand {
     package static let name = "bind-provider"
 
@@ -86,7 +86,7 @@ package struct BindProvider: LedgerCommand {
         footprint.names.insert(User.name(ofLogin: Provider.login))
     }
 
-    /// - Throws: `otherProvider` if the books belong to another account or mode.
+    /// - Throws: `otherProvider` if the ledger belongs to another account or mode.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Provider {
         if let record = books.rows.records[Provider.id] {
             var provider: Provider = try books.readable(record)
@@ -124,7 +124,7 @@ package struct BindProvider: LedgerCommand {
     }
 }
 
-/// Notes that all events up to a time were seen.
+/// Records that all events up to a time were processed.
 package struct AdvanceWatermark: LedgerCommand {
     package static let name = "advance-watermark"
 
@@ -147,7 +147,7 @@ package struct AdvanceWatermark: LedgerCommand {
     }
 }
 
-/// Books a transaction of the platform's own: P1.
+/// Books one of the platform's own transactions: P1.
 package struct BookTransaction: LedgerCommand {
     package static let name = "book-transaction"
 
@@ -167,8 +167,8 @@ package struct BookTransaction: LedgerCommand {
         }
     }
 
-    /// - Returns: True if it was booked now; false if it was before, or belongs to a deposit or a
-    ///   withdrawal, or has another currency.
+    /// - Returns: True if it was booked now; false if it was booked before, belongs to a deposit
+    ///   or a withdrawal, or has another currency.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
         var next = Next<ProviderBody>(try books.subject(Provider.id))
         guard transaction.currency.lowercased() == next.subject.amount.currency.rawValue else {
@@ -182,13 +182,13 @@ package struct BookTransaction: LedgerCommand {
     }
 }
 
-/// The meaning of a balance transaction for the books. Total: an unknown type is the platform's.
+/// The class of a balance transaction for the ledger. Total: an unknown type is the platform's.
 package enum TransactionClass: Equatable, Sendable {
-    /// A fact of a deposit or a withdrawal, which books it.
+    /// A fact of a deposit or a withdrawal, booked by that record.
     case ofRecord
-    /// A fee of the provider that belongs to no charge.
+    /// A fee of the provider that does not belong to a charge.
     case fee
-    /// Top-ups, payouts and adjustments of the platform's own.
+    /// The platform's own top-ups, payouts and adjustments.
     case platform
 
     package init(_ transaction: SeenTransaction) {

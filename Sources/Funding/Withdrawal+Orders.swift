@@ -1,9 +1,9 @@
 internal import GotchuCore
 internal import Ledger
 
-/// The orders of people about a withdrawal.
+/// Actions of people on a withdrawal.
 extension Next where Body == WithdrawalBody {
-    /// Begins it: the money leaves the wallet. A development server's mint has it at once.
+    /// Begins it: the money leaves the wallet. A development server's mint receives it at once.
     mutating func begin(at now: Timestamp) {
         let isMint = subject.body.account == nil
         book(
@@ -18,7 +18,7 @@ extension Next where Body == WithdrawalBody {
         event = .withdrawalPaid
     }
 
-    /// Cancels it, if no call can have moved money.
+    /// Cancels it, if no call can have moved money yet.
     ///
     /// - Returns: False if it is too late.
     mutating func cancel(at now: Timestamp) -> Bool {
@@ -29,10 +29,10 @@ extension Next where Body == WithdrawalBody {
         return true
     }
 
-    /// Goes on after the operator has decided. One that is pending can be stopped: at once if no
-    /// call can have moved money, and otherwise once it is certain that none has.
+    /// Applies the operator's decision. A pending withdrawal can be stopped: at once if no call can
+    /// have moved money, otherwise once it is certain that none has.
     ///
-    /// - Returns: False if it is neither held nor to be stopped, or that cannot be done.
+    /// - Returns: False if it is neither held nor to be stopped, or the decision is impossible.
     mutating func decide(returning: Bool, at now: Timestamp) -> Bool {
         guard subject.state == .pending else { return resume(returning: returning, at: now) }
         guard returning else { return false }
@@ -47,15 +47,15 @@ extension Next where Body == WithdrawalBody {
         return true
     }
 
-    /// Goes on with one that is held: with the payout again, or with its return. Either
-    /// way nothing is made before it is certain that it was not made already. Of a payout that
-    /// cannot be read the operator alone can tell that the bank does not have it.
+    /// Resumes a held withdrawal: with its payout, or with its return. Nothing is created before it
+    /// is certain that it does not exist already. If a payout cannot be read, only the operator can
+    /// know that the bank did not receive it.
     ///
-    /// - Returns: False if it is not held, or that cannot be done.
+    /// - Returns: False if it is not held, or the decision is impossible.
     private mutating func resume(returning: Bool, at now: Timestamp) -> Bool {
         guard subject.state == .held, let before = subject.body.heldIn else { return false }
         switch before {
-        // Its payout cannot be looked for, either.
+        // Its payout cannot be searched for, either.
         case .sent where returning && subject.body.reason?.code == WithdrawalBody.unreadablePayout:
             enter(.returning, at: now)
         case .pending, .sent: enter(before, at: now)
@@ -76,7 +76,7 @@ extension Next where Body == WithdrawalBody {
         return true
     }
 
-    /// Lets a new payee's withdrawal go on.
+    /// Lets a new payee's withdrawal proceed.
     mutating func release(at now: Timestamp) {
         guard subject.body.needsRelease else { return }
         subject.body.needsRelease = false

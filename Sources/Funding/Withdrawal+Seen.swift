@@ -1,7 +1,7 @@
 internal import GotchuCore
 internal import Ledger
 
-/// The meaning of what the provider shows of a withdrawal.
+/// The effects of observations on a withdrawal.
 extension Next where Body == WithdrawalBody {
     // MARK: Transfers
 
@@ -20,13 +20,13 @@ extension Next where Body == WithdrawalBody {
                 seen.id,
                 .move(from: .house(.stripePayouts), to: .house(.stripeBalance))
             )
-            // An answer that is repeated does not say how old it is.
+            // A replayed answer does not show how old it is.
             let isOld =
                 subject.body.tries.isSearching || subject.body.needsRelease
                 || now >= subject.createdAt.advanced(by: WithdrawalBody.youth)
             subject.body.needsRelease = false
             enter(.sent, at: now)
-            // What came after an old transfer may be old, too.
+            // Anything that followed an old transfer may be old, too.
             if isOld || subject.body.isReturnAsked { subject.body.tries.doubt() }
             if let reversal = seen.reversal {
                 reverse(reversal, at: now)
@@ -41,7 +41,7 @@ extension Next where Body == WithdrawalBody {
             }
         case .held:
             guard let reversal = seen.reversal, subject.body.transfer != nil else { return }
-            // The operator has ordered it, or has reversed it at the provider.
+            // The operator has requested it, or has reversed it at the provider.
             switch subject.body.heldIn {
             case .sent, .returning: reverse(reversal, at: now)
             case .failed, .cancelled: settle(seen.id, reversal, at: now)
@@ -57,7 +57,7 @@ extension Next where Body == WithdrawalBody {
         }
     }
 
-    /// Ends one again whose money was in the wallet before its transfer came to light.
+    /// Ends a withdrawal again that was over before its transfer was discovered.
     private mutating func settle(_ transfer: String, _ reversal: String, at now: Timestamp) {
         guard let end = subject.body.heldIn else { return }
         let (balance, payouts) = (HouseAccount.stripeBalance, HouseAccount.stripePayouts)
@@ -117,7 +117,7 @@ extension Next where Body == WithdrawalBody {
         subject.lookAt = isFinal(at: now) ? nil : now.advanced(by: Pace.settled)
     }
 
-    /// Returns true once a paid payout cannot come back any more.
+    /// Returns true once a paid payout can no longer be returned.
     private func isFinal(at now: Timestamp) -> Bool {
         subject.body.paidAt.map { now >= $0.advanced(by: WithdrawalBody.returnPatience) } ?? true
     }
@@ -148,7 +148,7 @@ extension Next where Body == WithdrawalBody {
         case (.pending, .insufficientFunds) where subject.body.isReturnAsked && !refusal.isReplay:
             fail(at: now)
         case (.pending, .insufficientFunds):
-            // After a refusal that is told again another call may have been made.
+            // After a replayed refusal another call may have been made.
             subject.body.isCalled = refusal.isReplay
             wait(
                 "waiting_for_funds",
@@ -184,7 +184,7 @@ extension Next where Body == WithdrawalBody {
         }
     }
 
-    /// Waits for funds, with another key; clears `waitsSince` once that has taken too long.
+    /// Waits for funds, with another key; clears `waitsSince` once the wait has taken too long.
     private mutating func wait(
         _ reason: String,
         _ refusal: ProviderRefusal,
@@ -207,15 +207,15 @@ extension Next where Body == WithdrawalBody {
             !subject.body.needsRelease, subject.isAbsent(at: now)
         else { return }
         guard subject.body.isReturnAsked else { return subject.callAnew(at: now) }
-        // Nothing was made, and nothing is to be.
+        // Nothing was created, and nothing will be.
         if subject.state == .pending { return fail(at: now) }
         enter(.returning, at: now)
         callNext(at: now)
     }
 
-    /// Ends the wait for an object of which nothing can be read: the account is closed to us.
+    /// Ends the wait for an object that cannot be read because the account is closed to us.
     mutating func endSilence(since start: Timestamp, at now: Timestamp) {
-        // Withdrawals that wait for their release need no answer yet.
+        // Withdrawals that wait for a release need no answer yet.
         subject.body.silentSince = subject.body.needsRelease ? nil : start
         let isSilent = now >= start.advanced(by: WithdrawalBody.silencePatience)
         switch subject.state {
@@ -239,7 +239,7 @@ extension Next where Body == WithdrawalBody {
         call = nil
     }
 
-    /// Gives the money back to the wallet.
+    /// Returns the money to the wallet.
     mutating func fail(at now: Timestamp) {
         giveBack()
         enter(.failed, at: now)
@@ -266,7 +266,7 @@ extension Next where Body == WithdrawalBody {
         subject.lookAgain(within: Pace.open(0), at: now)
     }
 
-    /// Decides the call of the state that was just entered.
+    /// Decides the call for the state that was just entered.
     private mutating func callNext(at now: Timestamp) {
         let looked = Funding.look(at: subject, now: now)
         subject = looked.subject

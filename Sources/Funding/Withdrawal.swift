@@ -1,40 +1,40 @@
 package import GotchuCore
 internal import Ledger
 
-/// A payee's wish to have money of their wallet at their bank: a transfer to their connected
+/// A payee's request to move money from their wallet to their bank: a transfer to their connected
 /// account, then a payout from there.
 package typealias Withdrawal = Subject<WithdrawalBody>
 
 package struct WithdrawalBody: Watched {
     package static let kind = "withdrawal"
-    /// The time for which the platform's balance may not suffice.
+    /// The longest wait for funds in the platform's balance.
     static let fundsPatience: Duration = .seconds(14 * 24 * 3_600)
-    /// The time for which the connected account's balance may not suffice.
+    /// The longest wait for funds in the connected account's balance.
     static let payoutPatience: Duration = .seconds(7 * 24 * 3_600)
-    /// The age from which on a transfer that is seen first may be old, and be paid out already.
+    /// The age from which a newly seen transfer may be old, and paid out already.
     static let youth: Duration = .seconds(3_600)
     /// The time after which a paid payout is final.
     static let returnPatience: Duration = .seconds(10 * 24 * 3_600)
-    /// The time without an answer after which one of which nothing can be read is the operator's.
+    /// The time without an answer after which an unreadable withdrawal is left to the operator.
     static let silencePatience: Duration = .seconds(30 * 24 * 3_600)
-    /// The reason of one that the operator has stopped.
+    /// The reason of a withdrawal stopped by the operator.
     static let stopped = "stopped_by_operator"
-    /// The reason of one whose payout nobody can read.
+    /// The reason of a withdrawal whose payout cannot be read.
     static let unreadablePayout = "payout_unreadable"
-    /// The withdrawals of a user that may be looked at at once: each has calls of its own.
+    /// The most withdrawals of a user that are refreshed at once: each has its own calls.
     package static let limit = 50
 
     package enum State: String, CaseIterable, Codable, Sendable {
-        /// Taken from the wallet; nothing has been transferred.
+        /// Debited from the wallet; nothing has been transferred.
         case pending = "PENDING"
-        /// At the connected account.
+        /// Transferred to the connected account.
         case sent = "SENT"
-        /// On the way to the bank.
+        /// Being paid out to the bank.
         case inTransit = "IN_TRANSIT"
         case paid = "PAID"
         /// The transfer is to be reversed.
         case returning = "RETURNING"
-        /// Over, and the money is back in the wallet.
+        /// Ended, with the money back in the wallet.
         case failed = "FAILED"
         case cancelled = "CANCELLED"
         /// The operator must decide.
@@ -53,28 +53,28 @@ package struct WithdrawalBody: Watched {
     let currency: Currency
     /// `acct_…`; `nil` if the development mint pays.
     package let account: String?
-    /// `ba_…`; `nil` for the account's default one.
+    /// The bank account, `ba_…`; `nil` for the account's default.
     package let bankAccount: String?
     package var booked: [String: Int64] = [:]
     package internal(set) var transfer: String?
     package internal(set) var payout: String?
-    /// Payouts that have failed, instead of which the operator has ordered others.
+    /// Failed payouts that the operator has ordered again.
     var pastPayouts: [String] = []
-    /// The reason why it waits, or for which it failed.
+    /// The reason why it waits, or why it failed.
     package internal(set) var reason: ProviderNotice?
     package internal(set) var arrivesAt: Timestamp?
     package internal(set) var paidAt: Timestamp?
-    /// The time of the first call in this state since which none was answered.
+    /// The time of the first unanswered call in this state since the last answer.
     package internal(set) var silentSince: Timestamp?
     /// A Boolean that is true until the operator releases a new payee's withdrawals.
     package internal(set) var needsRelease: Bool
-    /// A Boolean that is true if a call that is not refused yet may have moved money.
+    /// A Boolean that is true if a call may have moved money and has not been refused.
     var isCalled = false
-    /// The time of the first refusal for lack of funds in its present state.
+    /// The time of the first refusal for lack of funds in the current state.
     var waitsSince: Timestamp?
-    /// The state that it had before it was held.
+    /// The state before it was held.
     var heldIn: State?
-    /// A Boolean that is true once the operator wants the money back in the wallet.
+    /// A Boolean that is true once the operator wants the money returned to the wallet.
     var isReturnAsked = false
     var looks = 0
     package internal(set) var lookedAt: Timestamp?
@@ -92,7 +92,7 @@ package struct WithdrawalBody: Watched {
 }
 
 extension Subject where Body == WithdrawalBody {
-    /// A new withdrawal.
+    /// Creates a withdrawal.
     init(
         id: RecordID,
         user: UserID,
@@ -120,7 +120,7 @@ extension Subject where Body == WithdrawalBody {
 
     private func key(_ call: String) -> String { "gotchu-\(id)-\(call)-\(body.tries.attempt)" }
 
-    /// The key of the call that it needs now; `nil` where it only reads.
+    /// The key of the call that it needs now; `nil` if it only reads.
     var key: String? {
         switch state {
         case .pending: key("transfer")
@@ -131,8 +131,8 @@ extension Subject where Body == WithdrawalBody {
         }
     }
 
-    /// A Boolean that is true if the operator has ordered the return of a transfer that came to
-    /// light when the money was back in the wallet already.
+    /// A Boolean that is true if the operator has ordered the return of a transfer that was
+    /// discovered after the money was back in the wallet.
     var isReversedWhileHeld: Bool {
         state == .held && body.isReturnAsked
             && (body.heldIn == .failed || body.heldIn == .cancelled)
@@ -164,9 +164,9 @@ extension Subject where Body == WithdrawalBody {
     }
 }
 
-/// The decisions about withdrawals.
+/// Decisions about withdrawals.
 extension Funding {
-    /// Decides what an observation means for a withdrawal. Total: any observation in any state.
+    /// Decides the effect of an observation on a withdrawal. Total: any observation in any state.
     package static func next(
         _ withdrawal: Withdrawal,
         _ observation: Observation,
@@ -202,7 +202,7 @@ extension Funding {
         }
         switch withdrawal.state {
         case .pending where body.needsRelease:
-            // It may have been released and paid, if these books are an old copy.
+            // It may have been released and paid, if this ledger is an old backup.
             next.call = .findTransfer(withdrawal.transferOrder(to: account))
         case .pending:
             let isKeyGood = next.subject.body.tries.begin(at: now, of: withdrawal.createdAt)
@@ -227,7 +227,7 @@ extension Funding {
             }
         case .failed, .cancelled:
             next.subject.lookAt = nil
-            // Something at the provider names it all the same.
+            // An object at the provider may refer to it nevertheless.
             if body.transfer == nil {
                 next.call = .findTransfer(withdrawal.transferOrder(to: account))
             }
@@ -248,9 +248,9 @@ extension Funding {
 }
 
 extension WithdrawalBody {
-    /// The fact with which the money leaves the wallet.
+    /// The key of the fact that debits the wallet.
     static func taken(_ id: RecordID) -> String { "\(id):taken" }
 
-    /// The fact with which it comes back.
+    /// The key of the fact that returns the money to the wallet.
     static func returned(_ id: RecordID) -> String { "\(id):returned" }
 }

@@ -1,35 +1,35 @@
-/// An error answer of either API: RFC 9457 `application/problem+json`.
+/// An error reply of either API: RFC 9457 `application/problem+json`.
 ///
-/// `error` and `code` are the members that the first clients read; the others are the standard's.
+/// `error` and `code` are for the first clients; the other members are the standard's.
 package struct Problem: Codable, Equatable, Sendable, Error {
-    /// `about:blank` always: the code says what kind of problem it is.
+    /// The type, always `about:blank`: the code identifies the problem.
     package var type = "about:blank"
     /// The reason phrase of the status.
     package var title: String
     /// The HTTP status, the same as the reply's.
     package var status: Int
-    /// One sentence for a person. Never a secret, never another user's data.
+    /// One sentence for a person, without secrets and other users' data.
     package var detail: String
     /// The same sentence under the name that the first clients use.
     package var error: String
-    /// The stable code; a string, so that a client survives a code it does not know.
+    /// The stable code; a string, so that clients can decode an unknown one.
     package var code: String
-    /// The action that helps a person, if there is one.
+    /// The action that helps the person, if any.
     package var fix: String?
-    /// On money calls: true if the same request, sent again, may succeed.
+    /// On calls that move money: true if the same request may succeed when it is repeated.
     package var retryable: Bool?
-    /// With `INSUFFICIENT_WALLET_BALANCE`: what the payment or refund needs, in minor units.
+    /// With `INSUFFICIENT_WALLET_BALANCE`: the amount needed, in minor units.
     package var requiredCents: Int64?
-    /// With `INSUFFICIENT_WALLET_BALANCE`: what the wallet has, in minor units.
+    /// With `INSUFFICIENT_WALLET_BALANCE`: the amount in the wallet, in minor units.
     package var availableCents: Int64?
-    /// The server's id of this request, to be quoted when asking for help.
+    /// The server's id of this request, to quote to its operator.
     package var requestID: String?
-    /// On calls of contests: the code again, under the name that their first clients use.
+    /// On contest calls: the code again, under the name that the first contest clients use.
     package var repeatedCode: String?
-    /// On calls of contests: the sentence again, likewise.
+    /// On contest calls: the sentence again, under the name that these clients use.
     package var reason: String?
-    /// A Boolean that is true if the server repeats a refusal that it stored under the call's key:
-    /// the header `Idempotent-Replayed`, so no member of the document.
+    /// A Boolean that is true if the server repeats a refusal stored under the call's key. It is
+    /// the header `Idempotent-Replayed`, not a member of the document.
     package var isReplay = false
 
     package init(
@@ -47,7 +47,7 @@ package struct Problem: Codable, Equatable, Sendable, Error {
         self.retryable = retryable
     }
 
-    /// The code as a known one, or `nil` if the other side is newer than we are.
+    /// The code, if this version knows it; otherwise `nil`.
     package var errorCode: ErrorCode? { ErrorCode(rawValue: code) }
 
     enum CodingKeys: String, CodingKey {
@@ -81,8 +81,8 @@ package struct Problem: Codable, Equatable, Sendable, Error {
 }
 
 extension Problem {
-    /// The problem with its code and sentence once more, under the names of the first clients of
-    /// contests.
+    /// The problem with its code and sentence repeated, under the names that the first contest
+    /// clients use.
     package var ofContests: Problem {
         var problem = self
         problem.repeatedCode = code

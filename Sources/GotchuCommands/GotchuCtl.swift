@@ -3,7 +3,7 @@ import Glibc
 import GotchuAPI
 import ServiceProcess
 
-/// `gotchu-ctl`: the daemon's command line.
+/// `gotchu-ctl`: the command line of the daemon.
 package struct GotchuCtl: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "gotchu-ctl",
@@ -54,7 +54,7 @@ package struct GotchuCtl: AsyncParsableCommand {
         do {
             command = try parseAsRoot()
         } catch {
-            // Help, the version and completion scripts are thrown as errors, too.
+            // Help, the version and completion scripts are thrown as errors too.
             if !exitCode(for: error).isSuccess,
                 let unknown = unknownCommand(CommandLine.arguments.dropFirst())
             {
@@ -77,8 +77,8 @@ package struct GotchuCtl: AsyncParsableCommand {
         }
     }
 
-    /// The error of a command line whose command does not exist: the parser names neither the word
-    /// nor a similar command. `nil` if the command exists.
+    /// The error for an unknown command, with the word and a similar command, which the parser's
+    /// error lacks. `nil` if the command exists.
     private static func unknownCommand(_ arguments: ArraySlice<String>) -> ValidationError? {
         var words = arguments
         while let option = words.first, option.hasPrefix("-") {
@@ -92,7 +92,7 @@ package struct GotchuCtl: AsyncParsableCommand {
         return ValidationError("There is no command '\(word.shortened)'.\(hint)")
     }
 
-    /// The name of a command, behind that of the command which it belongs to.
+    /// The name of a command, preceded by its parent's.
     static func name(of command: any ParsableCommand.Type) -> String? {
         let parent = configuration.subcommands.first { parent in
             parent.configuration.subcommands.contains { $0 == command }
@@ -101,7 +101,7 @@ package struct GotchuCtl: AsyncParsableCommand {
         return names.isEmpty ? nil : names.joined(separator: " ")
     }
 
-    /// Renders the error of the command line as JSON, if `--json` was given.
+    /// Prints a command-line error as JSON if `--json` was given.
     private static func reportAsJSON(_ error: any Error) {
         guard CommandLine.arguments.contains("--json"), !exitCode(for: error).isSuccess else {
             return

@@ -12,7 +12,7 @@ import ServiceProcess
 import Synchronization
 import UnixSignals
 
-/// gotchud: its services, in the order of need.
+/// The services of gotchud, in the order in which they depend on each other.
 struct Daemon {
     private let services: [any Service]
     private let http: HTTPClient
@@ -65,7 +65,7 @@ struct Daemon {
             reload: parts.reloading,
             hangups: hangups
         )
-        // In the order of need; they stop in reverse: the socket closes first, the radio last.
+        // In dependency order; they stop in reverse: the socket closes first, the radio last.
         services =
             [
                 RadioService(radio) { parts.presenceService.receive($0) }, parts.presenceService,
@@ -98,7 +98,7 @@ struct Daemon {
         ) { core.status.apply(isDisplayMissing: $0) }
     }
 
-    /// The ports for browsers of this machine.
+    /// The HTTP servers for browsers of this machine.
     private static func screens(_ parts: DaemonBackend) -> [any Service] {
         let core = parts.core
         let settings = core.configuration.screens
@@ -153,12 +153,12 @@ struct Daemon {
         ) {
             core.logger.notice("gotchud is listening", metadata: ["socket": "\(path)"])
             notifier.ready(status: core.status.reply.summary)
-            // Half of what is mapped by now only the start has needed.
+            // Half of the memory that is mapped by now was only needed for the start.
             clinux_release_code()
         }
     }
 
-    /// Runs until SIGTERM or SIGINT, or until a part fails: never half alive.
+    /// Runs until SIGTERM or SIGINT, or until a service fails: then all of them stop.
     func run() async throws {
         var configuration = ServiceGroupConfiguration(
             services: services.map { .init(named: $0) },

@@ -3,7 +3,7 @@ import LocalAPI
 import Logging
 import PaymentClient
 
-/// The parts that every service stands on: the journal, the login, the way to the payment server.
+/// The parts that every service needs: the journal, the login, the client of the payment server.
 struct DaemonCore {
     let configuration: DaemonConfiguration
     let journal: any RecordJournal
@@ -62,7 +62,7 @@ struct DaemonCore {
         )
     }
 
-    /// Shows a step of a request, and asks the payment server more often while one is open.
+    /// Shows a step of a request, and has the payment server probed more often while one is open.
     func apply(_ step: RequestStep) {
         display.board.apply(step)
         switch step {

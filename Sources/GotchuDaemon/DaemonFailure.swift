@@ -47,7 +47,7 @@ struct DaemonFailure: Error {
         }
     }
 
-    /// The reason why the state folder is not used.
+    /// Explains why the state folder is not used.
     init(_ failure: StateFolder.Failure) {
         switch failure {
         case .foreign(let path, let userID):

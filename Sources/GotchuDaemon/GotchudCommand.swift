@@ -110,9 +110,9 @@ package struct GotchudCommand: AsyncParsableCommand {
     }
 
     private func serve() async throws {
-        // The default action of SIGHUP ends the process: trap it before anything can be half done.
+        // The default action of SIGHUP ends the process, so it is trapped before anything else.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
-        // Nothing that this process makes is for others, unless it is opened to them on purpose.
+        // Files that this process creates are private, unless they are opened on purpose.
         umask(0o077)
         let flags = flags
         let config = config

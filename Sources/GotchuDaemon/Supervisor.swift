@@ -29,14 +29,14 @@ struct Supervisor: Service {
         }
     }
 
-    /// A beat proves that the part that listens to the air still takes turns, not only that a timer
-    /// runs.
+    /// Sends heartbeats. Each proves that the radio's thread still takes turns, not only that a
+    /// timer runs.
     private func beat(every interval: Duration) async {
         while !Task.isCancelled {
             await presences.waitForTurn()
             notifier.watchdog()
             notifier.status(status.reply.summary)
-            // systemd wants its sign of life by the clock, whatever happens here.
+            // systemd expects the heartbeat at fixed intervals, whatever happens here.
             try? await Task.sleep(for: interval)
         }
     }

@@ -15,9 +15,9 @@ package struct Ledger: LedgerReads {
     private let unknownRecords = UnknownRecords()
 
     /// - Parameters:
-    ///   - kinds: The kinds of records that there may be.
+    ///   - kinds: The supported kinds of records.
     ///   - queueLimit: The number of commands that may wait for the next commit.
-    ///   - watchersPerLogin: The number of records and accounts that one login may follow at once.
+    ///   - watchersPerLogin: The number of records and accounts that one login may watch at once.
     package init(
         store: any LedgerStorage,
         kinds: [RecordKind],
@@ -43,32 +43,32 @@ package struct Ledger: LedgerReads {
         }
     }
 
-    /// The services that must run, in the order in which they are started.
+    /// The services that must run, in start order.
     package var services: [any Service] {
         let always: [any Service] = [writer, sweep]
         return relay.map { always + [$0] } ?? always
     }
 
-    /// The time by which records expire.
+    /// The ledger's clock, which determines when records expire.
     package var now: Timestamp { store.now }
 
-    /// The time up to which expiry may be recorded.
+    /// The time up to which records that are due may be recorded as expired.
     package var settledUntil: Timestamp { store.now.advanced(by: .zero - store.expiryMargin) }
 
     /// The number of commands that wait for the next commit.
     package var waitingCount: Int { writer.waitingCount }
 
-    /// A Boolean that is true if the queue is so long that optional commands should wait.
+    /// A Boolean that is true if the queue is more than half full: optional commands should wait.
     package var isBusy: Bool { waitingCount > queueLimit / 2 }
 
-    /// Decides and commits a command that has no key.
+    /// Decides and commits a command without an idempotency key.
     package func submit<Command: LedgerCommand>(
         _ command: Command
     ) async throws(LedgerError) -> Result<Command.Outcome, Refusal> {
         try await writer.submit(command).outcome
     }
 
-    /// Decides and commits a command once for its key; a resend gets the same answer.
+    /// Decides and commits a command once per idempotency key; a resend gets the same answer.
     package func submit<Command: KeyedCommand>(
         _ command: Command,
         as request: KeyedRequest
@@ -91,12 +91,12 @@ package struct Ledger: LedgerReads {
         try await reads.record(id)
     }
 
-    /// Returns the record of a unique name, also if the name has ended.
+    /// Returns the record that a unique name refers to, even if the name has expired.
     package func record(named name: String) async throws(LedgerError) -> NamedRecord? {
         try await reads.record(named: name)
     }
 
-    /// Returns the answer that was given to a key.
+    /// Returns the stored answer of a key.
     package func answer(_ key: Answer.Key) async throws(LedgerError) -> Answer? {
         try await reads.answer(key)
     }
@@ -104,7 +104,7 @@ package struct Ledger: LedgerReads {
     /// Returns the newest records of a kind that a user owns, newest first. Sessions are not
     /// listed.
     ///
-    /// - Parameter before: The record behind which the page begins; `nil` for the first page.
+    /// - Parameter before: The last record of the previous page; `nil` for the first page.
     package func records(
         of owner: UserID,
         kind: String,
@@ -123,7 +123,7 @@ package struct Ledger: LedgerReads {
         try await reads.records(RecordPage(of: nil, kind: kind, before: before, limit: limit))
     }
 
-    /// Returns a record's children with numbers above `after`, in the order of their numbers.
+    /// Returns a record's children with numbers above `after`, sorted by number.
     package func children(
         of parent: RecordID,
         after: Int64,
@@ -134,7 +134,7 @@ package struct Ledger: LedgerReads {
 
     /// Returns the records that are due now, the longest due first.
     ///
-    /// - Parameter kinds: Kinds that are left out.
+    /// - Parameter kinds: The kinds to exclude.
     package func due(
         passing kinds: [String],
         limit: Int
@@ -166,7 +166,7 @@ package struct Ledger: LedgerReads {
         try await reads.history(of: account, range)
     }
 
-    /// Returns what an account earned; `nil` if there is no such account.
+    /// Returns the earnings of an account; `nil` if there is no such account.
     package func earnings(
         of account: Account.Key,
         _ range: EarningsRange
@@ -174,8 +174,8 @@ package struct Ledger: LedgerReads {
         try await reads.earnings(of: account, range)
     }
 
-    /// Repeats a record to its watchers on every server, because a payer's device was noticed: at
-    /// most once in two seconds. Nothing is stored, and a notice may be lost.
+    /// Sends a record to its watchers on all servers again, because a payer's device was noticed;
+    /// at most once in two seconds. Nothing is stored, and a notice may be lost.
     package func notice(_ record: Record) async {
         guard feed.notice(record, at: now) else { return }
         try? await store.notify(noticed: record.id)

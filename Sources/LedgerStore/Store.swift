@@ -62,7 +62,7 @@ extension Store {
         try await change(Reads.DueClaim(kind: kind, time: time, leaseEnd: leaseEnd, limit: limit))
     }
 
-    /// The user of an id or a login.
+    /// Returns the user with an id or a login.
     package func user(id: UserID, orLogin login: String) async throws(LedgerError) -> User? {
         try await read(
             Select<User>(
@@ -85,26 +85,26 @@ extension Store {
         ).compactMap { Currency(rawValue: $0) }
     }
 
-    /// Returns the use that the ledger has had so far.
+    /// Returns the use of the ledger so far.
     package func use() async throws(LedgerError) -> LedgerUse {
         try await read(LedgerUse.query).first ?? .neither
     }
 
-    /// Returns the sizes of the stored sets.
+    /// Returns the sizes of the tables that are monitored.
     package func reading() async throws(LedgerError) -> StoreReading {
         try await read(StoreReading.query).first ?? StoreReading()
     }
 }
 
-/// The use that a ledger has had.
+/// The use of a ledger so far.
 package enum LedgerUse: String, Sendable, RowValue {
-    /// Accounts have opening balances that nobody has paid in.
+    /// There are opening balances that nobody has paid in.
     case development
-    /// There are users of an OpenID issuer, or devices, and no such balances.
+    /// There are users of an OpenID issuer, or devices, and no opening balances.
     case production
     case neither
 
-    /// Logins outside a development server have a form of their own: `<issuer>subject`.
+    /// Logins outside a development server have their own form: `<issuer>subject`.
     static let query = Select<LedgerUse>(
         """
         SELECT CASE
@@ -128,20 +128,20 @@ package enum LedgerUse: String, Sendable, RowValue {
     }
 }
 
-/// The sizes of the stored sets at one moment.
+/// The sizes of the monitored tables at one moment.
 package struct StoreReading: Equatable, Sendable, RowValue {
-    /// Records that time will change: sessions that can still be paid.
+    /// The number of sessions that can still be paid.
     package var liveRecords = 0
-    /// Webhook deliveries that will be tried again.
+    /// The number of webhook deliveries that will be retried.
     package var waitingWebhooks = 0
-    /// Webhook deliveries that were given up.
+    /// The number of webhook deliveries that were given up.
     package var deadWebhooks = 0
-    /// The time since which the longest due record of a kind that a worker claims is due.
+    /// The earliest due time among records that workers claim; `nil` if there are none.
     package var oldestDue: Timestamp?
-    /// The sum of what users owe, in minor units.
+    /// The sum that users owe, in minor units.
     package var owed: Int64 = 0
 
-    /// The statement. Its cost grows with open records and waiting deliveries only.
+    /// The query. Its cost grows only with open records and waiting deliveries.
     static let query = Select<StoreReading>(
         """
         SELECT (SELECT count(*) FROM due WHERE NOT (\(Schema.isListed))),

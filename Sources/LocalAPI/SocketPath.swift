@@ -2,11 +2,11 @@ import Glibc
 
 /// The default path of the daemon's socket.
 package enum SocketPath {
-    /// The packaged service's.
+    /// The socket of the packaged service.
     package static let system = "/run/gotchu/gotchud.sock"
 
-    /// An ordinary user's own daemon's; `nil` for root, and without a folder for such (XDG Base
-    /// Directory Specification).
+    /// The socket of an ordinary user's own daemon; `nil` for root, and if there is no runtime
+    /// folder (XDG Base Directory Specification).
     ///
     /// - Parameter runtimeFolder: `XDG_RUNTIME_DIR`.
     package static func personal(runtimeFolder: String?) -> String? {

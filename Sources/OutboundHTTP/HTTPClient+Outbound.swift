@@ -3,16 +3,16 @@ package import NIOCore
 internal import NIOHTTP1
 
 extension HTTPClient.Configuration {
-    /// Makes the settings for calls to hosts that others run.
+    /// Makes the configuration for calls to third-party hosts.
     ///
-    /// HTTP/1.1 alone, no redirects, and no reply ends the process: an impossible reply ends its
+    /// HTTP/1.1 only, and no redirects. No reply can crash the process: an invalid reply closes its
     /// connection with `UnreadableReply`.
     ///
     /// - Parameters:
-    ///   - connect: The limit for name, connection and TLS together.
-    ///   - read: The longest silence within a reply; `nil` for none.
-    ///   - isStreaming: True if replies may be streams, which go on in small pieces for as long as
-    ///     they like.
+    ///   - connect: The timeout for name resolution, connection and TLS together.
+    ///   - read: The longest pause within a reply; `nil` for no limit.
+    ///   - isStreaming: True if replies may be streams, which may go on in small pieces without
+    ///     limit.
     package static func outbound(
         connect: TimeAmount,
         read: TimeAmount? = nil,
@@ -22,7 +22,7 @@ extension HTTPClient.Configuration {
             redirectConfiguration: .disallow,
             timeout: .init(connect: connect, read: read)
         )
-        // One parser for foreign bytes is enough, and no call gains by another.
+        // One parser for untrusted bytes is enough, and no call benefits from another.
         configuration.httpVersion = .http1Only
         configuration.http1_1ConnectionDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture {
@@ -40,20 +40,20 @@ extension HTTPClient.Configuration {
     }
 }
 
-/// A reply that costs more than an answer: its status is none, it is one of too many that only
-/// announce another, or it comes in too many pieces.
+/// A reply that is refused: its status is invalid, there are too many informational replies before
+/// it, or its body has too many small pieces.
 struct UnreadableReply: Error, Equatable {
     /// The number in its status line.
     package let status: Int
 }
 
-/// Keeps what costs more than an answer from the library behind it.
+/// Protects the HTTP library from replies that are invalid or too costly to process.
 ///
-/// AsyncHTTPClient takes every status below 200 for an informational reply and waits for the final
-/// one, however many there are and whatever reading them costs, while NIO's decoder sends the end
-/// of the reply after each status outside 100 … 199: an end without a head, which is a precondition
-/// there (`HTTPRequestStateMachine`, 1.37.0). Each piece of a body takes the loop's time, however
-/// small it is, and so does a chunk of one byte.
+/// AsyncHTTPClient treats every status below 200 as informational and waits for the final reply,
+/// however many there are and whatever reading them costs. NIO's decoder sends the end of the reply
+/// after each status outside 100 … 199: an end without a head, which violates a precondition in
+/// AsyncHTTPClient (`HTTPRequestStateMachine`, 1.37.0). Each piece of a body takes the event loop's
+/// time, however small it is, even a chunk of one byte.
 final class ReplyGuard: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
@@ -62,12 +62,12 @@ final class ReplyGuard: ChannelInboundHandler {
     /// limit; servers send one or two).
     static let informationalLimit = 16
 
-    /// The largest number of a body's pieces with less than 256 bytes each.
+    /// The maximum number of body pieces of less than 256 bytes each.
     static let usualPieceLimit = 4_096
 
     private let pieceLimit: Int
     private var informational = 0
-    /// The present reply's status, and the small pieces in which its body has come so far.
+    /// The current reply's status, and the number of small pieces in its body so far.
     private var status = 200
     private var smallPieces = 0
     private var isOver = false

@@ -2,8 +2,8 @@ package import GotchuCore
 package import Ledger
 package import LedgerStore
 
-/// The outbox: a commit inserts the events that it makes, and they are removed once they have
-/// arrived. No call works on more at a time than a payment can wait for.
+/// The outbox: a commit inserts its events, and each is removed after its delivery. No call works
+/// on more rows at a time than a payment can wait for.
 package struct Outbox: Sendable {
     private let database: any Database
 
@@ -18,29 +18,29 @@ package struct Outbox: Sendable {
         try await database.change(Addition(endpoint: endpoint, secret: secret))
     }
 
-    /// All of them, with the number of deliveries of each, which are counted one by one.
+    /// Returns all endpoints with the numbers of their deliveries, which are counted row by row.
     package func endpoints() async throws(LedgerError) -> [WebhookEndpoint] {
         try await database.read(Select<WebhookEndpoint>(OutboxQueries.endpoints))
     }
 
-    /// The endpoints of one owner; the operator's, which have none, are not among them.
+    /// Returns the endpoints of one owner. The operator's have no owner and are not included.
     package func endpoints(of owner: UserID) async throws(LedgerError) -> [WebhookEndpoint] {
         try await database.read(
             Select<WebhookEndpoint>(OutboxQueries.ownedEndpoints, [.text(owner.rawValue)])
         )
     }
 
-    /// Returns true if an endpoint of the owner was disabled, or some of its events were given up.
+    /// Returns true if an endpoint of the owner is disabled or has dead deliveries.
     package func hasTrouble(of owner: UserID) async throws(LedgerError) -> Bool {
         try await !database.read(
             Select<String>(OutboxQueries.ownedTrouble, [.text(owner.rawValue)])
         ).isEmpty
     }
 
-    /// Removes an endpoint with everything that waits for it. If interrupted, it must be called
-    /// again: until then the endpoint receives nothing and cannot be enabled.
+    /// Removes an endpoint with all its deliveries. If interrupted, it must be called again: until
+    /// then the endpoint receives nothing and cannot be enabled.
     ///
-    /// - Returns: True if there was one.
+    /// - Returns: True if the endpoint existed.
     package func remove(_ id: String) async throws(LedgerError) -> Bool {
         let begin = Statement(sql: { _ in OutboxQueries.beginRemoval }, values: [.text(id)])
         // From here on nothing is inserted for it; existing rows are removed in slices.
@@ -49,12 +49,12 @@ package struct Outbox: Sendable {
         let removal = Statement(sql: OutboxQueries.removeDeliveries, values: [.text(id), slice])
         repeat {
             while try await database.change(removal) == OutboxQueries.slice {}
-            // A payment that had begun before may have inserted one more.
+            // A payment that had begun before may have inserted another delivery.
         } while try await database.change(RemovalEnd(endpoint: id)) == 0
         return true
     }
 
-    /// Gives up some of the deliveries that wait for disabled endpoints.
+    /// Marks some pending deliveries of disabled endpoints as dead.
     package func bury(at time: Timestamp) async throws(LedgerError) {
         for endpoint in try await database.read(Select<Disabled>(OutboxQueries.disabledWithBacklog))
         {
@@ -93,7 +93,7 @@ package struct Outbox: Sendable {
         try await database.change(Finish(tries: tries, time: time))
     }
 
-    /// Returns the deliveries that wait, or were given up, the longest waiting first.
+    /// Returns the pending or dead deliveries, the longest waiting first.
     package func backlog(
         dead: Bool,
         limit: Int
@@ -110,7 +110,7 @@ package struct Outbox: Sendable {
         return Array(entries.prefix(limit))
     }
 
-    /// Returns those of one endpoint.
+    /// Returns the pending or dead deliveries of one endpoint.
     package func backlog(
         of endpoint: String,
         dead: Bool,
@@ -128,10 +128,10 @@ package struct Outbox: Sendable {
         try await database.read(Select<String>(OutboxQueries.keptEndpoints))
     }
 
-    /// Schedules deliveries that were given up for another day, and enables their endpoints again,
+    /// Schedules dead deliveries for another day of attempts, and enables their endpoints again,
     /// unless they are being removed.
     ///
-    /// - Parameter event: One event, or `nil` for all of them.
+    /// - Parameter event: The event to send again; `nil` for all of them.
     /// - Returns: The number of deliveries.
     package func resend(event: String?, at time: Timestamp) async throws(LedgerError) -> Int {
         var count = 0
@@ -141,7 +141,7 @@ package struct Outbox: Sendable {
         return count
     }
 
-    /// Schedules those of one endpoint that were given up, as above.
+    /// Schedules the dead deliveries of one endpoint, as above.
     package func resend(
         to endpoint: String,
         event: String?,
@@ -192,7 +192,7 @@ private struct Statement: StoreQuery {
 private struct RemovalEnd: StoreQuery {
     let endpoint: String
 
-    /// - Returns: 0 if something waits for it again.
+    /// - Returns: 0 if the endpoint has deliveries again.
     func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws -> Int {
         let lock = OutboxQueries.lockEndpoint(connection.dialect)
         let found: String? = try connection.first(lock, [.text(endpoint)])
@@ -286,7 +286,7 @@ private struct Finish: StoreQuery {
     let tries: [WebhookDelivery.Ended]
     let time: Timestamp
 
-    /// Runs in the order of ids, so that two servers never wait for each other in a circle.
+    /// Runs in the order of ids, so that two servers cannot deadlock.
     func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws {
         let ordered = tries.sorted { ($0.id.endpoint, $0.id.event) < ($1.id.endpoint, $1.id.event) }
         for ended in ordered {

@@ -17,7 +17,7 @@ enum OutboxQueries {
     /// Parameters: owner.
     static let ownedEndpoints = "\(endpointRows) WHERE owner = $1 ORDER BY created_at, id"
 
-    /// Parameters: owner. Looks for one delivery, and counts none.
+    /// Parameters: owner. Stops at the first dead delivery instead of counting them.
     static let ownedTrouble = """
         SELECT id FROM endpoints
         WHERE owner = $1 AND coalesce(disabled, '') <> '\(WebhookEndpoint.removal)'
@@ -36,7 +36,7 @@ enum OutboxQueries {
         FROM endpoints
         """
 
-    /// The number of deliveries that one transaction works on, so that it delays no payment.
+    /// The maximum number of deliveries in one transaction, so that it delays no payment.
     static let slice = 500
 
     /// Parameters: endpoint, limit.
@@ -71,10 +71,10 @@ enum OutboxQueries {
 
     /// Parameters: time, lease's end, endpoint, limit.
     ///
-    /// An attempt that never ends, because it ends the process, counts as failed: the wait for the
-    /// next doubles from the lease's length to an hour, and after the last one comes none
-    /// (`give_up_at` 0). With the unary plus the outer statement finds its rows by their key, as
-    /// that of `bury` does: both databases might search everything that is due instead.
+    /// An attempt that never ends, because it ends the process, counts as failed: the delay before
+    /// the next doubles from the lease's length up to an hour, and after the last there is none
+    /// (`give_up_at` 0). The unary plus makes the outer statement find its rows by their key, as in
+    /// `bury`: otherwise both databases might search all due rows.
     static func claim(_ dialect: Dialect) -> String {
         let events = dialect.isAmong(
             """
@@ -114,17 +114,17 @@ enum OutboxQueries {
         WHERE endpoint = $4 AND event = $5 AND attempts = $6
         """
 
-    /// Parameters: reason, endpoint. From then on nothing is inserted for it, and nothing is due.
+    /// Parameters: reason, endpoint. Afterwards nothing is inserted for it, and nothing is due.
     static let disable = """
         UPDATE endpoints SET disabled = $1 WHERE id = $2 AND disabled IS NULL
         """
 
-    /// Parameters: endpoint. Disables it for good: only the end of its removal follows.
+    /// Parameters: endpoint. Disables it permanently: only its removal can follow.
     static let beginRemoval = """
         UPDATE endpoints SET disabled = '\(WebhookEndpoint.removal)' WHERE id = $1
         """
 
-    /// Selects disabled endpoints for which something waits. Those being removed are left out:
+    /// Selects disabled endpoints with pending deliveries. Endpoints being removed are excluded:
     /// their deliveries are removed with them.
     static let disabledWithBacklog = """
         SELECT id, disabled FROM endpoints
@@ -147,7 +147,7 @@ enum OutboxQueries {
             """
     }
 
-    /// Parameters: endpoint, limit. In the order of an index: there may be millions.
+    /// Parameters: endpoint, limit. In the order of an index: there may be millions of rows.
     static func backlog(dead: Bool) -> String {
         """
         SELECT endpoint, event, kind, record, attempts, next_try_at, last_error

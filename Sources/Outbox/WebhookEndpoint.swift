@@ -2,9 +2,9 @@ package import GotchuCore
 package import Ledger
 package import LedgerStore
 
-/// An address of a merchant's systems that events are posted to.
+/// An address of a merchant's system to which events are posted.
 package struct WebhookEndpoint: Equatable, Sendable {
-    /// The largest number of endpoints: each has a query of its own.
+    /// The maximum number of endpoints: each needs its own query.
     package static let limit: Int64 = 32
     /// The reason why an endpoint that is being removed receives nothing.
     static let removal = "It is being removed."
@@ -14,11 +14,11 @@ package struct WebhookEndpoint: Equatable, Sendable {
     /// The owner of the records whose events it receives; `nil` for those of all owners.
     package let owner: UserID?
     package let createdAt: Timestamp
-    /// The reason why it is disabled, if it is.
+    /// The reason why it is disabled; `nil` if it is enabled.
     package let disabled: String?
     package let pendingCount: Int64
     package let deadCount: Int64
-    /// A Boolean that is true from the beginning of its removal on, also if that was interrupted.
+    /// A Boolean that is true once its removal has begun, even if the removal was interrupted.
     package var isBeingRemoved: Bool { disabled == Self.removal }
 
     package init(
@@ -40,7 +40,7 @@ package struct WebhookEndpoint: Equatable, Sendable {
     }
 }
 
-/// An event on its way to an endpoint.
+/// An event that is being delivered to an endpoint.
 package struct WebhookDelivery: Equatable, Sendable {
     /// The endpoint and the event.
     package struct ID: Hashable, Sendable {
@@ -55,11 +55,11 @@ package struct WebhookDelivery: Equatable, Sendable {
     package let record: RecordID
     package let owner: UserID
     package let at: Timestamp
-    /// The money that moved with the event, if the record does not hold it, in minor units.
+    /// The amount that moved with the event, in minor units, if the record does not contain it.
     package let amount: Int64?
     /// The record's body right after the event.
     package let body: String
-    /// The time of the last attempt: one that fails from then on is not repeated.
+    /// The deadline of the delivery: an attempt that fails after it is not repeated.
     package let giveUpAt: Timestamp
     package let url: String
     package let secret: [UInt8]

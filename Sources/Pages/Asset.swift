@@ -1,16 +1,16 @@
 /// A style sheet, script or picture that pages load from their own origin.
 ///
-/// Its address has a hash of its bytes, so that browsers may keep it for ever and an upgrade is
-/// seen at once.
+/// Its address contains a hash of its bytes, so that browsers can cache it permanently and still
+/// load a new version at once after an upgrade.
 package struct Asset: Sendable {
     /// The media type.
     package let type: String
     package let bytes: [UInt8]
-    /// The path of its address: `/assets/tokens.1f2e3d4c5b6a7988.css`.
+    /// The path, such as `/assets/tokens.1f2e3d4c5b6a7988.css`.
     package let path: String
 
-    /// - Parameter imports: The modules that a script imports by their names, for which their
-    ///   addresses are put in.
+    /// - Parameter imports: The modules that a script imports by name; their names are replaced by
+    ///   their paths.
     private init(_ name: String, _ bytes: [UInt8], imports: [String: Asset] = [:]) {
         let parts = name.split(separator: ".", maxSplits: 1)
         type =
@@ -30,8 +30,8 @@ package struct Asset: Sendable {
         path = "/assets/\(parts[0]).\(Self.hash(bytes)).\(parts[1])"
     }
 
-    /// The 64-bit FNV-1a hash in hexadecimal (RFC 9923). It tells versions apart and proves
-    /// nothing.
+    /// Returns the 64-bit FNV-1a hash in hexadecimal (RFC 9923). It distinguishes versions, and is
+    /// not cryptographic.
     static func hash(_ bytes: [UInt8]) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
@@ -39,14 +39,14 @@ package struct Asset: Sendable {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// The largest logo, in bytes.
+    /// The maximum size of a logo, in bytes.
     private static let logoLimit = 512 * 1024
     private static let logos: [(name: String, start: [UInt8])] = [
         ("logo.png", [0x89, 0x50, 0x4E, 0x47]), ("logo.jpg", [0xFF, 0xD8, 0xFF]),
         ("logo.svg", Array("<svg".utf8)), ("logo.svg", Array("<?xml".utf8)),
     ]
 
-    /// A shop's picture of a PNG, JPEG or SVG file; `nil` if it is another or too large.
+    /// Makes a shop's logo from a PNG, JPEG or SVG file; `nil` for other formats or if too large.
     package init?(logo bytes: [UInt8]) {
         guard bytes.count <= Self.logoLimit,
             let name = Self.logos.first(where: { bytes.starts(with: $0.start) })?.name
@@ -54,23 +54,23 @@ package struct Asset: Sendable {
         self.init(name, bytes)
     }
 
-    /// The value of `Cache-Control` that it is sent with.
+    /// The value of the `Cache-Control` header for assets.
     package static let caching = "public, max-age=31536000, immutable"
 }
 
 extension Asset {
-    /// Colours, type and the rules that every page shares.
+    /// The style sheet that all pages share: colours, type and common rules.
     package static let tokens = Asset("tokens.css", PackageResources.tokens_css)
 
-    /// The pages' picture in a browser's tab.
+    /// The icon of the pages in a browser tab.
     package static let icon = Asset("icon.svg", PackageResources.icon_svg)
-    /// The merchant's and the payer's pages.
+    /// The style sheet of the merchant's and the payer's pages.
     package static let web = Asset("web.css", PackageResources.web_css)
 
-    /// The payer's pages, beside `web`.
+    /// The style sheet of the payer's pages, used in addition to `web`.
     package static let pay = Asset("pay.css", PackageResources.pay_css)
 
-    /// The script that brings the merchant's and the payer's pages up to date.
+    /// The script that refreshes the merchant's and the payer's pages.
     package static let renewal = Asset("renewal.js", PackageResources.renewal_js)
 
     package static let till = Asset("till.css", PackageResources.till_css)
@@ -97,7 +97,7 @@ extension Asset {
     static let displayStyle = Asset("display.css", PackageResources.display_css)
     static let displayScript = Asset("display.js", PackageResources.display_js)
 
-    /// All that there are, by their paths.
+    /// All assets, by their paths.
     package static let all: [String: Asset] =
         Dictionary(
             uniqueKeysWithValues: [

@@ -1,25 +1,25 @@
 package import GotchuCore
 
-/// The place of the antenna that a phone is held to, seen from the middle of the display.
+/// The position of the antenna to hold a phone to, relative to the middle of the display.
 package enum AntennaPlace: String, CaseIterable, Sendable {
     case below, above, left, right
 }
 
-/// The customer's display. Its script draws what gotchud sends, and has the words for when nothing
-/// comes.
+/// The customer's display. Its script draws what gotchud sends, and has texts of its own for when
+/// it receives nothing.
 package struct DisplayPage: Sendable {
-    /// The looks of one shop's display.
+    /// The appearance of one shop's display.
     package struct Looks: Equatable, Sendable {
         /// The shop's name as customers know it.
         package var shop: String?
-        /// The language, and a second one for headlines.
+        /// The language, and optionally a second one for headlines.
         package var languages: [Language] = [.english]
-        /// The factor of all sizes.
+        /// The scale factor of all sizes.
         package var textScale = 1.0
         package var antenna = AntennaPlace.below
-        /// A Boolean that is false if nothing is to move.
+        /// A Boolean that is false if animations are disabled.
         package var hasMotion = true
-        /// A Boolean that is true if two tones tell of a payment.
+        /// A Boolean that is true if two tones signal a payment.
         package var hasSound = false
 
         package init() {}
@@ -28,7 +28,7 @@ package struct DisplayPage: Sendable {
     package let looks: Looks
     package let logo: Asset?
     package let html: HTML
-    /// Identifies the page: its own bytes, and those of what it loads.
+    /// The id of this version of the page: a hash of its own bytes and of the assets' addresses.
     package let build: String
 
     package init(_ looks: Looks, logo: Asset?) {
@@ -88,7 +88,7 @@ package struct DisplayPage: Sendable {
             """
     }
 
-    /// The place for the phone, which people see and readers of screens do not need.
+    /// The picture of the place for the phone, hidden from screen readers.
     private static let scene: HTML = """
         <aside class="scene" aria-hidden="true">
         <svg class="picture" viewBox="0 0 240 240" fill="none" stroke="currentColor" \
@@ -107,7 +107,7 @@ package struct DisplayPage: Sendable {
         </aside>
         """
 
-    /// The words of a state that the page can come to by itself.
+    /// The texts of a state that the page can enter without a message from gotchud.
     private static func own(_ state: DisplayState, _ looks: Looks) -> HTML {
         let text = DisplayText(DisplayView(state), in: looks.languages)
         return """

@@ -1,9 +1,9 @@
-/// A piece of a page.
+/// A fragment of HTML.
 ///
-/// A literal is markup, and what is interpolated into it is text, which is escaped:
-/// `"<b>\(name)</b>"`. Only a literal of the source can become markup, so that no text of a
-/// stranger does. Attributes are written in quotes; an address that a stranger chose is not
-/// interpolated into `href` or `src`, where `javascript:` would run.
+/// A literal is markup; values interpolated into it are text and are escaped: `"<b>\(name)</b>"`.
+/// Only a literal in the source code can become markup, so untrusted text cannot. Attributes are
+/// written in quotes; an untrusted address is not interpolated into `href` or `src`, where
+/// `javascript:` would run.
 package struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
     /// The markup.
     package private(set) var source: String
@@ -16,7 +16,7 @@ package struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
         source = stringInterpolation.source
     }
 
-    /// A piece that is only text.
+    /// Makes a fragment of plain text.
     package init(text: some StringProtocol) {
         self = "\(text)"
     }
@@ -43,7 +43,7 @@ package struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
                 case ">": source += "&gt;"
                 case "\"": source += "&quot;"
                 case "'": source += "&#39;"
-                // A page has no use for it, and a browser reads it as U+FFFD.
+                // Pages do not need it, and browsers read it as U+FFFD.
                 case "\0": break
                 default: source.unicodeScalars.append(character)
                 }

@@ -1,10 +1,10 @@
-/// A page of a few words, such as a refusal.
+/// A page with a short message, such as a refusal.
 package struct NoticePage: Sendable {
     private let title: String
     private let text: String
     private let fix: String?
 
-    /// - Parameter fix: The action that helps a person, if there is one.
+    /// - Parameter fix: The action that helps the person; `nil` if there is none.
     package init(title: String, text: String, fix: String?) {
         self.title = title
         self.text = text

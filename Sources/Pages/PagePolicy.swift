@@ -1,17 +1,17 @@
-/// The headers that every page is sent with.
+/// The security headers of every page.
 ///
-/// Nothing is loaded from another origin, no page may be framed, and no script may be written into
-/// a page (Content Security Policy Level 3; Trusted Types).
+/// Nothing is loaded from another origin, no page may be framed, and no script can be injected
+/// into a page (Content Security Policy Level 3; Trusted Types).
 package enum PagePolicy: Sendable {
-    /// A page that draws what it fetches and has no form.
+    /// A page that renders the data that it fetches, and has no form.
     case screen
-    /// A page of forms that works without a script.
+    /// A page of forms that works without scripts.
     case web
-    /// A page of forms that lead to pages of other origins: browsers hold the answer to a form
-    /// against `form-action`, too.
+    /// A page with forms that lead to pages of other origins: browsers apply `form-action` to the
+    /// redirect after a form, too.
     case leading(to: [String])
 
-    /// Names and values.
+    /// The names and values of the headers.
     package var headers: [(name: String, value: String)] {
         [
             ("Content-Security-Policy", contentSecurity),

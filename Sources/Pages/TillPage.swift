@@ -1,13 +1,13 @@
 package import GotchuCore
 
-/// The till: a page that a cashier works with, keyboard alone if they like.
+/// The cashier's page of the till. It can be used with the keyboard alone.
 package struct TillPage: Sendable {
     private let shop: String?
     private let dress: MoneyDress
 
     /// - Parameters:
     ///   - shop: The shop's name; `nil` if none is configured.
-    ///   - language: The language whose way to write amounts the page has: that of the display.
+    ///   - language: The language that determines the format of amounts: that of the display.
     package init(shop: String?, language: Language) {
         self.shop = shop
         dress = language.words.money

@@ -33,7 +33,7 @@ package enum Access: Equatable, Sendable {
     case none
     /// A bearer token.
     case bearer(String)
-    /// There should be a token, but the server could not be asked for one: the call is not made.
+    /// A token is needed, but the server could not be asked for one: the call is not made.
     case outage(Outage)
 }
 

@@ -2,12 +2,12 @@ package import GotchuAPI
 
 /// The outcome of a call to the payment server.
 package enum Answer<Reply: Sendable>: Sendable {
-    /// The server carried it out.
+    /// The server carried the call out.
     case success(Reply)
-    /// The server definitely refused, and gave its own reason. Only a problem document with a code
-    /// counts: an error page of some proxy decides nothing about money.
+    /// A definite refusal by the server, with its reason. Only a problem document with a code
+    /// counts: a proxy's error page decides nothing about money.
     case refused(Problem)
-    /// 401: the token is missing, expired or not accepted; nothing was decided.
+    /// 401: the token is missing, expired or invalid; nothing was decided.
     case unauthorized(Problem)
     /// The outcome is unknown.
     case unknown(Outage)
@@ -18,9 +18,9 @@ package struct Outage: Error, Equatable, Sendable {
     package var code: Code
     /// The server's `Retry-After`, if it sent one.
     package var retryAfter: Duration?
-    /// The server's own reason, for a person.
+    /// The server's reason, for a person.
     package var said: String?
-    /// The underlying error, for logs. Never matched on.
+    /// The underlying error, for logs only.
     package var underlying: String?
 
     package init(
@@ -37,23 +37,23 @@ package struct Outage: Error, Equatable, Sendable {
 
     /// Stable codes.
     package enum Code: String, Sendable {
-        /// No connection, or it broke.
+        /// No connection, or it was lost.
         case unreachable
-        /// No address is known for the server's name.
+        /// The server's name has no known address.
         case unknownName = "unknown-name"
-        /// The proxy was reached, and makes no connection to the server.
+        /// The proxy answered, but does not connect to the server.
         case refusedByProxy = "refused-by-proxy"
         /// This machine does not trust the server's certificate, or TLS could not be negotiated.
         case untrusted
-        /// No answer in time.
+        /// The call timed out.
         case timedOut = "timed-out"
-        /// 408, 429, or 5xx by the server itself: try again later.
+        /// 408, 429, or a 5xx of the server itself: try again later.
         case busy
-        /// 5xx by somebody else: a proxy before the server does not reach it.
+        /// A 5xx that is not the server's: a proxy cannot reach it.
         case failing
-        /// An answer that is not the payment server's.
+        /// A reply that no payment server sends.
         case unreadable
-        /// The call belongs to one user, and another one is logged in by now: it was not made.
+        /// The call belongs to one user, but another is logged in now: it was not made.
         case otherUser = "other-user"
     }
 }

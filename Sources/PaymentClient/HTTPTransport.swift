@@ -1,9 +1,9 @@
 package import AsyncHTTPClient
 package import NIOCore
 
-/// The way of one HTTP request to the payment server and of its reply back.
+/// A way to send one HTTP request to the payment server and get its reply.
 package protocol HTTPTransport: Sendable {
-    /// - Parameter timeout: From connecting to the reply's head.
+    /// - Parameter timeout: The timeout from connecting to the reply's head.
     func execute(
         _ request: HTTPClientRequest,
         timeout: TimeAmount

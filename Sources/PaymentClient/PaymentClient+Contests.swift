@@ -4,11 +4,11 @@ import GotchuCore
 import NIOHTTP1
 
 extension PaymentClient {
-    /// Makes a call of contests, whose answer is passed on as it came.
+    /// Makes a contest call. Its reply is passed on unchanged.
     ///
-    /// - Returns: The document, without bytes if the caller has it; `.unknown` with `unreadable` if
-    ///   it is not what the call is answered with. Refused with a code of contests. After
-    ///   `.unknown` of a call that moves money only the same bytes and key may follow.
+    /// - Returns: The document, without bytes if the caller's copy is current; `.unknown` with
+    ///   `unreadable` if it is not the call's document. Refused with a contest code. After
+    ///   `.unknown` of a call that moves money, retry only with the same bytes and key.
     package func contest(_ call: ContestCall) async -> Answer<ContestAnswer> {
         let headers = [
             ("Idempotency-Key", call.key?.rawValue), ("Accept-Language", call.language),

@@ -3,10 +3,10 @@ import GotchuCore
 import NIOHTTP1
 
 extension PaymentClient {
-    /// Reads what the caller's wallet was paid less what it refunded, with the hours or days of the
-    /// time that is asked for.
+    /// Reads the payments to the caller's wallet less its refunds, also by hours or days of the
+    /// selected period.
     ///
-    /// - Returns: Refused with `VALIDATION_ERROR` for what is no zone, and for too many days.
+    /// - Returns: Refused with `VALIDATION_ERROR` for an invalid zone and for too many days.
     package func earnings(of selection: EarningsSelection) async -> Answer<EarningsReply> {
         let parts = selection.step.map { "&by=\($0.rawValue)" } ?? ""
         return decode(await raw(.GET, "/api/payments/earnings?\(selection.query)\(parts)"))
@@ -15,8 +15,8 @@ extension PaymentClient {
     /// Reads a page of the payments and refunds behind the earnings, newest first.
     ///
     /// - Parameters:
-    ///   - limit: The most entries of the page, 1 to 100.
-    ///   - cursor: The `nextCursor` of the page before.
+    ///   - limit: The maximum number of entries in the page, 1 to 100.
+    ///   - cursor: The `nextCursor` of the previous page.
     package func earningsHistory(
         of selection: EarningsSelection,
         limit: Int64,

@@ -6,16 +6,16 @@ import NIOCore
 import NIOHTTP1
 
 extension PaymentClient {
-    /// The longest line of an event stream that is read, in bytes.
+    /// The longest line of an event stream, in bytes.
     static let eventLineLimit = 64 * 1024
 
     /// Follows a session until it is final, the connection ends or the task is cancelled.
     ///
-    /// The server sends the full state first, so an interruption loses nothing: call again. It is
-    /// read as fast as it sends: it is the till's own, and of what it sends one line is kept.
+    /// The server sends the full state first, so an interruption loses nothing: call again. There
+    /// is no rate limit: the session is the till's own, and only one line is buffered.
     ///
     /// - Parameter body: Called with each state, in order.
-    /// - Returns: `.success` when the server closed the stream, else why it could not be followed.
+    /// - Returns: `.success` when the server closed the stream, else the reason of the failure.
     package func followSession(
         _ sid: SessionID,
         _ body: (SessionReply) async -> Void

@@ -2,11 +2,11 @@ package import GotchuAPI
 package import GotchuCore
 import NIOHTTP1
 
-/// Money in and out of the wallet.
+/// Deposits, withdrawals and the account at the provider.
 extension PaymentClient {
-    /// Opens a payment intent, to fill the wallet on a page of the provider's.
+    /// Opens a payment intent, which fills the wallet on one of the provider's pages.
     ///
-    /// - Parameter key: The same key is the same intent.
+    /// - Parameter key: A call repeated with the same key returns the same intent.
     /// - Returns: The intent, with its page while it can be paid. Refused with
     ///   `FUNDING_NOT_CONFIGURED`, `DEPOSIT_LIMIT`, `VALIDATION_ERROR` or `IDEMPOTENCY_KEY_REUSED`.
     package func openIntent(_ amountCents: Int64, key: IdempotencyKey) async -> Answer<IntentReply>
@@ -29,12 +29,12 @@ extension PaymentClient {
         decode(await raw(.GET, "/api/payments/intents?limit=25"))
     }
 
-    /// Returns an intent as it is now. Refused with `NOT_FOUND`.
+    /// Returns an intent in its current state. Refused with `NOT_FOUND`.
     package func intent(_ id: String) async -> Answer<IntentReply> {
         decode(await raw(.GET, "/api/payments/intents/\(percentEncoded(id))"))
     }
 
-    /// Cancels an intent. Refused with `INTENT_SETTLED` once it has come to another end.
+    /// Cancels an intent. Refused with `INTENT_SETTLED` once it has ended in another way.
     package func cancelIntent(_ id: String) async -> Answer<IntentReply> {
         decode(await raw(.POST, "/api/payments/intents/\(percentEncoded(id))/cancel", body: []))
     }
@@ -42,11 +42,11 @@ extension PaymentClient {
     /// Orders a withdrawal.
     ///
     /// - Parameters:
-    ///   - body: The exact bytes that the journal holds.
-    ///   - key: The withdrawal's one key, from the journal too.
-    /// - Returns: The withdrawal. Refused, for good under this key, with
-    ///   `INSUFFICIENT_WALLET_BALANCE`, `PAYEE_NOT_ONBOARDED` or `WALLET_OWES`. After `.unknown`
-    ///   only the same bytes and key may follow.
+    ///   - body: The exact bytes from the journal.
+    ///   - key: The withdrawal's only key, also from the journal.
+    /// - Returns: The withdrawal. Refused, finally for this key, with
+    ///   `INSUFFICIENT_WALLET_BALANCE`, `PAYEE_NOT_ONBOARDED` or `WALLET_OWES`. After `.unknown`,
+    ///   retry only with the same bytes and key.
     package func withdraw(body: [UInt8], key: IdempotencyKey) async -> Answer<WithdrawalReply> {
         decode(
             await raw(
@@ -68,7 +68,7 @@ extension PaymentClient {
         decode(await raw(.GET, "/api/connect/status"))
     }
 
-    /// A fresh link to the pages on which a payee says who they are. It works once.
+    /// A new link to the pages on which a payee gives their details. It works once.
     package func connectLink() async -> Answer<ConnectLinkReply> {
         decode(await raw(.POST, "/api/connect/links", body: Array("{}".utf8)))
     }

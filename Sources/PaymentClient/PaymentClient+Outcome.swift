@@ -7,10 +7,10 @@ import NIOPosix
 import NIOSSL
 
 extension PaymentClient {
-    /// The longest origin of a server's pages: more is no QR code of a size that is read at a till.
+    /// The longest origin of a server's pages: a longer one makes a QR code too dense for a till.
     private static let originLimit = 128
 
-    /// The reply with a name and an origin that are no longer than they may be.
+    /// Returns the reply with its name and origin limited in length.
     static func bounded(_ reply: CreateSessionReply) -> CreateSessionReply {
         var reply = reply
         reply.payee = reply.payee.map { PayeeDisplay(name: $0.name.cut(to: nameLimit)) }
@@ -19,11 +19,11 @@ extension PaymentClient {
         return reply
     }
 
-    /// Classifies a reply by the client's rules.
+    /// Classifies a reply.
     ///
     /// 2xx is success; a problem document with any other 4xx is a definite refusal; 401 concerns
-    /// the caller; 408, 429, 5xx and anything that does not come from the payment server itself
-    /// decide nothing.
+    /// the token; 408, 429, 5xx and anything that is not the payment server's own reply decide
+    /// nothing.
     static func classify(
         status: Int,
         body: [UInt8],
@@ -46,15 +46,15 @@ extension PaymentClient {
         return status == 401 ? .unauthorized(problem) : .refused(problem)
     }
 
-    /// The longest name or memo of a server that is kept, in Unicode scalars: as long as a memo may
-    /// be.
+    /// The longest name or memo that is kept of a server's reply, in Unicode scalars: the limit of
+    /// a memo.
     static let nameLimit = 140
-    /// The longest sentence of a server that is kept and shown.
+    /// The longest detail text that is kept and shown, in Unicode scalars.
     static let detailLimit = 300
-    /// The longest code.
+    /// The longest code, in Unicode scalars.
     static let codeLimit = 64
 
-    /// The header of an answer that the server repeats from under the call's key.
+    /// The header of a reply that the server stored under the call's key and now repeats.
     static let replayHeader = "Idempotent-Replayed"
 
     static func outage(of error: any Error, limit: Int = replyLimit) -> Outage {
@@ -83,7 +83,7 @@ extension PaymentClient {
     }
 }
 
-/// A problem document of any server with the first contract: only `code` is required.
+/// A problem document of any server with the first API version: only `code` is required.
 private struct WireProblem: Decodable {
     let code: String
     let detail: String?
@@ -112,8 +112,8 @@ private struct WireProblem: Decodable {
 }
 
 extension String {
-    /// Returns the text cut to so many scalars, with an ellipsis: a single `Character` may have any
-    /// number.
+    /// Returns the text cut to `limit` scalars, with an ellipsis. Scalars are counted, because one
+    /// `Character` may have any number of them.
     func cut(to limit: Int) -> String {
         guard unicodeScalars.dropFirst(limit).first != nil else { return self }
         return String(unicodeScalars.prefix(limit - 1)) + "…"
@@ -121,8 +121,8 @@ extension String {
 }
 
 extension Answer<SendOutcomeReply> {
-    /// The payment's state by its key. A 404 decides nothing: the server has no decision, or is of
-    /// the first contract, which has no such call.
+    /// The payment's state, looked up by its key. A 404 decides nothing: the server has made no
+    /// decision, or has the first contract, which lacks this call.
     package var paymentAnswer: PaymentAnswer {
         switch self {
         case .success(let known):
@@ -159,7 +159,7 @@ extension Outage {
 }
 
 extension Answer {
-    /// Translates the answer to a lock or a send into an event of the payment.
+    /// Converts the answer to a lock or a send to the answer of the payment.
     package func paymentAnswer(_ receipt: (Reply) -> Receipt) -> PaymentAnswer {
         switch self {
         case .success(let reply): .done(receipt(reply))

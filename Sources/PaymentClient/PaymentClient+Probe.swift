@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 
 extension PaymentClient {
-    /// Checks once that the server can work, and reads its clock.
+    /// Checks once if the server works, and reads its clock.
     package func probe() async -> Probe {
         let start = ContinuousClock.now
         let answer = await ping()
@@ -15,7 +15,7 @@ extension PaymentClient {
         return Probe(outage: nil, latency: latency, clockLead: await clockLead())
     }
 
-    /// Returns the lead of this machine's clock over the server's.
+    /// Returns the time by which this machine's clock is ahead of the server's.
     private func clockLead() async -> Duration? {
         let start = ContinuousClock.now
         let response = try? await http.execute(
@@ -25,17 +25,17 @@ extension PaymentClient {
         let latency = start.duration(to: .now)
         return response?.headers.first(name: "Date")
             .flatMap(Timestamp.init(httpDate:))
-            // The server's clock was read half-way through the call, and tells whole seconds,
+            // Assumes that the server read its clock half-way through the call; its seconds are
             // rounded down.
             .map { $0.advanced(by: latency / 2 + .milliseconds(500)).duration(to: .now) }
     }
 
     /// The result of a probe of the server.
     package struct Probe: Sendable {
-        /// The reason why it cannot work, or why that is unknown.
+        /// The reason why it does not work, or why this is unknown.
         package let outage: Outage?
         package let latency: Duration?
-        /// The lead of this machine's clock over the server's, to half a second.
+        /// The time by which this machine's clock is ahead of the server's, to half a second.
         package let clockLead: Duration?
     }
 }

@@ -5,13 +5,13 @@ import NIOCore
 import NIOHTTP1
 
 extension PaymentClient {
-    /// A success before its body was read.
+    /// A successful reply before its body is decoded.
     struct RawReply {
         let bytes: [UInt8]
         /// The reply's `ETag`.
         let tag: String?
         let isReplay: Bool
-        /// A Boolean that is true if the caller has the document already.
+        /// A Boolean that is true if the caller's copy of the document is current.
         let isUnchanged: Bool
     }
 
@@ -19,7 +19,7 @@ extension PaymentClient {
         counted(read(answer))
     }
 
-    /// Returns the same answer, of which `onAnswer` was told.
+    /// Passes the outcome to `onAnswer`, and returns the answer unchanged.
     func counted<Reply>(_ reply: Answer<Reply>) -> Answer<Reply> {
         switch reply {
         case .success, .refused, .unauthorized: onAnswer(nil)

@@ -6,22 +6,22 @@ import NIOCore
 import NIOHTTP1
 import OutboundHTTP
 
-/// The payment server's API for a daemon.
+/// The client for the payment server's API.
 ///
-/// It sends each call once: the caller decides about retries, because only the caller knows if the
-/// journal allows one. Safe to use from any number of tasks.
+/// Sends each call once (again after a 401, with a new token). The caller decides about retries:
+/// only it knows if the journal allows one. Safe to use from any number of tasks.
 ///
-/// No call throws. Failures are in the `Answer`: `.refused` with the server's code, of which each
-/// call lists its own (`VALIDATION_ERROR` and `FORBIDDEN` can come from all), `.unauthorized` if
-/// the token is not accepted, and `.unknown` if the outcome is not known, within `callLimit` at
-/// the latest. Amounts are whole minor units of the currency beside them.
+/// No call throws. Failures are in the `Answer`: `.refused` with the server's code (each call lists
+/// its own; `VALIDATION_ERROR` and `FORBIDDEN` can come from all), `.unauthorized` if the token is
+/// not accepted, and `.unknown` if the outcome is unknown, after `callLimit` at the latest. Amounts
+/// are whole minor units of the currency beside them.
 package struct PaymentClient: Sendable {
-    /// The time limit of a call, from connecting to the last byte of the reply.
+    /// The timeout of a call, from connecting to the last byte of the reply.
     static let callLimit: Duration = .seconds(10)
-    /// The number of simultaneous connections to the server. Each stream of a session's events
-    /// keeps one. 16 open requests with streams, and an EID's change and a payment beside each,
-    /// leave as many for other calls. A call that finds none free waits, and then fails as if there
-    /// were no server.
+    /// The maximum number of simultaneous connections to the server. Each event stream of a session
+    /// uses one. 16 open requests, each with a stream, a change of its EID and a payment, leave 16
+    /// for other calls. A call that finds none free waits, and then fails as if the server were
+    /// unreachable.
     private static let connectionLimit = 64
     /// The largest reply, in bytes.
     static let replyLimit = 256 * 1024
@@ -39,7 +39,7 @@ package struct PaymentClient: Sendable {
     ///   - access: The source of each call's token; `nil` for a client that makes only calls
     ///     without authorization.
     ///   - onAnswer: Called after each call other than `ping`, with `nil` if the server has
-    ///     answered it, whatever the answer.
+    ///     answered, even with a refusal.
     package init(
         server: ServerURL,
         http: any HTTPTransport,
@@ -59,9 +59,8 @@ package struct PaymentClient: Sendable {
         return client
     }
 
-    /// The settings of an HTTP client that behaves as this API needs: no redirects (an answer must
-    /// come from the server that was configured) and a silence limit longer than the server's
-    /// keep-alive.
+    /// The settings of the HTTP client: no redirects (the answer must come from the configured
+    /// server), and a read timeout longer than the interval of the server's keep-alives.
     static var httpConfiguration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration.outbound(
             connect: .seconds(5),
@@ -70,32 +69,31 @@ package struct PaymentClient: Sendable {
         )
         configuration.connectionPool.idleTimeout = .seconds(30)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionLimit
-        // A refused connection is an answer; the caller decides about retries.
+        // A refused connection is a result; the caller decides about retries.
         configuration.connectionPool.retryConnectionEstablishment = false
         return configuration
     }
 
-    /// Asks the server if it can do its work: `GET /readyz`. Needs no token; `onAnswer` is not
-    /// called.
+    /// Asks the server if it is ready: `GET /readyz`. Needs no token; `onAnswer` is not called.
     ///
-    /// - Returns: Refused by a server of the first contract, which has no such address.
+    /// - Returns: Refused by a server of the first contract, which lacks this path.
     package func ping() async -> Answer<Void> {
         let answer: Answer<ReadyReply> = read(await raw(.GET, Self.readyPath))
         return answer.requiring { $0.status == "ready" }.map { _ in }
     }
 
-    /// Gets a token of a development server. Needs none.
+    /// Requests a token from a development server. Needs no token.
     ///
-    /// - Returns: The token. Refused with `NOT_FOUND` by any other server.
+    /// - Returns: The token. Refused with `NOT_FOUND` by all other servers.
     package func devLogin(email: String) async -> Answer<DevLoginReply> {
         await call(.POST, "/auth/dev-login", ["email": email])
     }
 
-    /// Asks for a short token in exchange for a device's credential, which that spends.
+    /// Exchanges a device's credential for a short-lived token; the credential is then used up.
     ///
-    /// - Returns: The token with its life in seconds, and the next credential. `.unauthorized` if
-    ///   the credential is not taken. After `.unknown` it may be spent: ask again with the same
-    ///   one, which the server forgives until its successor has been used.
+    /// - Returns: The token with its lifetime in seconds, and the next credential. `.unauthorized`
+    ///   if the credential is not accepted. After `.unknown` it may be used up: retry with the same
+    ///   one, which the server accepts until its successor has been used.
     package func refresh(_ credential: String) async -> Answer<TokenReply> {
         await call(.POST, "/auth/token", ["refresh_token": credential])
     }
@@ -109,12 +107,11 @@ package struct PaymentClient: Sendable {
 
     /// Creates a session, as the payee.
     ///
-    /// Not idempotent: after `.unknown` there may be a session that nobody advertises, and that
-    /// ends by itself.
+    /// Not idempotent: after `.unknown` there may be a session that nobody advertises; it expires.
     ///
-    /// - Parameter request: The amount in minor units, and how long it is open, in seconds.
-    /// - Returns: The session and its first EID, with its end by the server's clock. Refused with
-    ///   `VALIDATION_ERROR` also where the payee has no wallet in the currency.
+    /// - Parameter request: The amount in minor units, the lifetime in seconds, and the options.
+    /// - Returns: The session, its first EID and its expiry by the server's clock. Refused with
+    ///   `VALIDATION_ERROR` also if the payee has no wallet in the currency.
     package func createSession(_ request: CreateSessionRequest) async -> Answer<CreateSessionReply>
     {
         let answer: Answer<CreateSessionReply> = await call(.POST, "/sessions/create", request)
@@ -124,18 +121,18 @@ package struct PaymentClient: Sendable {
     /// Resolves an EID to its session. Changes nothing, and needs no token.
     ///
     /// - Parameters:
-    ///   - isBackground: True if nobody waits for the answer. The server counts unknown EIDs of
-    ///     such calls apart: they never keep a user's own from being answered.
-    ///   - proximity: The place of this device, of which the payee is told. A server of the first
-    ///     contract refuses it with `VALIDATION_ERROR`.
-    /// - Returns: Amount in minor units, payee, and everything else that a payer should see.
+    ///   - isBackground: True if nobody waits for the answer. The server counts the unknown EIDs of
+    ///     such calls separately, so that they do not use up the user's own limit.
+    ///   - proximity: The position of this device, which is shown to the payee. A server of the
+    ///     first contract refuses it with `VALIDATION_ERROR`.
+    /// - Returns: The amount in minor units, the payee, and all else that a payer should see.
     ///   Refused with `NOT_FOUND`, `SESSION_PAID`, `SESSION_CANCELLED` or `SESSION_EXPIRED`.
     package func resolve(
         _ eid: EID,
         isBackground: Bool = false,
         proximity: PayerProximity? = nil
     ) async -> Answer<ResolveReply> {
-        // The least urgent of all (RFC 9218, section 4.1).
+        // The lowest urgency (RFC 9218, section 4.1).
         let headers = isBackground ? [("Priority", "u=7")] : []
         let body = CanonicalJSON.bytes(of: ResolveRequest(eid: eid, proximity: proximity))
         let answer: Answer<ResolveReply> = decode(
@@ -149,10 +146,10 @@ package struct PaymentClient: Sendable {
         }
     }
 
-    /// Locks a session for this payer; the first one wins. Again by the same payer is no error.
+    /// Locks a session for this payer; the first one wins. Idempotent for the same payer.
     ///
-    /// - Parameter cents: The amount of the share, in a session that several pay.
-    /// - Returns: Refused with `NOT_FOUND`, `OWN_SESSION`, `SESSION_BUSY` (another payer has it),
+    /// - Parameter cents: The amount of the share, if several payers pay the session.
+    /// - Returns: Refused with `NOT_FOUND`, `OWN_SESSION`, `SESSION_BUSY` (another payer holds it),
     ///   `SESSION_PAID`, `SESSION_CANCELLED`, `SESSION_EXPIRED`, or `AMOUNT_CHANGED` (of a share).
     package func lock(_ sid: SessionID, expecting cents: Int64? = nil) async -> Answer<LockReply> {
         let request = JSONValue.members([
@@ -162,7 +159,7 @@ package struct PaymentClient: Sendable {
         return answer.requiring(\.ok)
     }
 
-    /// Unlocks a session; harmless if this payer does not hold it.
+    /// Unlocks a session. Does nothing if this payer does not hold it.
     ///
     /// - Returns: Refused with `NOT_FOUND`, `SESSION_NOT_LOCKED`, `SESSION_PAID`,
     ///   `SESSION_CANCELLED` or `SESSION_EXPIRED`, none of which leaves it locked by this payer.
@@ -173,7 +170,7 @@ package struct PaymentClient: Sendable {
         return answer.map { _ in }
     }
 
-    /// Cancels a session, as its payee. Again is no error.
+    /// Cancels a session, as its payee. Idempotent.
     ///
     /// - Returns: Refused with `NOT_FOUND`, `SESSION_BUSY` (a payer holds it), `SESSION_PAID` or
     ///   `SESSION_EXPIRED`.
@@ -184,12 +181,12 @@ package struct PaymentClient: Sendable {
         return answer.map { _ in }
     }
 
-    /// Gives a session another EID; the old one resolves a while longer.
+    /// Gives a session another EID; the old one resolves for a while longer.
     ///
-    /// - Parameter eid: The one that is on the air. Asking again with the same one, after an answer
-    ///   was lost, gets the answer that was lost.
+    /// - Parameter eid: The EID on the air. A retry with the same one, after a lost reply, returns
+    ///   the lost reply.
     /// - Returns: The new EID. Refused with `NOT_FOUND`, `TOO_MANY_ROTATIONS`, `SESSION_PAID`,
-    ///   `SESSION_CANCELLED` or `SESSION_EXPIRED`: the old one stays what it was.
+    ///   `SESSION_CANCELLED` or `SESSION_EXPIRED`: the EID is then unchanged.
     package func rotateEID(
         of sid: SessionID,
         replacing eid: EID
@@ -197,22 +194,22 @@ package struct PaymentClient: Sendable {
         await call(.POST, "/sessions/\(sid)/eids", ["replaces": eid])
     }
 
-    /// Returns a session to its payee or its payer.
+    /// Reads a session, as its payee or its payer.
     ///
     /// - Returns: Its state, with amounts in minor units. Refused with `NOT_FOUND` or `FORBIDDEN`.
     package func session(_ sid: SessionID) async -> Answer<SessionReply> {
         decode(await raw(.GET, "/sessions/\(sid)"))
     }
 
-    /// Pays.
+    /// Sends a payment.
     ///
     /// - Parameters:
-    ///   - body: The exact bytes that the journal holds.
-    ///   - key: The payment's one key, from the journal too.
-    /// - Returns: The payer's new balance in minor units. Refused, for good under this key, with
+    ///   - body: The exact bytes from the journal.
+    ///   - key: The payment's only key, also from the journal.
+    /// - Returns: The payer's new balance in minor units. Refused, finally for this key, with
     ///   `INSUFFICIENT_WALLET_BALANCE`, `AMOUNT_CHANGED`, `OWN_SESSION`, `NOT_FOUND` or a code of
-    ///   the session's state; with `IDEMPOTENCY_KEY_REUSED` if `body` is not that of the first
-    ///   call. After `.unknown` it may have been paid: only the same bytes and key may follow.
+    ///   the session's state; with `IDEMPOTENCY_KEY_REUSED` if `body` differs from the first
+    ///   call's. After `.unknown` it may have been paid: retry only with the same bytes and key.
     package func send(body: [UInt8], key: IdempotencyKey) async -> Answer<SendReply> {
         let bytes = await raw(
             .POST,
@@ -224,12 +221,12 @@ package struct PaymentClient: Sendable {
         return answer.requiring(\.ok)
     }
 
-    /// Asks for the outcome of a payment.
+    /// Reads the outcome of a payment.
     ///
-    /// - Parameter key: The key that it was sent with.
+    /// - Parameter key: The key with which it was sent.
     /// - Returns: Its outcome and the balance at that time, in minor units. Refused with
-    ///   `NOT_FOUND` while the server has decided nothing under this key; a `send` in flight may
-    ///   still change that.
+    ///   `NOT_FOUND` while the server has no decision under this key; a `send` in flight may still
+    ///   change that.
     package func sendOutcome(of key: IdempotencyKey) async -> Answer<SendOutcomeReply> {
         decode(await raw(.GET, "/wallet/sends/\(key.rawValue)"))
     }
@@ -237,12 +234,12 @@ package struct PaymentClient: Sendable {
     /// Refunds a payment, in full or in part.
     ///
     /// - Parameters:
-    ///   - body: The exact bytes that the journal holds.
-    ///   - key: The refund's one key, from the journal too.
-    /// - Returns: The payee's new balance in minor units, and whether it had been made before.
+    ///   - body: The exact bytes from the journal.
+    ///   - key: The refund's only key, also from the journal.
+    /// - Returns: The payee's new balance in minor units, and `isReplay` if it was made before.
     ///   Refused with `INSUFFICIENT_WALLET_BALANCE`, `NOT_FOUND`, `SESSION_NOT_PAID`,
-    ///   `SESSION_REFUNDED`, `REFUND_TOO_LARGE` or `IDEMPOTENCY_KEY_REUSED`. After `.unknown` only
-    ///   the same bytes and key may follow.
+    ///   `SESSION_REFUNDED`, `REFUND_TOO_LARGE` or `IDEMPOTENCY_KEY_REUSED`. After `.unknown`,
+    ///   retry only with the same bytes and key.
     package func refund(
         _ sid: SessionID,
         body: [UInt8],
@@ -288,7 +285,7 @@ package struct PaymentClient: Sendable {
         return request
     }
 
-    /// The calls without authorization: they wait for no token.
+    /// The calls without authorization: they do not wait for a token.
     private static let publicPaths: Set = [
         readyPath, "/auth/dev-login", "/auth/token",
     ]
@@ -311,8 +308,8 @@ package struct PaymentClient: Sendable {
         }
     }
 
-    /// Makes a call with the current token, and once more with another one if the server refuses
-    /// that: with 401 nothing was decided, so that the same bytes may be sent again.
+    /// Makes a call with the current token, and once more with another one after a 401: nothing was
+    /// decided, so the same bytes may be sent again.
     func withAccess<Reply: Sendable>(
         _ call: (Access) async -> Answer<Reply>
     ) async -> Answer<Reply> {

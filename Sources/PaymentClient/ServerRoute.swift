@@ -4,7 +4,7 @@ import NIOSSL
 /// The route to a payment server: its address, the trusted certificates, and a proxy.
 package struct ServerRoute: Equatable, Sendable {
     package let server: ServerURL
-    /// A PEM file of certificates that are trusted beside the system's.
+    /// A PEM file of certificates that are trusted in addition to the system's.
     package let caFile: String?
     /// The proxy; `nil` for a direct connection.
     package let proxy: ProxyURL?
@@ -15,9 +15,9 @@ package struct ServerRoute: Equatable, Sendable {
         self.proxy = proxy
     }
 
-    /// `PaymentClient.httpConfiguration` for this route.
+    /// Returns `PaymentClient.httpConfiguration` with this route's proxy and certificates.
     ///
-    /// - Throws: If the certificates cannot be read.
+    /// - Throws: An error if the certificates cannot be read.
     package func httpConfiguration() throws -> HTTPClient.Configuration {
         var configuration = PaymentClient.httpConfiguration
         if let caFile {
@@ -32,17 +32,17 @@ package struct ServerRoute: Equatable, Sendable {
     }
 }
 
-/// The URL of an HTTP proxy: `http://`, a host and a port. It gets CONNECT, for plain HTTP too,
-/// and cannot read what goes over TLS.
+/// The URL of an HTTP proxy: `http://`, a host and a port. It receives CONNECT, even for plain
+/// HTTP, and cannot read the content of TLS connections.
 package struct ProxyURL: Hashable, Sendable, CustomStringConvertible {
     package let description: String
-    /// Without the brackets of an IPv6 address.
+    /// The host, without the brackets of an IPv6 address.
     package let host: String
     package let port: Int
 
-    /// Reads a URL.
+    /// Parses a URL.
     ///
-    /// - Returns: `nil` for any other, such as one with a path or with user information.
+    /// - Returns: `nil` for any other form, such as one with a path or user information.
     package init?(_ text: String) {
         guard let url = ServerURL(text), let port = url.port,
             text == "http://\(url.host):\(port)"

@@ -1,9 +1,9 @@
 /// Splits a byte stream into the data of server-sent events (HTML Living Standard, 9.2.6).
 ///
-/// Only `data` matters here: every event of ours carries the full state, so ids and names add
-/// nothing.
+/// Only `data` is used: every event of ours carries the full state, so ids and event names are not
+/// needed.
 struct ServerSentEventParser {
-    /// A line or an event beyond the limit: not a payment server's.
+    /// A line or an event over the limit, which no payment server sends.
     struct TooLong: Error {}
 
     private let lineLimit: Int

@@ -2,19 +2,19 @@ import Glibc
 
 /// The address of a payment server: `http` or `https`, a host, optionally a port and a path prefix.
 package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
-    /// Without a trailing slash.
+    /// The URL without a trailing slash.
     package let description: String
 
-    /// The name or the address alone.
+    /// The host without the port: a name or an address.
     package let host: String
 
     /// The port; `nil` for the scheme's default.
     let port: UInt16?
 
-    /// A Boolean that is true if calls are encrypted or never leave this machine.
+    /// A Boolean that is true if calls are encrypted or stay on this machine.
     package let isPrivate: Bool
 
-    /// Reads a URL.
+    /// Parses a URL.
     ///
     /// - Returns: `nil` unless it is `http://` or `https://` followed by a host, without user
     ///   information (a secret has no place in a URL), query or fragment.
@@ -33,8 +33,8 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
         isPrivate = parts[0] == "https" || Self.isLoopback(host)
     }
 
-    /// Returns true if a host is this machine. Of names only the one reserved for it (RFC 6761):
-    /// any other may be anybody's, whatever it begins with.
+    /// Returns true if a host is this machine. The only name accepted is the reserved one (RFC
+    /// 6761): any other may resolve to another machine.
     private static func isLoopback(_ host: Substring) -> Bool {
         var address = in_addr()
         return host == "localhost" || host == "[::1]"

@@ -2,7 +2,7 @@ package import GotchuCore
 package import Ledger
 
 extension TransferKind {
-    /// The kind of a payment of a session.
+    /// The kind of transfer that pays a session.
     package static let payment = TransferKind(
         "PAYMENT",
         from: [.user],
@@ -14,7 +14,7 @@ extension TransferKind {
         isAnswered: true
     )
 
-    /// The kind of a refund, full or partial, by the payee.
+    /// The kind of transfer for a refund, full or partial, by the payee.
     package static let refund = TransferKind(
         "REFUND",
         from: [.user, .houseOf(.take)],
@@ -37,7 +37,7 @@ package struct Pay: KeyedCommand {
     package let payer: UserID
     /// The amount that the payer saw, in minor units, if the client sent it.
     package let expectedAmount: Int64?
-    /// The tip beside the amount, in minor units.
+    /// The tip in addition to the amount, in minor units.
     package let tip: Int64
     private let share: ShareClaim?
 
@@ -60,11 +60,11 @@ package struct Pay: KeyedCommand {
     /// The outcome of a payment.
     package struct Outcome: Codable, Equatable, Sendable {
         package let transfer: String
-        /// The payer's balance right after it, in minor units.
+        /// The payer's balance after it, in minor units.
         package let newBalance: Int64
         /// The session's tip.
         package let tip: Int64?
-        /// The share, if it has bought a place of another record: the transfer names that one.
+        /// The share, if it bought a place of another record: the transfer belongs to that record.
         package var share: SessionID?
     }
 
@@ -120,7 +120,7 @@ package struct RefundPayment: KeyedCommand {
 
     package let session: SessionID
     package let payee: UserID
-    /// The amount in minor units, positive; `nil` for all that has not been refunded.
+    /// The amount in minor units, positive; `nil` for everything not refunded yet.
     package let amount: Int64?
 
     package init(session: SessionID, payee: UserID, amount: Int64?) {
@@ -135,11 +135,11 @@ package struct RefundPayment: KeyedCommand {
     package struct Outcome: Codable, Equatable, Sendable {
         package let transfer: String
         package let amount: Int64
-        /// The part of it that is tip; `nil` if the session allows none.
+        /// The tip part of it; `nil` if the session allows no tip.
         package let tip: Int64?
         /// The session's total refunds, this one included.
         package let total: Int64
-        /// The payee's balance right after it.
+        /// The payee's balance after it.
         package let newBalance: Int64
     }
 
@@ -160,7 +160,7 @@ package struct RefundPayment: KeyedCommand {
             guard try books.group(self.session, at: time).payee == payee else {
                 throw Refusal(.forbidden)
             }
-            // Its last payer would get all. Each share is refunded by itself.
+            // Its last payer would get everything. Each share is refunded separately.
             throw Refusal(.notRefundable)
         }
         let session = try books.session(session, at: time)
@@ -196,12 +196,12 @@ package struct RefundPayment: KeyedCommand {
 }
 
 extension Transfer.Key {
-    /// The total of a refund's step: all refunds up to this one, in minor units.
+    /// The total in a refund's step: the sum of refunds up to this one, in minor units.
     var refunded: Int64 { step.split(separator: "/").last.flatMap { Int64($0) } ?? 0 }
 }
 
 extension Books {
-    /// A user's balance, in minor units. The user has an account.
+    /// Returns a user's balance, in minor units. The user has an account.
     fileprivate func balance(of user: UserID, in currency: Currency) -> Int64 {
         rows.accounts[Account.Key(.user(user), currency)]?.balance ?? 0
     }

@@ -3,11 +3,11 @@ package import Ledger
 
 /// Reads of sessions, limited to what their parties may see.
 extension Ledger {
-    /// Returns a session as it is now, to a user who may see it.
+    /// Returns a session as of now to a user who may see it.
     ///
-    /// Its expiry is recorded first, so that every reader sees the same versions.
+    /// Its expiry is recorded first, so that all readers see the same versions.
     ///
-    /// A group is shown to its payee. To a payer its id means the payer's own share.
+    /// A group is shown to its payee. For a payer the group's id refers to their own share.
     package func session(
         _ id: SessionID,
         visibleTo user: UserID
@@ -20,14 +20,14 @@ extension Ledger {
         guard stored.isVisible(to: user) else { return .failure(Refusal(.forbidden)) }
         guard stored.asOf(settledUntil) != stored else { return .success(stored) }
         let settled = try await submit(SettleSession(id))
-        // A payer whose lock has lapsed may not see the session: another payer may hold it.
+        // A payer whose lock has expired may not see the session: another payer may hold it.
         guard case .success(let session) = settled, !session.isVisible(to: user) else {
             return settled
         }
         return .failure(Refusal(.forbidden))
     }
 
-    /// Returns the session that an id means to a user: to the payer of a group, their share.
+    /// Returns the session that an id refers to for a user: for the payer of a group, their share.
     package func subject(
         of id: SessionID,
         _ user: UserID
@@ -37,7 +37,7 @@ extension Ledger {
         return try await share(of: Group(record), for: user) ?? id
     }
 
-    /// Returns the share of a group that a payment's answer is about.
+    /// Returns the share of a group that a payment's answer refers to.
     package func share(
         paidBy answer: Answer?,
         of group: Group
@@ -60,8 +60,7 @@ extension Ledger {
         return try Session(record)
     }
 
-    /// Returns a payer's own share of a group: the one that they hold now, else one that they have
-    /// paid.
+    /// Returns a payer's own share of a group: the one they hold now, else one they have paid.
     package func ownShare(
         of group: Group,
         for user: UserID
@@ -86,7 +85,7 @@ extension Ledger {
         return try await submit(SettleGroup(stored.id))
     }
 
-    /// Returns the share that a group's id means to a payer.
+    /// Returns the share that a group's id refers to for a payer.
     private func share(
         of group: Group,
         for user: UserID
@@ -97,7 +96,7 @@ extension Ledger {
         return named.flatMap { SessionID(rawValue: $0.record.id.rawValue) }
     }
 
-    /// Returns the session of an EID at this moment, as a payer who heard it may see it.
+    /// Returns the current session of an EID, as shown to a payer who received the EID.
     package func published(_ eid: EID) async throws(LedgerError) -> PublishedSession? {
         guard let named = try await record(named: Session.name(of: eid)) else { return nil }
         let now = now
@@ -113,20 +112,20 @@ extension Ledger {
 }
 
 extension Answer {
-    /// The payment that it is, if it is one.
+    /// The payment, if the answer is about one.
     package var payment: Pay.Outcome? {
         key.command == Pay.name ? decode(Pay.Outcome.self) : nil
     }
 
-    /// The share that it has paid, if that bought a place of another record.
+    /// The share that was paid, if it bought a place of another record.
     package var soldShare: SessionID? { payment?.share }
 }
 
-/// A session as a payer who heard its EID may see it.
+/// A session as shown to a payer who received its EID.
 package struct PublishedSession: Equatable, Sendable {
-    /// The session; of a group the next share.
+    /// The session; for a group the next share.
     package let session: Session
-    /// The record as it is stored.
+    /// The stored record.
     package let record: Record
     package let payeeName: String
 }

@@ -30,7 +30,7 @@ extension Session {
         )
     }
 
-    /// Reads a record as a session: a group as its payee sees it.
+    /// Reads a record as a session; a group as its payee sees it.
     ///
     /// - Returns: `nil` for a record of another kind.
     /// - Throws: `LedgerError` with `corrupt` if it cannot be read.
@@ -42,7 +42,7 @@ extension Session {
         }
     }
 
-    /// The part in a payment that an id and the body agree on; `nil` if they do not.
+    /// Returns the role that the id and the body agree on; `nil` if they do not.
     private static func role(of id: SessionID, _ body: Body) -> Role? {
         guard body.group == id.group?.rawValue else { return nil }
         guard let group = id.group else {
@@ -61,8 +61,8 @@ extension Session {
         return .share(share)
     }
 
-    /// Returns false for amounts, parties and times that no session can have. The database stores
-    /// any text, so its content is checked.
+    /// Returns false for amounts, parties and times that no session can have. The database can
+    /// contain any text, so its content is checked.
     private static func canBe(_ body: Body, of record: Record) -> Bool {
         let tip = body.tip ?? 0
         return Money.allowedRequest.contains(body.amount)
@@ -124,7 +124,7 @@ extension Session {
 }
 
 extension Books {
-    /// Returns a session as it is at `time`.
+    /// Returns a session as of `time`.
     ///
     /// - Throws: `unreadable`, and `unknownSession`.
     func session(_ id: SessionID, at time: Timestamp) throws(Refusal) -> Session {
@@ -136,8 +136,8 @@ extension Books {
         return try readable(record).asOf(time)
     }
 
-    /// Writes a session's next version. A change that merchants receive goes into the outbox in the
-    /// same commit.
+    /// Writes a session's next version. An event for merchants is added to the outbox in the same
+    /// commit.
     ///
     /// - Parameter refund: The amount refunded with this change, in minor units.
     mutating func put(
@@ -168,8 +168,7 @@ extension Session {
         case cancelled = "session.cancelled"
     }
 
-    /// The event of entering its state; `nil` if nobody receives one: the end of a hold of a share
-    /// is none.
+    /// The event of entering its state; `nil` if there is none, as for the end of a share's hold.
     fileprivate var eventKind: EventKind? {
         switch state {
         case .paid: .paid

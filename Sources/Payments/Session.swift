@@ -3,7 +3,7 @@ package import Ledger
 
 /// A payee's request for money, found by an EID and paid by one payer.
 package struct Session: Equatable, Sendable {
-    /// The stored name of its kind of record.
+    /// The stored name of its record kind.
     package static let kind = "session"
     /// The time for which a payer may hold the lock.
     package static let lease: Duration = .seconds(60)
@@ -20,19 +20,19 @@ package struct Session: Equatable, Sendable {
     package let createdAt: Timestamp
     package let expiresAt: Timestamp
     package var state: State
-    /// The version: 1 when made; grows by one with each change.
+    /// The version: 1 when created; grows by one with each change.
     package var version: Int64
     /// The number of changes of its EID.
     var rotations: Int64 = 0
-    /// The tip in minor units, 0 until it is paid; `nil` if none is allowed.
+    /// The tip in minor units, 0 until it is paid; `nil` if tips are not allowed.
     package var tip: Int64?
-    /// The house's part of the amount in minor units, fixed when it was made; `nil` for none.
+    /// The house's take of the amount in minor units, fixed at creation; `nil` for none.
     var take: Int64?
     /// The amount refunded to the payer, in minor units; never more than the total.
     package var refunded: Int64 = 0
     package var role: Role = .sole
 
-    /// The states, each with what only that one has.
+    /// The states, each with the data that only it has.
     package enum State: Equatable, Sendable {
         case created
         case advertising
@@ -56,8 +56,8 @@ package struct Session: Equatable, Sendable {
     /// Returns true for the payee, and for the payer who holds the lock or has paid.
     package func isVisible(to user: UserID) -> Bool { user == payee || user == payer }
 
-    /// Returns the session as it is at `time`: expired, or unlocked because the lock has lapsed.
-    /// Time changes a session here alone.
+    /// Returns the session as of `time`: expired, or unlocked because the lock has expired. Time
+    /// changes a session only here.
     func asOf(_ time: Timestamp) -> Session {
         guard !status.isFinal else { return self }
         if time >= expiresAt { return changed(to: .expired) }
@@ -86,7 +86,7 @@ package struct Session: Equatable, Sendable {
         return next
     }
 
-    /// Returns the next version of a share, paid: to the payee, or into a pot.
+    /// Returns the next version of a share, paid either to the payee or into a pot.
     func paid(by payer: UserID, into stake: Transfer.Key?, at time: Timestamp) -> Session {
         var next = changed(to: .paid(by: payer, at: time))
         if var share {
@@ -96,7 +96,7 @@ package struct Session: Equatable, Sendable {
         return next
     }
 
-    /// Returns the next version of a share that its pot has given back.
+    /// Returns the next version of a share whose money the pot has returned.
     func returned() -> Session {
         var next = refunded(by: total - refunded)
         if var share {
@@ -106,14 +106,14 @@ package struct Session: Equatable, Sendable {
         return next
     }
 
-    /// Returns the next version, with more refunded to the payer.
+    /// Returns the next version, with a further amount refunded to the payer.
     func refunded(by amount: Int64) -> Session {
         var next = changed(to: state)
         next.refunded += amount
         return next
     }
 
-    /// Returns the next version, under another EID.
+    /// Returns the next version, with another EID.
     func rotated(to eid: EID) -> Session {
         var next = changed(to: state)
         next.eid = eid
@@ -128,7 +128,7 @@ extension Session {
         if case .locked(_, let until) = state { until } else { nil }
     }
 
-    /// The payer who holds the lock or has paid, if there is one.
+    /// The payer who holds the lock or has paid, if any.
     package var payer: UserID? {
         switch state {
         case .locked(let payer, _), .paid(let payer, _): payer
@@ -141,7 +141,7 @@ extension Session {
         if case .paid(_, let time) = state { time } else { nil }
     }
 
-    /// The refusal for any further payment, once the session is final.
+    /// The refusal for any further payment, once the session has ended.
     package var finalReason: Refusal.Reason? {
         switch state {
         case .created, .advertising, .locked: nil
@@ -151,27 +151,27 @@ extension Session {
         }
     }
 
-    /// The amount with the tip, in minor units: the price to the payer.
+    /// The amount with the tip, in minor units: the price for the payer.
     var total: Int64 { amount.minorUnits + (tip ?? 0) }
 
-    /// Returns the part of one of its refunds that is tip; `nil` if it allows none.
+    /// Returns the tip part of one of its refunds; `nil` if it allows no tip.
     ///
-    /// - Parameter total: All refunds up to this one, in minor units.
+    /// - Parameter total: The sum of refunds up to this one, in minor units.
     func tip(inRefund refund: Int64, total: Int64) -> Int64? {
         tip.map { _ in Self.tip(inRefund: refund, total: total, amount: amount.minorUnits) }
     }
 
-    /// The part of a refund that is tip, in minor units: the amount is refunded first.
+    /// Returns the tip part of a refund, in minor units: the amount is refunded first.
     ///
     /// - Parameters:
-    ///   - total: All refunds of the session up to this one.
+    ///   - total: The sum of the session's refunds up to this one.
     ///   - amount: The session's amount, without its tip.
     package static func tip(inRefund refund: Int64, total: Int64, amount: Int64) -> Int64 {
         total > amount ? min(refund, total - amount) : 0
     }
 
-    /// The part of an entry of its payment, or of one of its refunds, that is tip; `nil` if it
-    /// allows none.
+    /// Returns the tip part of an entry of its payment or of one of its refunds; `nil` if it allows
+    /// no tip.
     package func tip(in entry: Entry) -> Int64? {
         entry.kind == TransferKind.payment.name
             ? tip : tip(inRefund: abs(entry.amount), total: entry.transfer.refunded)
@@ -179,6 +179,6 @@ extension Session {
 
     var recordID: RecordID { RecordID(trusted: id.rawValue) }
 
-    /// The unique name of an EID.
+    /// Returns the unique name of an EID.
     package static func name(of eid: EID) -> String { "eid:\(eid)" }
 }

@@ -2,17 +2,17 @@ package import GotchuCore
 package import Ledger
 
 extension Session {
-    /// The particulars for which the record has no column. Times are in milliseconds.
+    /// The data for which the record has no column. Times are in milliseconds.
     ///
     /// Sessions are read and written with every sale, so their JSON is written and parsed by hand.
-    /// Parsing is strict: members in the order in which they are written, none of them twice, no
-    /// unknown one, no `5.0` for an integer.
+    /// Parsing is strict: members in the order in which they are written, no duplicates, no unknown
+    /// members, no `5.0` for an integer.
     package struct Body: Equatable, Sendable {
         package let amount: Int64
         package let currency: Currency
         package let eid: String
         package let expiresAt: Int64
-        /// The group that it is a share of.
+        /// The group, if it is a share.
         package let group: String?
         let lockedUntil: Int64?
         package let memo: String?
@@ -24,10 +24,10 @@ extension Session {
         package let pot: String?
         package let reference: String?
         package let refunded: Int64
-        /// With `stake`: 1 once the pot has given it back.
+        /// With `stake`: 1 once the pot has returned the money.
         let returned: Int64?
         let rotations: Int64
-        /// The step by which its money came into a pot.
+        /// The step of the transfer that put its money into a pot.
         let stake: String?
         let take: Int64?
         package let tip: Int64?
@@ -70,7 +70,7 @@ extension Session.Body {
         return member
     }
 
-    /// The stored form: members in the order of their names, absent ones left out.
+    /// The stored form: members sorted by name, absent ones omitted.
     package var json: String {
         var text = TextBytes(capacity: 256)
         text.add(#"{"amount":"#)
@@ -102,8 +102,8 @@ extension Session.Body {
     }
 }
 
-/// The members of a body, popped in their order. One that is not asked for in its turn, or is of
-/// another type, stays, and so do those behind it.
+/// The members of a body, popped in order. A member with another name or type than requested is not
+/// popped, nor are those after it.
 private struct Members {
     private var rest: ArraySlice<(name: String, value: JSONValue)>
     /// A Boolean that is true if no member is left.

@@ -1,7 +1,7 @@
 package import GotchuCore
 package import Ledger
 
-/// A session that was just made, with its payee's name as payers see it.
+/// A session that was just created, with its payee's name as payers see it.
 package struct CreatedSession: Equatable, Sendable {
     package let session: Session
     package let payeeName: String
@@ -10,9 +10,9 @@ package struct CreatedSession: Equatable, Sendable {
 /// Creates a session. It is published at once: it starts as ADVERTISING.
 package struct CreateSession: LedgerCommand {
     package static let name = "create-session"
-    /// The usual number of sessions of a payee that may be open at once.
+    /// The default limit of open sessions per payee.
     package static let usualLiveLimit = 1_000
-    /// The number of EIDs that a caller proposes, so that a collision needs no second round.
+    /// The number of EIDs that a caller proposes, so that a collision needs no second attempt.
     package static let eidProposals = 3
 
     package let id: SessionID
@@ -24,9 +24,9 @@ package struct CreateSession: LedgerCommand {
     package let allowsTip: Bool
     /// The proposed EIDs; the first free one is used.
     package let eids: [EID]
-    /// The number of sessions of the payee that may be open, this one included.
+    /// The most sessions of the payee that may be open, this one included.
     package let liveLimit: Int
-    /// The house's part of the amount, in basis points, unless the payee has one of their own.
+    /// The house's take of the amount in basis points, unless the payee has a rate of their own.
     package let usualTake: Int64
 
     package init(
@@ -97,13 +97,13 @@ package struct CreateSession: LedgerCommand {
     }
 }
 
-/// Locks a session for a payer for a while; the first payer wins.
+/// Locks a session for a payer for a limited time; the first payer wins.
 package struct LockSession: LedgerCommand {
     package static let name = "lock-session"
 
     package let session: SessionID
     package let payer: UserID
-    /// The place that is wanted in a group, if a certain one is.
+    /// The requested place in a group; `nil` for any.
     package let place: Int64?
     /// The amount that the payer of a group saw, in minor units, if the client sent it.
     package let expectedAmount: Int64?
@@ -147,7 +147,7 @@ package struct LockSession: LedgerCommand {
             throw Refusal(.amountChanged)
         }
         if let holder = session.payer {
-            // A resend does not renew the lease, or one payer could hold a session for ever.
+            // A repeated request does not renew the lease, or one payer could hold it forever.
             guard holder == payer else { throw Refusal(.sessionBusy) }
             return session
         }
@@ -189,8 +189,7 @@ package struct UnlockSession: LedgerCommand {
     }
 }
 
-/// Cancels a session of the payee, as long as no payer holds it. The money in a group's pot goes
-/// back.
+/// Cancels a session of the payee if no payer holds it. The money in a group's pot is returned.
 package struct CancelSession: LedgerCommand {
     package static let name = "cancel-session"
 
@@ -236,20 +235,20 @@ package struct CancelSession: LedgerCommand {
     }
 }
 
-/// Gives a session another EID, so that nobody can follow the payee by it.
+/// Replaces a session's EID, so that nobody can track the payee by it.
 package struct RotateEID: LedgerCommand {
     package static let name = "rotate-eid"
     /// The time for which the old EID still resolves, for payers who heard it just before.
     static let overlap: Duration = .seconds(60)
-    /// The number of changes of a session's EID: one in 12 seconds of the longest session.
+    /// The most EID changes of a session: one every 12 seconds in the longest session.
     package static let limit = 24
-    /// The shortest time between two changes, in the mean, of what lives longer.
+    /// The shortest average interval between two changes, in milliseconds, for longer lifetimes.
     private static let interval: Int64 = 12_000
 
     package let session: SessionID
     package let payee: UserID
-    /// The EID that the caller has, if the caller sent it. A caller that lost an answer repeats the
-    /// call with the same one, and gets that answer's EID instead of another.
+    /// The EID that the caller has, if the client sent it. A caller that did not get the answer
+    /// repeats the call with the same EID, and gets the first answer's EID instead of another.
     package let replaced: EID?
     /// The proposed EIDs; the first free one is used.
     package let eids: [EID]
@@ -300,18 +299,18 @@ package struct RotateEID: LedgerCommand {
     }
 }
 
-/// The outcome of a rotation: the session with its present EID, and the replaced one.
+/// The outcome of a rotation: the session with its current EID, and the replaced EID.
 package struct Rotation: Equatable, Sendable {
     package let session: Session
     package let replaced: EID
-    /// The time at which the replaced EID ends.
+    /// The time at which the replaced EID stops resolving.
     package let replacedUntil: Timestamp
 }
 
-/// Records a session's expiry, if time has changed it.
+/// Records changes of a session by time: its expiry, or that of its lock.
 ///
-/// No decision depends on it: each sees the session as of its own time. It notifies watchers, and
-/// removes ended sessions from the table `due`.
+/// No decision depends on this record: each sees the session as of its own time. It notifies
+/// watchers, and removes ended sessions from the table `due`.
 package struct SettleSession: LedgerCommand {
     package static let name = "settle-session"
     package static let kind = RecordKind(Session.kind) { SettleSession(record: $0) }

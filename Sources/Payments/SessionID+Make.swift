@@ -2,7 +2,7 @@ package import GotchuCore
 internal import Ledger
 
 extension SessionID {
-    /// A new id, made like every other of the ledger's.
+    /// Creates an id in the same way as every other id of the ledger.
     package static func make(
         at time: Timestamp = .now,
         using generator: inout some RandomNumberGenerator
@@ -14,7 +14,7 @@ extension SessionID {
         return id
     }
 
-    /// A new id from the system's secure generator.
+    /// Creates an id with the system's secure random generator.
     package static func make(at time: Timestamp = .now) -> SessionID {
         var generator = SystemRandomNumberGenerator()
         return make(at: time, using: &generator)

@@ -23,16 +23,16 @@ extension Session {
         return brokenPayment(file) ?? brokenRefunds(file)
     }
 
-    /// The names that stand for it for ever. A share has none but that of the place that it has
-    /// paid, unless a pot's step says so.
+    /// The permanent unique names of the session. A share has only that of the place that it has
+    /// paid, unless it was paid into a pot, whose step identifies it.
     private var names: [String] {
         guard let share else { return [Self.name(of: eid)] }
         guard status == .paid, share.stake == nil else { return [] }
         return [share.placeName]
     }
 
-    /// Returns true for the names that stand for it; of a payer's places of one sale the first has
-    /// one.
+    /// Returns true if these are its names; of one payer's places in a sale only the first has a
+    /// name.
     private func isNamed(by texts: [String]) -> Bool {
         guard let share, let payer, share.isSale else { return texts == names }
         return texts.isEmpty || texts == [Group.saleName(share.group, payer)]
@@ -43,7 +43,7 @@ extension Session {
         guard case .paid(let payer, _) = state else {
             return payments.isEmpty ? nil : "it is \(status.rawValue), and a transfer paid it"
         }
-        // The record of the pot says who has put money into it.
+        // The pot's record contains who has put money into it.
         if share?.stake != nil { return payments.isEmpty ? nil : "it was paid twice" }
         guard payments.count == 1, payments[0].has(paymentLines(from: payer))
         else { return "no transfer of \(total) from its payer paid it" }
@@ -56,8 +56,8 @@ extension Session {
         return nil
     }
 
-    /// Returns the reason why the refunds are wrong, if they are: in the order of their totals each
-    /// must bring the total before it to its own.
+    /// Returns the reason why the refunds are wrong, if they are: sorted by total, each must
+    /// increase the previous total to its own.
     private func brokenRefunds(_ file: RecordFile) -> String? {
         let refunds = file.transfers.filter { $0.kind == TransferKind.refund.name }
             .sorted { $0.key.refunded < $1.key.refunded }
@@ -98,7 +98,7 @@ extension Answer {
 }
 
 extension Transfer {
-    /// Returns true if these lines, and no others, are its entries.
+    /// Returns true if its entries are exactly these.
     fileprivate func has(_ lines: [(account: Account.Key, amount: Int64)]) -> Bool {
         entries.count == lines.count
             && lines.allSatisfy { line in
@@ -106,7 +106,7 @@ extension Transfer {
             }
     }
 
-    /// The balance of a user right after it; `nil` if it did not change.
+    /// Returns the balance of a user after it; `nil` if it did not change.
     func balance(of user: UserID) -> Int64? {
         entries.first { $0.account.owner == .user(user) }?.balance
     }

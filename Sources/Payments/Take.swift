@@ -1,13 +1,13 @@
 internal import GotchuCore
 internal import Ledger
 
-/// The house's part of a payment: of its amount alone, never of its tip.
+/// The house's take of a payment: of its amount only, never of its tip.
 enum Take {
-    /// The allowed parts, in basis points: of more than half of a sale the operator would be the
+    /// The allowed rates, in basis points: with more than half of a sale the operator would be the
     /// payee.
     static let allowed: ClosedRange<Int64> = 1...5_000
 
-    /// Returns the part of an amount in minor units, rounded down; `nil` for none.
+    /// Returns the take of an amount in minor units, rounded down; `nil` for none.
     static func part(of amount: Int64, basisPoints: Int64) -> Int64? {
         let part = amount * basisPoints / 10_000
         return part > 0 ? part : nil
@@ -15,10 +15,10 @@ enum Take {
 }
 
 extension Session {
-    /// The account of the house's parts of what the payee is paid.
+    /// The account of the house's takes on payments to the payee.
     var takeAccount: Account.Key { Account.Key(.houseOf(.take, payee), amount.currency) }
 
-    /// The lines of its payment.
+    /// Returns the entries of its payment.
     func paymentLines(from payer: UserID) -> [(account: Account.Key, amount: Int64)] {
         let take = take ?? 0
         let lines = [
@@ -28,9 +28,9 @@ extension Session {
         return lines.filter { $0.1 != 0 }
     }
 
-    /// The lines of a refund. All refunds together give back the whole take.
+    /// Returns the entries of a refund. All refunds together return the whole take.
     ///
-    /// - Parameter before: All refunds before it, in minor units.
+    /// - Parameter before: The sum of refunds before it, in minor units.
     func refundLines(
         of refund: Int64,
         after before: Int64,
@@ -44,8 +44,8 @@ extension Session {
         return lines.filter { $0.1 != 0 }
     }
 
-    /// The part of the take that refunds up to a total give back: the amount goes back before the
-    /// tip.
+    /// Returns the part of the take that refunds up to a total return: the amount is refunded
+    /// before the tip.
     private func take(returnedBy refunded: Int64) -> Int64 {
         (take ?? 0) * min(refunded, amount.minorUnits) / amount.minorUnits
     }

@@ -1,13 +1,14 @@
 internal import CPostgres
 internal import Glibc
 
-/// Asks the server to cancel a connection's statement, which then ends with 57014, or had ended
-/// already.
+/// Asks the server to cancel a connection's statement. The statement then fails with 57014, unless
+/// it had already ended.
 enum Canceller {
     private static let longestMessage = 256
 
-    /// Returns at once. libpq waits for the server's reaction without a limit, and a server that
-    /// hangs may never react: so a thread of its own waits, until the system gives up.
+    /// Sends the request from a new thread and returns at once. libpq waits for the server without
+    /// a timeout, and a server that hangs may never react: the thread then waits until the system
+    /// gives up.
     static func ask(_ connection: OpaquePointer) {
         guard let handle = PQgetCancel(connection) else { return }
         var thread = pthread_t()

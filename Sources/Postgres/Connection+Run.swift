@@ -1,11 +1,11 @@
 internal import CPostgres
 
-/// Statements with values, in one round trip however many they are (PostgreSQL manual, 34.5).
+/// Runs any number of statements with values in one round trip (PostgreSQL manual, 34.5).
 extension Connection {
-    /// Sends all `queries` at once and reads their answers in order. The first that fails keeps
-    /// those after it from being run.
+    /// Sends all `queries` at once and reads their results in order. After one fails, the later
+    /// ones are not run.
     ///
-    /// - Throws: `PostgresError`; or what a query's `read` threw, once all answers are read.
+    /// - Throws: `PostgresError`; or the error of a query's `read`, once all results are received.
     package borrowing func run(_ queries: [Query], within limit: Duration = usualLimit) throws {
         let deadline = ContinuousClock.now + limit
         var exchange = Exchange(queries)
@@ -17,7 +17,7 @@ extension Connection {
             try send(&exchange)
             try receive(&exchange, before: deadline)
         } catch {
-            // Values that cannot be sent are found before anything is sent.
+            // Any other error is about invalid values, detected before anything is sent.
             guard error.kind == .connectionLost else {
                 PQexitPipelineMode(handle)
                 throw error
@@ -32,7 +32,7 @@ extension Connection {
         if let error = exchange.readFailure { throw error }
     }
 
-    /// Runs one statement and collects the results of `read` over its rows.
+    /// Runs one statement and returns the results of `read` for its rows.
     package borrowing func query<Element>(
         _ sql: String,
         _ values: [Value] = [],
@@ -44,7 +44,7 @@ extension Connection {
         return elements
     }
 
-    /// Runs one statement without rows.
+    /// Runs one statement that returns no rows.
     ///
     /// - Returns: The number of rows that it changed.
     package borrowing func change(
@@ -102,10 +102,10 @@ extension Connection {
 }
 
 extension Notice {
-    /// A COMMIT that no longer waits for its replicas says so only with a warning and then claims
-    /// to be done: the payment is on one disk and gone if that machine is (PostgreSQL manual,
-    /// 27.2.8.3). When a person cancels the wait the warning is a plain one (01000), so that any
-    /// warning beside a COMMIT counts.
+    /// A Boolean that is true if a COMMIT stopped waiting for its replicas. The server then only
+    /// warns and reports success: the payment is on one disk and lost if that machine is
+    /// (PostgreSQL manual, 27.2.8.3). If a person cancels the wait, the warning is a plain one
+    /// (01000), so any warning during a COMMIT counts.
     fileprivate var isCancelledWait: Bool {
         state.map { ["01", "57"].contains($0.category) } ?? false
     }

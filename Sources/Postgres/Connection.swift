@@ -1,13 +1,13 @@
 internal import CPostgres
 internal import Glibc
 
-/// One connection to a server, closed with its owner.
+/// A connection to a server, closed when its owner is released.
 ///
-/// It belongs to one thread at a time: keep it inside an actor that runs on a `ThreadExecutor`, for
-/// every call here may block on the network. No call blocks for longer than its limit, and one
-/// without an answer in time makes the connection unusable.
+/// It belongs to one thread at a time: keep it inside an actor that runs on a `ThreadExecutor`,
+/// because every call may block on the network. No call blocks longer than its timeout; a timeout
+/// makes the connection unusable.
 package struct Connection: ~Copyable {
-    /// The time limit of an answer unless the caller gives another.
+    /// The default timeout of a call.
     package static let usualLimit: Duration = .seconds(15)
 
     let handle: OpaquePointer
@@ -15,10 +15,10 @@ package struct Connection: ~Copyable {
     let statements = PreparedStatements()
     let health = Health()
 
-    /// Connects, trying the hosts one after the other.
+    /// Connects, trying the hosts in order.
     ///
-    /// - Parameter notice: Called, within other calls, with the server's messages beside its
-    ///   results.
+    /// - Parameter notice: Called during other calls, with messages that the server sends in
+    ///   addition to results.
     /// - Throws: `cannotConnect`.
     package init(
         _ settings: ConnectionSettings,
@@ -49,10 +49,10 @@ package struct Connection: ~Copyable {
         PQfinish(handle)
     }
 
-    /// A Boolean that is true if another call can succeed.
+    /// A Boolean that is true if the connection can still be used.
     package var isUsable: Bool { !health.isBroken && PQstatus(handle) == CONNECTION_OK }
 
-    /// A Boolean that is true if the rows of its tables are distributed over several servers
+    /// A Boolean that is true if the database's tables are distributed over several servers
     /// (Citus). Set by the code that detects it.
     package var isDistributed: Bool {
         get { health.isDistributed }
@@ -65,10 +65,10 @@ package struct Connection: ~Copyable {
     /// The id of the server's process that serves this connection.
     var backendProcessID: Int32 { PQbackendPID(handle) }
 
-    /// Runs a script of statements without parameters: schemas and settings. Their rows are
-    /// dropped.
+    /// Runs a script of statements without parameters, such as schemas and settings. Rows are
+    /// ignored.
     ///
-    /// Outside a transaction block the script is one transaction.
+    /// Outside of a transaction block, the script runs as one transaction.
     package borrowing func execute(
         _ script: String,
         within limit: Duration = usualLimit
@@ -89,8 +89,8 @@ package struct Connection: ~Copyable {
 
     /// Waits for notifications by other connections and returns them.
     ///
-    /// - Parameter waker: Ends the waiting early.
-    /// - Returns: Nothing if the limit passed or the waker woke.
+    /// - Parameter waker: Ends the wait early.
+    /// - Returns: An empty array after a timeout or if the waker ended the wait.
     package borrowing func notifications(
         within limit: Duration,
         or waker: Waker
@@ -120,7 +120,8 @@ package struct Connection: ~Copyable {
     borrowing func next(before deadline: ContinuousClock.Instant) throws(PostgresError) -> Result? {
         while PQisBusy(handle) == 1 {
             let unsent = PQflush(handle)
-            // The server's last messages, such as the reason why it closes, are read even so.
+            // Even if the flush fails, the server's last messages, such as its reason for closing,
+            // are read.
             let ready = wait(before: deadline, toWrite: unsent == 1, waker: nil)
             guard ready == .ready else { throw giveUp() }
             guard PQconsumeInput(handle) == 1 else { throw lost(sql: nil) }
@@ -160,12 +161,11 @@ package struct Connection: ~Copyable {
         }
     }
 
-    /// Marks the connection as unusable because an answer took too long, and cancels the statement
-    /// that nobody waits for any more.
+    /// Marks the connection as unusable after a timeout, and cancels the abandoned statement.
     private borrowing func giveUp() -> PostgresError {
         health.isBroken = true
-        // A COMMIT that waits for its replicas must not be cancelled: it would count as done
-        // without them.
+        // A COMMIT that waits for its replicas must not be cancelled: it would then succeed without
+        // them.
         if !health.isCommitting { Canceller.ask(handle) }
         return PostgresError(.connectionLost, message: "the server did not answer in time")
     }

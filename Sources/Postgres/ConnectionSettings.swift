@@ -1,16 +1,15 @@
 internal import CPostgres
 internal import Glibc
 
-/// The address of a database and the credentials for it, read from a `postgres://` URL as libpq
-/// reads it: several hosts, `service`, `passfile`, `sslmode` and the `PG…` variables work as
-/// everywhere else.
+/// The address of a database and its credentials, from a `postgres://` URL parsed by libpq: several
+/// hosts, `service`, `passfile`, `sslmode` and the `PG…` variables work as usual.
 ///
-/// Neither the URL nor any part of it ever appears in an error: it may hold a password.
+/// No part of the URL that could be a password ever appears in an error.
 package struct ConnectionSettings: Sendable {
-    /// The parameters that hold unless the URL or the environment gives others.
+    /// The default parameters, unless the URL or the environment sets others.
     ///
-    /// A dead peer is noticed within about ten seconds. Of several hosts the one that accepts
-    /// writes is used, so that a promoted replica is followed.
+    /// A dead peer is detected within about ten seconds. Of several hosts, the one that accepts
+    /// writes is used, so that the client follows a failover to a replica.
     private static let usual = [
         ("connect_timeout", "5"),
         ("target_session_attrs", "read-write"),
@@ -20,19 +19,19 @@ package struct ConnectionSettings: Sendable {
         ("tcp_user_timeout", "10000"),
         ("fallback_application_name", "gotchu-server"),
     ]
-    /// The parameters that the URL cannot change.
+    /// The parameters that the URL cannot override.
     private static let fixed = [("client_encoding", "UTF8")]
 
     let options: [(keyword: String, value: String)]
-    /// A Boolean that is true if the URL itself holds a password, which everybody on the machine
-    /// can then read.
+    /// A Boolean that is true if the URL itself contains a password, which other users of the
+    /// machine may then be able to read.
     package let holdsPassword: Bool
 
     /// - Throws: `malformedAddress`.
     package init(url: String) throws(PostgresError) {
         let rest = url.drop { $0 != ":" }.dropFirst(3)
-        // libpq takes the first `@` as the end of the password and the rest of it for a host, which
-        // its error would name.
+        // libpq ends the password at the first `@` and treats the rest of it as a host, which its
+        // error would reveal.
         guard rest.prefix(while: { $0 != "/" && $0 != "?" }).count(where: { $0 == "@" }) <= 1 else {
             throw .malformed("Within a password @ is written as %40.")
         }
@@ -66,14 +65,14 @@ package struct ConnectionSettings: Sendable {
         self.options = options
     }
 
-    /// Returns the first parameter that libpq does not know. Text that may be a piece of a password
-    /// is never returned.
+    /// Returns the first parameter that libpq does not know. Text that may be part of a password is
+    /// never returned.
     private static func unknownParameter(in url: String) -> String? {
         guard let query = url.firstIndex(of: "?").map({ url[$0...].dropFirst() }),
             !query.contains("@"), let defaults = PQconndefaults()
         else { return nil }
         defer { PQconninfoFree(defaults) }
-        // libpq accepts this one from JDBC's URLs.
+        // libpq accepts this parameter for compatibility with JDBC URLs.
         var known: Set<Substring> = ["ssl"]
         var option = defaults
         while let keyword = option.pointee.keyword.map({ String(cString: $0) }) {
@@ -90,7 +89,7 @@ package struct ConnectionSettings: Sendable {
         return nil
     }
 
-    /// Calls `body` with libpq's two arrays.
+    /// Calls `body` with the null-terminated arrays of keywords and values that libpq expects.
     func withArrays<Result>(
         _ body: (
             UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<UnsafePointer<CChar>?>?

@@ -28,7 +28,7 @@ struct Exchange {
             }
         let query = queries[index]
         guard result.isGood else {
-            // A statement that was skipped because of an earlier failure has no error of its own.
+            // A statement skipped because of an earlier failure has no error of its own.
             if failure == nil { failure = Self.failure(result, in: query) }
             return
         }
@@ -48,19 +48,21 @@ struct Exchange {
         let (state, message) = result.complaint
         let kind: PostgresError.Kind
         if query.isCommit, result.isBreakdown {
-            // For every code: a full disk ends a COMMIT that may be on the disk already.
+            // Applies to every code: for example, a full disk may end a COMMIT that is already on
+            // the disk.
             kind = .unknownOutcome
         } else if let state {
             kind = PostgresError.Kind(state, isCommit: query.isCommit)
         } else {
-            // libpq's own error: the connection is gone. It names the statement whose answer it
-            // waited for, whatever the server has done since.
+            // An error from libpq itself: the connection is lost. It is reported for the statement
+            // being waited for, even if the server had gone further.
             kind = .connectionLost
         }
         return PostgresError(kind, state: state, message: message, sql: query.sql)
     }
 
-    /// Translates a broken connection: while a COMMIT is in flight its outcome is unknown.
+    /// Converts the error of a lost connection: if the queries include a COMMIT, the outcome is
+    /// unknown.
     func meaning(of error: PostgresError) -> PostgresError {
         guard error.kind == .connectionLost, error.state == nil, hasCommit else { return error }
         return PostgresError(.unknownOutcome, message: error.message, sql: error.sql)

@@ -1,6 +1,6 @@
 internal import CPostgres
 
-/// A message that the server sends beside its results (NoticeResponse).
+/// A message that the server sends in addition to results (NoticeResponse).
 package struct Notice: Sendable {
     /// `WARNING`, `NOTICE`, `INFO` …, never translated.
     package let severity: String
@@ -19,7 +19,8 @@ package struct Notice: Sendable {
     }
 }
 
-/// Passes a connection's notices from libpq's callback to the owner and to the running exchange.
+/// A receiver that passes notices from libpq's callback to the owner and collects the warnings of
+/// the current exchange.
 final class NoticeSink {
     private let handler: (Notice) -> Void
     private(set) var warnings: [Notice] = []

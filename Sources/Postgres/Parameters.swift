@@ -1,14 +1,15 @@
 internal import CPostgres
 
-/// A statement's values in libpq's form, one after the other in one buffer.
+/// A statement's values in libpq's format, consecutive in one buffer.
 struct Parameters {
     private var bytes: [UInt8] = []
     private var offsets: [Int?] = []
-    /// The lengths of binary values; text ends with a NUL.
+    /// The lengths of the values. Used for binary ones; text is terminated by a NUL.
     private var lengths: [Int32] = []
     private var formats: [Int32] = []
 
-    /// - Throws: If a text has a NUL inside, which PostgreSQL cannot hold and would cut short.
+    /// - Throws: `rejected` if a text contains a NUL, which PostgreSQL cannot store and would
+    ///   truncate.
     init(_ values: [Value], sql: String) throws(PostgresError) {
         offsets.reserveCapacity(values.count)
         lengths.reserveCapacity(values.count)
@@ -30,7 +31,7 @@ struct Parameters {
         }
     }
 
-    /// Sends them to a prepared statement.
+    /// Sends the values to a prepared statement.
     ///
     /// - Returns: 1 if they were sent.
     func send(to statement: String, over handle: OpaquePointer) -> Int32 {

@@ -1,13 +1,13 @@
-/// A failed call of PostgreSQL.
+/// An error from a PostgreSQL call.
 package struct PostgresError: Error, Equatable, Sendable {
-    /// The failure's meaning to the caller.
+    /// The classification of the failure for the caller.
     package let kind: Kind
-    /// The server's code, if the server reported the failure.
+    /// The server's SQLSTATE, if the server reported the failure.
     package let state: SQLState?
-    /// The message of the server or libpq. For people, never matched on; it holds neither a
-    /// password nor a row's values.
+    /// The message of the server or libpq. For display only; never compared. It contains no
+    /// password and no row's values.
     package let message: String
-    /// The statement, if there was one. It holds no values: those are always bound.
+    /// The statement, if there was one. It contains no values, because those are always bound.
     package let sql: String?
 
     package init(_ kind: Kind, state: SQLState? = nil, message: String, sql: String? = nil) {
@@ -17,31 +17,31 @@ package struct PostgresError: Error, Equatable, Sendable {
         self.sql = sql
     }
 
-    /// The meaning of a failure.
+    /// The kind of a failure.
     package enum Kind: String, Sendable {
         /// The address of the database is malformed.
         case malformedAddress
         /// No server could be reached, or none accepted the login.
         case cannotConnect
-        /// The connection broke before anything was committed.
+        /// The connection was lost before anything was committed.
         case connectionLost
-        /// The connection broke, or fell silent, while it may have been committing.
+        /// The connection was lost or timed out during a possible commit.
         case unknownOutcome
-        /// The transaction lost against another one: repeated, it may succeed.
+        /// The transaction conflicted with another one; a retry may succeed.
         case retryable
         /// Another transaction has inserted the same unique key.
         case conflict
-        /// The server cannot do it for now: locked, full, out of resources, read-only.
+        /// The server cannot do this at present: locked, full, out of resources, read-only.
         case unavailable
-        /// The server refuses these values, now and for ever.
+        /// The server rejects these values; a retry cannot succeed.
         case rejected
-        /// The result is not of the form that was requested.
+        /// The result does not have the expected format.
         case corrupt
-        /// The server does not understand the statement, or does not permit it.
+        /// The server does not understand or does not permit the statement.
         case refused
     }
 
-    /// A Boolean that is true if the transaction may succeed when it is repeated from its start.
+    /// A Boolean that is true if the transaction may succeed when retried from its start.
     package var isWorthRepeating: Bool {
         switch kind {
         case .retryable, .conflict, .connectionLost: true
@@ -53,7 +53,7 @@ package struct PostgresError: Error, Equatable, Sendable {
 }
 
 extension PostgresError: CustomStringConvertible {
-    /// The part of a statement that is quoted; those that make tables are pages long.
+    /// The maximum length of a quoted statement; those that create tables are pages long.
     private static let longestStatement = 300
 
     package var description: String {
@@ -64,11 +64,11 @@ extension PostgresError: CustomStringConvertible {
 }
 
 extension PostgresError.Kind {
-    /// Classifies the server's code.
+    /// Classifies an SQLSTATE.
     ///
-    /// - Parameter isCommit: True if the statement was a COMMIT. One that the server broke off may
-    ///   have been carried out; one that it refused was not. A coordinator has an internal error
-    ///   when a worker did not confirm its commit.
+    /// - Parameter isCommit: True if the statement was a COMMIT. If the server aborted it, it may
+    ///   have been carried out; if the server refused it, it was not. A coordinator (Citus) reports
+    ///   an internal error if a worker did not confirm its commit.
     package init(_ state: SQLState, isCommit: Bool = false) {
         switch state {
         case .serializationFailure, .deadlockDetected: self = .retryable
@@ -81,7 +81,7 @@ extension PostgresError.Kind {
             case "53", "55", "58": self = .unavailable
             case "22", "23": self = .rejected
             case "XX": self = isCommit ? .unknownOutcome : .corrupt
-            // A plan, a statement or a transaction in an unexpected state: connect anew.
+            // A plan, a statement or a transaction is in an unexpected state: reconnect.
             case "0A", "25", "26": self = .connectionLost
             default: self = .refused
             }

@@ -1,6 +1,6 @@
-/// The names of one connection's prepared statements, by their texts.
+/// The names of one connection's prepared statements, by SQL text.
 ///
-/// The texts are constants of the program, which bounds their number; the limit catches text that
+/// The texts are constants in the program, which bounds their number; the limit detects text that
 /// is not constant.
 final class PreparedStatements {
     private static let limit = 256
@@ -10,7 +10,7 @@ final class PreparedStatements {
     /// Returns the name of a prepared statement; `nil` if it is not prepared.
     func name(of sql: String) -> String? { names[sql] }
 
-    /// Makes a name for a statement that is about to be prepared.
+    /// Returns a new name for a statement that is about to be prepared.
     func newName(position: Int) -> String { "s\(names.count)_\(position)" }
 
     func remember(_ name: String, for sql: String) {

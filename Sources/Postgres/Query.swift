@@ -1,6 +1,6 @@
-/// One statement with its values and the handler of its rows.
+/// One statement with its values and the callbacks for its results.
 ///
-/// The prepared statement is kept for the next time, so `sql` must be constant text.
+/// The prepared statement is cached, so `sql` must be constant text.
 package struct Query {
     let sql: String
     let values: [Value]
@@ -20,11 +20,11 @@ package struct Query {
         self.changed = changed
     }
 
-    /// Begins a transaction in which each statement sees what was committed before it, whatever the
-    /// database's own settings are.
+    /// Begins a transaction in which each statement sees everything committed before it, regardless
+    /// of the database's settings.
     package static var begin: Query { Query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE") }
 
-    /// Ends a transaction durably. If its answer is lost, the outcome is unknown.
+    /// Commits a transaction. If the result is lost, the outcome is unknown.
     package static var commit: Query { Query("COMMIT") }
 
     var isCommit: Bool { sql == "COMMIT" }

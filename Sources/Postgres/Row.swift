@@ -2,8 +2,7 @@ internal import CPostgres
 
 /// One row of a result, valid only inside the closure that receives it.
 ///
-/// A column of another type than the expected one is an error: guessing would be worse than
-/// stopping.
+/// A column that is not of the expected type is an error: guessing would be worse than stopping.
 package struct Row: ~Copyable {
     private let result: OpaquePointer
     private let row: Int32
@@ -65,7 +64,7 @@ package struct Row: ~Copyable {
         }
         guard PQgetisnull(result, row, Int32(column)) == 0 else { return nil }
         let count = Int(PQgetlength(result, row, Int32(column)))
-        // libpq keeps the bytes as long as the result, which outlives this row.
+        // libpq keeps the bytes until the result is freed, which is after this row's use.
         let bytes = UnsafeRawPointer(PQgetvalue(result, row, Int32(column)))
         return UnsafeBufferPointer(
             start: bytes?.assumingMemoryBound(to: UInt8.self),
@@ -84,7 +83,7 @@ package struct Row: ~Copyable {
         for byte in text.dropFirst(isNegative ? 1 : 0) {
             guard 0x30...0x39 ~= byte else { return nil }
             let digit = Int64(byte - 0x30)
-            // Downwards for a negative number: the smallest has no positive counterpart.
+            // Negative numbers are subtracted, because the smallest has no positive counterpart.
             let (shifted, isTooLong) = integer.multipliedReportingOverflow(by: 10)
             let (next, overflows) =
                 isNegative

@@ -1,5 +1,5 @@
 /// A five-character SQLSTATE (PostgreSQL manual, appendix A): the only part of a server's error
-/// that may be matched on.
+/// that may be compared.
 package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     package let rawValue: String
 
@@ -9,7 +9,7 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConve
 
     package var description: String { rawValue }
 
-    /// The first two characters.
+    /// The class of the code: its first two characters.
     var category: Substring { rawValue.prefix(2) }
 
     static let uniqueViolation = SQLState(rawValue: "23505")

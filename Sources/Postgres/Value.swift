@@ -1,5 +1,5 @@
-/// A value bound to a statement's parameter, or a column of them: one constant statement then
-/// serves any number of rows (`unnest`, `ANY`).
+/// A value bound to a statement's parameter, or an array of values, with which one constant
+/// statement handles any number of rows (`unnest`, `ANY`).
 package enum Value: Equatable, Sendable {
     case null
     case integer(Int64)
@@ -9,17 +9,17 @@ package enum Value: Equatable, Sendable {
     case texts([String?])
     case byteStrings([[UInt8]])
 
-    /// An integer, or NULL.
+    /// Returns an integer value, or NULL for `nil`.
     package static func integer(_ value: Int64?) -> Value { value.map { .integer($0) } ?? .null }
 
-    /// Text, or NULL.
+    /// Returns a text value, or NULL for `nil`.
     package static func text(_ value: String?) -> Value { value.map { .text($0) } ?? .null }
 
-    /// A Boolean that is true if the value is sent in binary.
+    /// A Boolean that is true if the value is sent in binary format.
     ///
-    /// A batch of payments has thousands of values in columns: as text they would have to be quoted
-    /// here and parsed twice there. The server may take a single value as another type than ours,
-    /// such as a timestamp, which works only with text.
+    /// A batch of payments has thousands of values in arrays: as text they would have to be quoted
+    /// here and parsed twice by the server. Single values are sent as text, because the server may
+    /// interpret them as another type, such as a timestamp.
     var isBinary: Bool {
         switch self {
         case .null, .integer, .text, .bytes: false
@@ -27,9 +27,9 @@ package enum Value: Equatable, Sendable {
         }
     }
 
-    /// Appends the value in the form that is sent.
+    /// Appends the value in the format that is sent.
     ///
-    /// - Returns: `false` if a text has a NUL inside, which PostgreSQL cannot hold.
+    /// - Returns: False if a text contains a NUL, which PostgreSQL cannot store.
     func append(to bytes: inout [UInt8]) -> Bool {
         switch self {
         case .null: true
@@ -53,7 +53,7 @@ package enum Value: Equatable, Sendable {
     var isNull: Bool { self == .null }
 }
 
-/// The server's type numbers, which never change (`pg_type.dat`).
+/// The server's type OIDs, which never change (`pg_type.dat`).
 private enum ElementType: Int32 {
     case bytea = 17
     case bigint = 20
@@ -63,7 +63,7 @@ private enum ElementType: Int32 {
 private let digits = Array("0123456789abcdef".utf8)
 
 extension [UInt8] {
-    /// - Returns: True if it can be stored.
+    /// - Returns: True if PostgreSQL can store it (it contains no NUL).
     fileprivate mutating func append(utf8 text: String) -> Bool {
         var text = text
         return text.withUTF8 { utf8 in
@@ -105,7 +105,7 @@ extension [UInt8] {
         return isGood
     }
 
-    /// The `\x…` form of bytes (PostgreSQL manual, 8.4.1).
+    /// Appends bytes in the `\x…` format (PostgreSQL manual, 8.4.1).
     fileprivate mutating func append(hex bytes: [UInt8]) -> Bool {
         append(contentsOf: "\\x".utf8)
         for byte in bytes {

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Ends a thread's wait for its connection.
+/// A signal that ends a thread's wait on its connection.
 package final class Waker: Sendable {
     let descriptor: Int32
 
@@ -14,7 +14,7 @@ package final class Waker: Sendable {
         close(descriptor)
     }
 
-    /// Wakes, from any thread, now and for all later waits.
+    /// Ends the current wait and all later ones; callable from any thread.
     package func wake() {
         var one: UInt64 = 1
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)

@@ -1,59 +1,59 @@
 package import GotchuCore
 import ServiceLifecycle
 
-/// A way onto the air: hears our advertisements and sends them.
+/// A radio: receives our advertisements and sends them.
 ///
-/// A radio is told what is wanted and keeps it so: it re-establishes each advertisement for which
-/// `startAdvertising` has returned, and its scan while it is to listen, after any interruption
-/// until it is told otherwise.
+/// A radio maintains the requested state: after any interruption it restores each advertisement for
+/// which `startAdvertising` has returned, and its scan while listening is wanted, until told
+/// otherwise.
 package protocol Radio: Sendable {
-    /// The source of sightings, for people: `hci0`, `simulated`.
+    /// The source of sightings, for display: `hci0`, `simulated`.
     var name: String { get }
 
-    /// The thread that notices, for what is done with an event later and must not block; `nil` for
-    /// the cooperative pool.
+    /// The thread that delivers events, for tasks that process them later and must not block; `nil`
+    /// for the cooperative pool.
     var executor: (any TaskExecutor)? { get }
 
-    /// Waits, or until the task is cancelled; where there is a thread that notices, it keeps the
-    /// time itself, so that no other one wakes for it.
+    /// Waits for a duration, or until the task is cancelled. If there is a thread that delivers
+    /// events, it keeps the time itself, so that no other thread wakes for it.
     ///
-    /// - Parameter tolerance: The time by which it may be longer, to end with a wake-up that is
-    ///   anyway.
+    /// - Parameter tolerance: The delay that is allowed if the thread wakes by then anyway.
     func pause(for duration: Duration, tolerance: Duration) async
 
-    /// Works until the service group shuts down or the task is cancelled. Once only.
+    /// Runs until the service group shuts down or the task is cancelled. May be called once only.
     ///
-    /// Nothing waits between the radio and its listener, so nothing is lost there: a slow listener
-    /// holds up the reading, and what the kernel and the bus then drop, they count.
+    /// There is no queue between the radio and its listener, so nothing is lost there: a slow
+    /// listener delays the reading, and the kernel and the bus count what they then drop.
     ///
-    /// - Parameter onEvent: Receives everything that the radio notices; its state first.
-    /// - Throws: When the radio can never work.
+    /// - Parameter onEvent: Receives all events of the radio; its state first.
+    /// - Throws: An error if the radio can never work.
     func run(onEvent: @escaping RadioListener) async throws
 
-    /// Starts or ends the wish to listen, which a radio does not have at first.
+    /// Records whether listening is wanted; initially it is not.
     ///
-    /// Returns at once; the state says when the radio follows. Without the wish nothing is heard.
-    /// Advertisements then cost nothing, unless another program scans on the same adapter and they
-    /// come over D-Bus.
+    /// Returns at once; the state shows when the radio follows. While listening is not wanted,
+    /// nothing is heard, and advertisements cost nothing, unless another program scans on the same
+    /// adapter and they arrive over D-Bus.
     func setListening(_ isWanted: Bool) async
 
     /// Puts an EID on the air and returns once it is there.
     ///
-    /// - Throws: `RadioFailure` if it cannot be on the air now; it is then not wanted any more.
+    /// - Throws: `RadioFailure` if it cannot be on the air now; it is then no longer wanted.
     func startAdvertising(_ eid: EID) async throws(RadioFailure)
 
-    /// Takes an EID off the air; returns when it is off. Does nothing for one that is not on it.
+    /// Takes an EID off the air; returns when it is off. Does nothing for one that is not on the
+    /// air.
     ///
-    /// While bluetoothd does not answer, nothing can take it off: then this returns after a while,
-    /// and it is taken off as soon as that can be done.
+    /// While bluetoothd does not answer, this returns after a timeout; the EID is taken off as soon
+    /// as that is possible.
     func stopAdvertising(_ eid: EID) async
 }
 
-/// For a radio without a thread of its own.
+/// Defaults for a radio without a thread of its own.
 extension Radio {
     package var executor: (any TaskExecutor)? { nil }
 
-    /// This is what it is for: to wait, and no event ends it but cancellation.
+    /// Sleeps; a timer is the purpose here, and only cancellation ends it early.
     package func pause(for duration: Duration, tolerance: Duration) async {
         try? await Task.sleep(for: duration, tolerance: tolerance)
     }

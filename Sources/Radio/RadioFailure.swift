@@ -1,7 +1,7 @@
-/// The reason why a radio cannot do what is wanted of it.
+/// The reason why a radio cannot do what was requested.
 package struct RadioFailure: Error, Equatable, Sendable {
     package var code: Code
-    /// The cause underneath, for logs: a D-Bus error name, an errno. Never matched on.
+    /// The underlying cause, for logs: a D-Bus error name, an errno. Never matched on.
     package var underlying: String?
 
     package init(_ code: Code, underlying: String? = nil) {
@@ -29,7 +29,7 @@ package struct RadioFailure: Error, Equatable, Sendable {
         case noManagement = "management-socket-unavailable"
     }
 
-    /// One sentence that says what is wrong.
+    /// One sentence that describes the problem.
     package var sentence: String {
         switch code {
         case .noBus: "The D-Bus system bus cannot be reached."
@@ -51,7 +51,7 @@ package struct RadioFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// The command or the step that helps.
+    /// The command or step that fixes it.
     package var fix: String {
         switch code {
         case .noBus: "sudo systemctl start dbus"

@@ -1,28 +1,28 @@
 package import GotchuCore
 
-/// A radio's state as it is, which may for a while differ from what is wanted of it.
+/// The actual state of a radio, which may temporarily differ from the requested one.
 package struct RadioState: Equatable, Sendable {
-    /// The adapter in use (`hci0`), or `nil` while there is none.
+    /// The adapter in use (`hci0`); `nil` while there is none.
     package var adapter: String?
-    /// The adapter's own address, for people; never on the air while advertising.
+    /// The adapter's own address, for display; never sent while advertising.
     package var address: String?
-    /// BlueZ's version, `5.66`, where the radio is BlueZ and says so.
+    /// BlueZ's version, such as `5.66`, if the radio is BlueZ and reports it.
     package var bluezVersion: String?
     package var isScanning = false
-    /// A Boolean that is true while the radio is to listen.
+    /// A Boolean that is true while listening is wanted.
     package var isListeningWanted = false
-    /// The way that sightings come in; `nil` where there is no choice.
+    /// The transport over which sightings are received; `nil` if there is no choice.
     package var transport: RadioTransport?
-    /// The reason why that is not the transport that was wanted, in one sentence.
+    /// The reason, in one sentence, why the wanted transport is not used.
     package var transportNote: String?
-    /// A Boolean that is true after a better transport worked and does no more.
+    /// A Boolean that is true if a better transport worked before and has failed.
     package var isDemoted = false
     package var advertising: Set<EID> = []
-    /// The number of EIDs that the adapter can have on the air at once, if it says so.
+    /// The number of EIDs that the adapter can have on the air at once, if reported.
     package var advertisingCapacity: Int?
-    /// The reason why the radio does not do what is wanted, or `nil` if it does.
+    /// The reason why the radio is not in the requested state; `nil` if it is.
     package var problem: RadioFailure?
-    /// The work that it took so far to keep it so.
+    /// The number of recovery actions so far.
     package var recovery = RecoveryCounts()
 
     package init(adapter: String? = nil, problem: RadioFailure? = nil) {

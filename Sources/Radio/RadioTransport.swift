@@ -1,6 +1,6 @@
-/// The way that sightings come in. Advertisements and the scan itself are always bluetoothd's.
+/// The transport of sightings. Advertisements and the scan itself are always bluetoothd's.
 package enum RadioTransport: String, Codable, Sendable {
-    /// The kernel's management socket: a fraction of the work for each advertisement.
+    /// The kernel's management socket: much less work for each advertisement.
     case management
     /// bluetoothd's signals on the system bus, while it discovers.
     case dbus

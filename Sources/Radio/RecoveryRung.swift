@@ -1,12 +1,12 @@
-/// A step of what a radio does to get its scan back, the cheapest first.
+/// A step of a radio's recovery of its scan, the least disruptive first.
 package enum RecoveryRung: String, CaseIterable, Codable, Comparable, Sendable {
-    /// Set another filter, which makes bluetoothd restart the scan.
+    /// Sets another filter, which makes bluetoothd restart the scan.
     case refilter
-    /// Stop discovery and start it again.
+    /// Stops discovery and starts it again.
     case restart
-    /// Open a new connection to the bus: bluetoothd drops all that the old one had.
+    /// Opens a new connection to the bus: bluetoothd drops everything of the old one.
     case reconnect
-    /// Switch the adapter off and on, for every program on the machine. Only if configured.
+    /// Switches the adapter off and on, for every program on the machine. Only if configured.
     case powerCycle = "power-cycle"
 
     package static func < (left: RecoveryRung, right: RecoveryRung) -> Bool {
@@ -14,13 +14,13 @@ package enum RecoveryRung: String, CaseIterable, Codable, Comparable, Sendable {
     }
 }
 
-/// The work that was done so far to keep a radio working, since it was started.
+/// The counts of a radio's recovery actions since it was started.
 package struct RecoveryCounts: Equatable, Sendable {
-    /// The number of times that each rung was taken; all of them are listed.
+    /// The number of times that each rung was taken; all rungs are listed.
     package private(set) var rungs = Dictionary(
         uniqueKeysWithValues: RecoveryRung.allCases.map { ($0, 0) }
     )
-    /// Connections to the bus that were opened anew, for whatever reason.
+    /// The number of further connections to the bus, opened for any reason.
     package var busReconnects = 0
 
     package init() {}

@@ -1,15 +1,15 @@
 internal import CSQLite
 
-/// One connection to a database file, closed with its owner.
+/// A connection to a database file, closed when its owner is released.
 ///
-/// It belongs to one thread at a time: keep it inside an actor that runs on a `ThreadExecutor`, for
-/// every call here may block on the disk.
+/// It belongs to one thread at a time: keep it inside an actor that runs on a `ThreadExecutor`,
+/// because every call may block on the disk.
 package struct Connection: ~Copyable {
     private let handle: OpaquePointer
     private let busyTimeoutMilliseconds: Int32
     private let statements = StatementCache()
 
-    /// The set-up of SQLite, done once, at the first connection of the program.
+    /// The global configuration of SQLite, applied once at the program's first connection.
     private static let isConfigured = csqlite_allocate_pages_singly() == SQLITE_OK
 
     /// Opens a file.
@@ -17,7 +17,7 @@ package struct Connection: ~Copyable {
     /// - Parameters:
     ///   - path: The file, or `:memory:`. Never read as a URI.
     ///   - mode: The access to the file.
-    ///   - busyTimeoutMilliseconds: The time that a call waits for another process's lock.
+    ///   - busyTimeoutMilliseconds: The longest time that a call waits for another process's lock.
     package init(
         path: String,
         mode: Mode,
@@ -43,15 +43,15 @@ package struct Connection: ~Copyable {
         sqlite3_close_v2(handle)
     }
 
-    /// Makes the log start again from its beginning, so that it does not grow for ever. Does not
-    /// wait: while a reader holds an older snapshot the log goes on growing.
+    /// Restarts the write-ahead log (WAL) from its beginning, so that it does not grow without
+    /// limit. Does not wait: while a reader holds an older snapshot, the log keeps growing.
     package borrowing func restartLog() throws(SQLiteError) {
         sqlite3_busy_timeout(handle, 0)
         defer { sqlite3_busy_timeout(handle, busyTimeoutMilliseconds) }
         try execute("PRAGMA wal_checkpoint(RESTART)")
     }
 
-    /// Runs a script of statements without parameters or results: schemas and pragmas.
+    /// Runs a script of statements without parameters or results, such as schemas and pragmas.
     package borrowing func execute(_ script: String) throws(SQLiteError) {
         let code = sqlite3_exec(handle, script, nil, nil, nil)
         guard code == SQLITE_OK else { throw SQLiteError(code, on: handle, sql: script) }
@@ -59,14 +59,14 @@ package struct Connection: ~Copyable {
 
     /// Runs one statement that returns no rows, and returns the number of changed rows.
     ///
-    /// The compiled statement is kept for the next time, so `sql` must be constant text.
+    /// The compiled statement is cached, so `sql` must be constant text.
     @discardableResult
     package borrowing func run(_ sql: String, _ values: [Value] = []) throws -> Int {
         try statements.statement(sql, on: handle).run(values) { _ in }
         return Int(sqlite3_changes(handle))
     }
 
-    /// Runs one statement and collects the results of `read` over its rows.
+    /// Runs one statement and returns the results of `read` for its rows.
     package borrowing func query<Element>(
         _ sql: String,
         _ values: [Value] = [],
@@ -85,7 +85,7 @@ package struct Connection: ~Copyable {
         try within("BEGIN IMMEDIATE", body)
     }
 
-    /// Runs `body` on one unchanging view of the database.
+    /// Runs `body` on one snapshot of the database.
     package borrowing func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
         try within("BEGIN", body)
     }
@@ -100,7 +100,7 @@ package struct Connection: ~Copyable {
             try commit()
             return result
         } catch {
-            // After a failed COMMIT or a full disk SQLite may have rolled back by itself.
+            // After a failed COMMIT or on a full disk, SQLite may have rolled back already.
             if sqlite3_get_autocommit(handle) == 0 { try run("ROLLBACK") }
             throw error
         }
@@ -110,10 +110,10 @@ package struct Connection: ~Copyable {
         do { try run("COMMIT") } catch let error as SQLiteError { throw error.inCommit() }
     }
 
-    /// Copies the whole database, as it is at this moment, into `destination`.
+    /// Copies a snapshot of the whole database into `destination`.
     ///
-    /// In one step: with a log (WAL) this blocks no writer, whereas a copy in several steps would
-    /// start over after each commit of another connection.
+    /// Done in one step: in WAL mode this blocks no writer, whereas a copy in several steps would
+    /// start over after each commit by another connection.
     package borrowing func backup(to destination: borrowing Connection) throws(SQLiteError) {
         guard let backup = sqlite3_backup_init(destination.handle, "main", handle, "main") else {
             throw SQLiteError(sqlite3_errcode(destination.handle), on: destination.handle, sql: nil)
@@ -132,7 +132,7 @@ package struct Connection: ~Copyable {
 extension Connection {
     /// The access that a connection has to its file.
     package enum Mode: Sendable {
-        /// Read and write, making the file if there is none.
+        /// Read and write; creates the file if it does not exist.
         case create
         /// Read and write a file that exists.
         case readWrite
@@ -150,7 +150,7 @@ extension Connection {
 }
 
 extension SQLiteError {
-    /// Reads the connection's description of the call that just failed.
+    /// Creates an error with the connection's description of the call that just failed.
     init(_ code: Int32, on connection: OpaquePointer, sql: String?) {
         self.init(
             code: ResultCode(rawValue: code),

@@ -9,7 +9,7 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// The code without its detail, for decisions.
+    /// The primary code, without the detail.
     package var primary: ResultCode { ResultCode(rawValue: rawValue & 0xFF) }
 
     package static let error = ResultCode(rawValue: SQLITE_ERROR)
@@ -29,6 +29,6 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
 extension ResultCode: CustomStringConvertible {
     package var description: String { "\(meaning) (\(rawValue))" }
 
-    /// SQLite's own English for the code.
+    /// SQLite's English description of the code.
     var meaning: String { sqlite3_errstr(rawValue).map { String(cString: $0) } ?? "code" }
 }

@@ -1,12 +1,12 @@
-/// A failed call of SQLite.
+/// An error from an SQLite call.
 package struct SQLiteError: Error, Equatable, Sendable {
     /// SQLite's extended result code.
     package let code: ResultCode
-    /// SQLite's message. For people, never matched on.
+    /// SQLite's message. For display only; never compared.
     package let message: String
-    /// The statement, if there was one. It holds no values: those are always bound.
+    /// The statement, if there was one. It contains no values, because those are always bound.
     package let sql: String?
-    /// A Boolean that is true if it happened so late in a COMMIT that the transaction may prove
+    /// A Boolean that is true if a COMMIT failed so late that the transaction may turn out to be
     /// committed when the file is next opened.
     package private(set) var mayBeCommitted = false
 
@@ -16,12 +16,12 @@ package struct SQLiteError: Error, Equatable, Sendable {
         self.sql = sql
     }
 
-    /// Marks a failure of a COMMIT.
+    /// Returns this error as that of a COMMIT, with `mayBeCommitted` set accordingly.
     ///
-    /// With a log (WAL) a COMMIT writes the pages, the mark that commits them last, and then syncs
-    /// (wal.c, `sqlite3WalFrames`). If anything fails after the mark, this connection forgets the
-    /// pages, but they stay in the file, and the next reader of the log takes them for committed.
-    /// Only these failures are known to come before the mark.
+    /// In WAL mode a COMMIT writes the pages, ending with a commit mark, and then syncs (wal.c,
+    /// `sqlite3WalFrames`). If anything fails after the mark, this connection discards the pages,
+    /// but they stay in the file, and the next reader of the log treats them as committed. Only the
+    /// failures listed here are known to happen before the mark.
     func inCommit() -> SQLiteError {
         var error = self
         error.mayBeCommitted =
@@ -34,12 +34,12 @@ package struct SQLiteError: Error, Equatable, Sendable {
 }
 
 extension SQLiteError: CustomStringConvertible {
-    /// The part of a statement that is quoted; those that make tables are pages long.
+    /// The maximum length of a quoted statement; those that create tables are pages long.
     private static let longestStatement = 300
 
     package var description: String {
         let place = sql.map { " in: \($0.prefix(Self.longestStatement))" } ?? ""
-        // Often SQLite's message is only the meaning of the code.
+        // SQLite's message is often just the description of the code.
         let detail = message.hasSuffix(code.meaning) ? "(\(code.rawValue))" : "[\(code)]"
         return "SQLite: \(message) \(detail)\(place)"
     }

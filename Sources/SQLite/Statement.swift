@@ -1,16 +1,16 @@
 internal import CSQLite
 
-/// One prepared statement; its handle is finalized with it.
+/// A prepared statement; its handle is finalized when it is released.
 ///
 /// A statement keeps its connection's handle alive (`sqlite3_close_v2`), so the order in which the
-/// two end does not matter.
+/// two are released does not matter.
 struct Statement: ~Copyable {
     private let handle: OpaquePointer
     private let connection: OpaquePointer
-    /// The index of the value of each parameter in SQLite's order: that of `$3` is 2.
+    /// For each parameter in SQLite's order, the index of its value: 2 for `$3`.
     private let positions: [Int]
 
-    /// Compiles the first statement of `sql`, to be kept and run many times.
+    /// Compiles the first statement of `sql`, to be run many times.
     init(_ sql: String, on connection: OpaquePointer) throws(SQLiteError) {
         var handle: OpaquePointer?
         let code = sqlite3_prepare_v3(
@@ -26,7 +26,7 @@ struct Statement: ~Copyable {
         }
         self.handle = handle
         self.connection = connection
-        // A name of digits is a position to PostgreSQL; SQLite numbers names as they first appear.
+        // To PostgreSQL `$3` is the third value; SQLite numbers names by their first occurrence.
         positions = (0..<sqlite3_bind_parameter_count(handle)).map { index in
             let name = sqlite3_bind_parameter_name(handle, index + 1).map { String(cString: $0) }
             return name.flatMap { Int($0.dropFirst()) }.map { $0 - 1 } ?? Int(index)
@@ -77,8 +77,8 @@ struct Statement: ~Copyable {
         case .integer(let integer):
             sqlite3_bind_int64(handle, index, integer)
         case .text(let text):
-            // Swift passes a copy that is never null, with its length, so that neither an empty
-            // text becomes NULL nor one with a NUL inside is cut.
+            // Swift passes a pointer that is never null, and the length is given: an empty text
+            // does not become NULL, and a text with a NUL character is not truncated.
             sqlite3_bind_text(handle, index, text, Int32(text.utf8.count), copied)
         case .blob(let bytes):
             bytes.withUnsafeBytes {
@@ -92,5 +92,6 @@ struct Statement: ~Copyable {
     private var sql: String? { sqlite3_sql(handle).map { String(cString: $0) } }
 }
 
-/// `SQLITE_TRANSIENT`, a macro that Swift does not see: SQLite copies the bytes before it returns.
+/// The value of the macro `SQLITE_TRANSIENT`, which Swift does not import: SQLite copies the bytes
+/// before it returns.
 private var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }

@@ -1,6 +1,6 @@
-/// The compiled statements of one connection, by their texts.
+/// The compiled statements of one connection, by SQL text.
 ///
-/// The texts are constants of the program, which bounds their number; the limit catches text that
+/// The texts are constants in the program, which bounds their number; the limit detects text that
 /// is not constant.
 final class StatementCache {
     private static let limit = 256

@@ -5,9 +5,9 @@ package enum Value: Equatable, Sendable {
     case text(String)
     case blob([UInt8])
 
-    /// An integer, or NULL.
+    /// Returns an integer value, or NULL for `nil`.
     package static func integer(_ value: Int64?) -> Value { value.map { .integer($0) } ?? .null }
 
-    /// Text, or NULL.
+    /// Returns a text value, or NULL for `nil`.
     package static func text(_ value: String?) -> Value { value.map { .text($0) } ?? .null }
 }

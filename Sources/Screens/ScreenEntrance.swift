@@ -6,7 +6,7 @@ import NIOCore
 import NIOPosix
 import Pages
 
-/// A port of 127.0.0.1: pages of its own origin, in a browser of a user who may see them.
+/// The access checks of a port of 127.0.0.1: its own pages, in browsers of permitted users.
 struct ScreenEntrance: Entrance {
     let lowestLevel: AccessLevel
     let headers = HTTPFields(policy: .screen)
@@ -22,14 +22,14 @@ struct ScreenEntrance: Entrance {
         guard let client = channel.remoteAddress, let server = channel.localAddress,
             let peer = TCPPeer(client: client, server: server)
         else { return channel.eventLoop.makeSucceededFuture(nil) }
-        // The kernel writes its whole table: not on the event loop.
+        // The kernel generates the whole table for this read: too slow for the event loop.
         return NIOThreadPool.singleton.runIfActive(eventLoop: channel.eventLoop) {
             peer.userID().map { Peer(userID: $0, groupID: nil) }
         }
     }
 
     func reply(_ problem: Problem, to request: Request) -> Response {
-        // A browser that shows a page; a script asks for something else.
+        // A browser that opens a page accepts HTML; a script accepts something else.
         guard request.headers[.accept]?.contains("text/html") == true else {
             return .problem(problem)
         }

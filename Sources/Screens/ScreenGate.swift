@@ -5,14 +5,14 @@ import LocalAPI
 /// Decides which requests come from the screen's own page, or from a person who typed its address.
 ///
 /// A page of another origin can send requests to loopback, and one whose name resolves to loopback
-/// (DNS rebinding) can read the replies. Each names itself in a header that it cannot change.
+/// (DNS rebinding) can read the replies. Both are recognised by headers that they cannot change.
 struct ScreenGate {
-    /// The only `Host`: `127.0.0.1:7465`.
+    /// The only accepted `Host`: `127.0.0.1:7465`.
     let authority: String
 
-    /// - Parameter port: The port that is served, of 127.0.0.1.
+    /// - Parameter port: The port of 127.0.0.1 that is served.
     init(port: Int) {
-        // A browser leaves the port of its scheme away.
+        // Browsers omit the default port of the scheme.
         authority = port == 80 ? "127.0.0.1" : "127.0.0.1:\(port)"
     }
 
@@ -36,7 +36,7 @@ struct ScreenGate {
             }
         default:
             guard origins.count == 1 else { throw Self.foreign }
-            // A page of another origin can send every other type without being asked about.
+            // A page of another origin can send other types without a preflight request.
             guard fields[values: .contentType].map(Self.mediaType) == ["application/json"] else {
                 throw Problem(
                     .unsupportedMediaType,

@@ -6,15 +6,15 @@ import NIOCore
 import Pages
 import ServiceLifecycle
 
-/// A page that gotchud serves to a browser of this machine, each on its own port: browsers keep
-/// apart what belongs to two ports.
+/// A page that gotchud serves to browsers on this machine. Each has its own port, because browsers
+/// isolate the origins of different ports.
 package enum Screen: Sendable {
-    /// The customer's, which only shows.
+    /// The customer's display, which is read-only.
     case display
-    /// The cashier's.
+    /// The cashier's till.
     case till
 
-    /// The level without which not even the page is sent.
+    /// The access level that is needed to load the page.
     var level: AccessLevel {
         switch self {
         case .display: .viewer
@@ -25,12 +25,12 @@ package enum Screen: Sendable {
 
 /// The port of one screen.
 ///
-/// The callers are known by the kernel's word on their connections, as on the socket, and a
-/// browser's page by what the browser says of it (`ScreenGate`).
+/// Callers are identified by the user that the kernel reports for their connection, as on the
+/// socket, and a browser's page by the headers that the browser sends (`ScreenGate`).
 package struct ScreenServer: Service {
-    /// The connections that there can be at once; more wait in the kernel's queue.
+    /// The maximum number of open connections; more wait in the kernel's queue.
     static let connectionLimit = 36
-    /// A browser has six and a stream. Owners can come when the others have all.
+    /// A browser opens six and a stream. Owners can connect even if all others are in use.
     static let limits = LocalTraffic.Limits(user: 32, strangers: 4, common: 34)
 
     private let screen: Screen
@@ -41,9 +41,9 @@ package struct ScreenServer: Service {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - address: An address of IPv4: the kernel's table of callers is that of IPv4.
+    ///   - address: An IPv4 address: callers are looked up in the kernel's table for IPv4.
     ///   - policy: Returns the policy in force; called for each connection and each request.
-    ///   - routes: Adds what the screen serves beside its style sheets and scripts.
+    ///   - routes: Adds the screen's routes in addition to its style sheets and scripts.
     package init(
         _ screen: Screen,
         at address: LoopbackAddress,

@@ -1,30 +1,30 @@
 import Glibc
 import NIOCore
 
-/// The user at the other end of a TCP connection within this machine, by the kernel's word.
+/// The user at the other end of a TCP connection within this machine, as the kernel reports it.
 ///
-/// Each end has a line in `/proc/net/tcp` (proc_net_tcp(5)), with the user who made its socket.
+/// Each end has a line in `/proc/net/tcp` (proc_net_tcp(5)), with the user who created its socket.
 struct TCPPeer {
-    /// The ends in the client's line: `0100007F:A1B2 0100007F:1D29`.
+    /// The two addresses in the client's line: `0100007F:A1B2 0100007F:1D29`.
     private let ends: String
 
-    /// - Returns: `nil` if one is not an address of IPv4.
+    /// - Returns: `nil` if an address is not IPv4.
     init?(client: SocketAddress, server: SocketAddress) {
         guard let client = client.inTable, let server = server.inTable else { return nil }
         ends = "\(client) \(server)"
     }
 
-    /// Looks the client's user up, and blocks for a moment; `nil` if the kernel names none.
+    /// Looks up the client's user, and blocks briefly; `nil` if the kernel reports none.
     func userID() -> UInt32? {
-        // A socket that closes while the table is read can hide one beside it: once more.
+        // A socket that closes while the table is read can hide an adjacent line: retry once.
         Self.read().flatMap(userID) ?? Self.read().flatMap(userID)
     }
 
-    /// The largest table that is read, in bytes: some 100,000 connections.
+    /// The maximum size of the table in bytes: some 100,000 connections.
     private static let tableLimit = 16 << 20
 
-    /// Reads the table. The kernel writes it in pieces, each of which is shorter than was asked
-    /// for: only an empty one is the end.
+    /// Reads the table. The kernel returns it in pieces, each shorter than requested: only an empty
+    /// one is the end.
     private static func read() -> String? {
         let descriptor = open("/proc/self/net/tcp", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -40,14 +40,14 @@ struct TCPPeer {
         return nil
     }
 
-    /// The client's user by a table.
+    /// Returns the client's user from a table.
     ///
-    /// Of a socket that its program has closed the kernel says user 0: only one that is established
-    /// and has an inode still is somebody's.
+    /// For a socket that its program has closed, the kernel reports user 0: the user is valid only
+    /// if the connection is established and has an inode.
     func userID(in table: String) -> UInt32? {
         guard let ends = table.utf8.firstRange(of: " \(ends) ".utf8) else { return nil }
         let line = table[ends.upperBound...].utf8.prefix { $0 != UInt8(ascii: "\n") }
-        // State, queues, timer, retransmissions, user, time limit, inode.
+        // State, queues, timer, retransmissions, user, timeout, inode.
         let columns = line.split(separator: UInt8(ascii: " ")).map { Substring($0) }
         guard columns.count > 6, columns[0] == "01", let inode = UInt64(columns[6]), inode > 0
         else { return nil }
@@ -56,7 +56,7 @@ struct TCPPeer {
 }
 
 extension SocketAddress {
-    /// The address as the table writes it: as the kernel keeps it in memory, and the port.
+    /// The address in the table's format: the bytes in the kernel's memory order, and the port.
     fileprivate var inTable: String? {
         guard case .v4 = self,
             let bytes = ipAddress?.split(separator: ".").compactMap({ UInt8($0) }),

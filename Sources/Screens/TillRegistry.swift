@@ -1,13 +1,13 @@
 package import GotchuAPI
 package import LocalAPI
 
-/// The paired tills, as the till's port needs them.
+/// The registry of paired tills, as the till's port uses it.
 package protocol TillRegistry: Sendable {
-    /// Begins to pair a page.
+    /// Begins the pairing of a page.
     func begin() throws(Problem) -> PairingOffer
-    /// Returns the outcome of a page's pairing; its token once.
+    /// Returns the outcome of a page's pairing, with its token the first time only.
     func outcome(ofTicket ticket: String) throws(Problem) -> PairingOutcome
-    /// The till of a bearer token; `nil` if there is none, or none any more.
+    /// Returns the till of a bearer token; `nil` if the token is unknown or no longer valid.
     func till(ofToken token: String) -> PairingView?
     /// Counts a refund against its till's limit, durably, and makes it.
     func refund(

@@ -7,7 +7,7 @@ package import LocalAPI
 import NIOCore
 package import Pages
 
-/// The till's port: its page, and the calls of a page that was paired.
+/// The till's port: its page, and the calls of a paired page.
 ///
 /// Each call needs the caller's level and the till's bearer token: one user may run the till's
 /// browser and another program.
@@ -76,7 +76,7 @@ package struct TillRoutes: Sendable {
         try await calls.tillEvents(context) { () throws(Problem) in _ = try till(of: request) }
     }
 
-    /// A till whose token a request carries.
+    /// The till that a request's token belongs to.
     private struct CallingTill {
         let view: PairingView
         let token: String

@@ -8,7 +8,7 @@ package enum DurableFile {
         package let reason: String
     }
 
-    /// Replaces a file by way of a new one beside it: the old contents stay until the new ones are
+    /// Replaces a file through a new one beside it: the old contents stay until the new ones are
     /// on the disk, and those survive a power cut once this returns.
     ///
     /// - Parameters:
@@ -21,7 +21,7 @@ package enum DurableFile {
         like old: stat? = nil
     ) throws(Failure) {
         let new = path + ".new"
-        // A file left by a crash, or put there by somebody, would keep its owner and its mode.
+        // A file left by a crash, or put there by another user, would keep its owner and its mode.
         unlink(new)
         let descriptor = try call("open") {
             open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -2,7 +2,7 @@ internal import CLinux
 
 /// The limit on files that the process holds open.
 package enum OpenFiles {
-    /// The files beside connections: databases, logs, the radio, threads' wake-ups.
+    /// The number of files besides connections: databases, logs, the radio, threads' wake-ups.
     private static let others = 500
 
     /// Raises the limit of open files to hold `wanted` connections, as far as the system allows.

@@ -1,8 +1,8 @@
 package import ServiceLifecycle
 
 extension ServiceGroupConfiguration.ServiceConfiguration {
-    /// A service that logs and errors call by its type's name. Its description, which they would
-    /// have otherwise, is all that it holds: pages, configuration, secrets.
+    /// Creates a service that logs and errors name by its type. Its description, the default name,
+    /// contains all that it holds: pages, configuration, secrets.
     package init(
         named service: any Service,
         onFailure failureTermination: TerminationBehavior = .cancelGroup

@@ -3,8 +3,8 @@ import Glibc
 
 /// Safeguards of the three standard streams.
 package enum StandardStreams {
-    /// Makes closed streams lead nowhere, and the process end with 74 if its standard output could
-    /// not be written completely. Must be called before anything else.
+    /// Opens closed streams to /dev/null, and makes the process end with 74 if its standard output
+    /// could not be written completely. Must be called before anything else.
     package static func guardAll() {
         occupyClosed()
         let isGuarded = atexit {

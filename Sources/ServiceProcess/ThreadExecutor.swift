@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// A serial executor with a thread of its own, for an actor whose calls block.
 ///
-/// Blocking on the cooperative pool would stop every task of the program: it has one thread per
-/// core. The thread ends when the last reference to the executor is gone and its queue is empty.
+/// Blocking in the cooperative pool would stall the program's tasks: it has one thread per core.
+/// The thread ends when the last reference to the executor is gone and its queue is empty.
 package final class ThreadExecutor: SerialExecutor {
     private let inbox: Inbox
 
@@ -66,7 +66,7 @@ private final class Inbox: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Wakes the thread. Written only when the queue stops being empty, so it never fills.
+    /// The eventfd that wakes the thread. Written when the queue stops being empty and on close.
     private let wake: Int32
 
     init() {

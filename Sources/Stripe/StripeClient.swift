@@ -7,17 +7,17 @@ import OutboundHTTP
 
 /// Stripe's API, version 1.
 ///
-/// Each call is sent once: its caller decides about another try, because only the caller has
-/// recorded the key. No call throws. Safe to use from any number of tasks.
+/// Each call is sent once: its caller decides about a retry, because only the caller has recorded
+/// the key. No call throws. Safe to use from any number of tasks.
 package struct StripeClient: Sendable {
-    /// The version of the API whose replies are read. Webhook endpoints have one of their own,
-    /// which is why only ids are read of an event.
+    /// The version of the API whose replies are parsed. Webhook endpoints have their own version,
+    /// so only the ids of an event are read.
     package static let version = "2026-05-27.dahlia"
-    /// Stripe itself.
+    /// The address of Stripe's API.
     package static let address = "https://api.stripe.com"
-    /// The time limit of a call, from connecting to the last byte.
+    /// The default timeout of a call, from connecting to the last byte.
     package static let usualLimit: Duration = .seconds(30)
-    /// The largest reply, in bytes: a page of a hundred events.
+    /// The largest accepted reply, in bytes: enough for a page of a hundred events.
     static let replyLimit = 4 * 1024 * 1024
 
     private let address: String
@@ -28,9 +28,9 @@ package struct StripeClient: Sendable {
     private let onOutcome: @Sendable (StripeCallReport) -> Void
 
     /// - Parameters:
-    ///   - address: An origin, without a slash at its end.
-    ///   - http: Made with `httpConfiguration`; the caller shuts it down.
-    ///   - limit: The time limit of a call.
+    ///   - address: An origin, without a trailing slash.
+    ///   - http: A client with `httpConfiguration`; the caller shuts it down.
+    ///   - limit: The timeout of a call.
     ///   - onOutcome: Called after each call, for metrics.
     package init(
         address: String = StripeClient.address,
@@ -47,8 +47,8 @@ package struct StripeClient: Sendable {
         pace = CallPace()
     }
 
-    /// The settings of the HTTP client: no redirects, one kind of HTTP, and no reply ends the
-    /// process.
+    /// The settings of the HTTP client: no redirects, a single HTTP version, and no reply can end
+    /// the process.
     package static var httpConfiguration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration.outbound(
             connect: .seconds(5),
@@ -58,7 +58,7 @@ package struct StripeClient: Sendable {
         return configuration
     }
 
-    /// Makes a call, after a wait if there were many before it.
+    /// Makes a call, after a wait if too many were made just before.
     package func send<Reply>(_ call: StripeCall<Reply>) async -> StripeOutcome<Reply> {
         let start = MonotonicTime.now
         let raw: StripeOutcome<[UInt8]>
@@ -83,7 +83,7 @@ package struct StripeClient: Sendable {
         return outcome
     }
 
-    /// Parses a reply of the wanted kind.
+    /// Parses a reply of the expected type.
     static func decode<Reply: StripeObject>(_ body: [UInt8]) -> Reply? {
         let data = Data(body)
         guard let kind = try? JSONDecoder().decode(Kind.self, from: data),
@@ -148,7 +148,7 @@ package struct StripeClient: Sendable {
         }
     }
 
-    /// Returns the kind of a failure, without anything that the other side sent.
+    /// Returns the reason for a failure, without any data from the other side.
     private static func reason(_ error: any Error) -> StripeFault.Reason {
         if error is TimedOut { return .timedOut }
         if error is NIOTooManyBytesError { return .tooLarge }
@@ -165,9 +165,9 @@ package struct StripeClient: Sendable {
 package struct StripeCallReport: Sendable {
     package let call: String
     package let outcome: StripeOutcomeKind
-    /// A Boolean that is true if Stripe itself has answered.
+    /// A Boolean that is true if Stripe itself answered.
     package let isAnswer: Bool
-    /// A Boolean that is true if the answer was that of an earlier try with the key.
+    /// A Boolean that is true if the answer is a replay of an earlier attempt's answer.
     package let isReplay: Bool
     package let time: Duration
 }

@@ -1,28 +1,28 @@
 import FoundationEssentials
 
-/// The meaning of what came, or did not come, of a call. Every reply has exactly one.
+/// The outcome of a call, with or without a reply. Every reply has exactly one.
 package enum StripeOutcome<Reply: Sendable>: Sendable {
-    /// Stripe has done it, now or at an earlier try with this key.
+    /// Stripe has done it, now or in an earlier attempt with this key.
     case done(Reply)
-    /// Nothing was done, and the same key will say so again: a definite no.
+    /// A definite refusal: nothing was done, and a retry with the same key gets the same answer.
     case refused(StripeProblem)
-    /// Nothing was done, and the same key will say so again; the same call can succeed later with
-    /// a new key, when there is money.
+    /// Nothing was done, and a retry with the same key gets the same answer; with a new key the
+    /// call can succeed later, when there are funds.
     case insufficient(StripeProblem)
-    /// It may have been done: the same call with the same key, after a wait.
+    /// It may have been done: retry with the same key after a wait.
     case unknown(StripeFault)
-    /// It may have been done, and the same key will not tell: the object has to be looked for.
+    /// It may have been done, and the same key will not show it: search for the object.
     case unresolved(StripeFault)
-    /// Nothing is known of this try: the same call with the same key, later. Stripe is busy, or
-    /// we have made too many calls.
+    /// Nothing is known of this attempt: retry later with the same key. Stripe is busy, or we have
+    /// made too many calls.
     case throttled(retryAfter: Duration?)
-    /// Nothing was done: the key of this server is not accepted, or may not do this. Nothing
-    /// fails by that; the operator has to act.
+    /// Nothing was done: this server's API key is not accepted, or lacks a permission. No record
+    /// fails because of it; the operator has to act.
     case misconfigured(StripeProblem)
-    /// The key was used with other parameters: a bug of ours, or books that were restored.
+    /// The key was used with other parameters: a bug of ours, or a restored ledger.
     case keyReused(StripeProblem)
 
-    /// Returns the outcome, and of what was done what follows.
+    /// Returns the outcome; if the call was done, the result of `transform`.
     package func then<Other>(_ transform: (Reply) -> StripeOutcome<Other>) -> StripeOutcome<Other> {
         switch self {
         case .done(let reply): transform(reply)
@@ -50,7 +50,7 @@ package enum StripeOutcome<Reply: Sendable>: Sendable {
         }
     }
 
-    /// A Boolean that is true if Stripe itself has answered, whatever it said.
+    /// A Boolean that is true if Stripe itself answered, whatever the answer.
     var isAnswer: Bool {
         switch self {
         case .done, .refused, .insufficient, .misconfigured, .keyReused: true
@@ -60,15 +60,15 @@ package enum StripeOutcome<Reply: Sendable>: Sendable {
     }
 }
 
-/// The kinds of outcomes, as metrics name them.
+/// The kinds of outcomes, as named in metrics.
 package enum StripeOutcomeKind: String, Sendable {
     case done, refused, insufficient, unknown, unresolved, throttled, misconfigured
     case keyReused = "key_reused"
 }
 
-/// A refusal of Stripe's. Its words hold no secret of ours.
+/// A refusal by Stripe. Its texts contain none of our secrets.
 package struct StripeProblem: Error, Equatable, Sendable {
-    /// The longest code and sentence that are kept, in Unicode scalars.
+    /// The lengths to which codes and messages are cut, in Unicode scalars.
     private static let codeLimit = 64
     private static let messageLimit = 300
 
@@ -77,11 +77,11 @@ package struct StripeProblem: Error, Equatable, Sendable {
     let type: String
     /// `balance_insufficient`, `resource_missing`, …; empty if there is none.
     package let code: String
-    /// For the operator, in English. Empty where it may hold a secret.
+    /// The message for the operator, in English. Empty if it may contain a secret.
     package let message: String
-    /// The id by which Stripe's support finds the call.
+    /// The id by which Stripe's support can find the call.
     package let requestID: String?
-    /// A Boolean that is true if an earlier try with the key was refused, and is told again.
+    /// A Boolean that is true if it replays the refusal of an earlier attempt with the key.
     package let isReplay: Bool
 
     init(
@@ -100,13 +100,13 @@ package struct StripeProblem: Error, Equatable, Sendable {
         self.requestID = requestID.map { $0.cut(to: Self.codeLimit) }
     }
 
-    /// Returns true for a sentence with a part of a key or of a client secret.
+    /// Returns true if a message contains a part of a key or of a client secret.
     private static func isSecret(_ text: String) -> Bool {
         ["sk_", "rk_", "whsec_", "_secret_", "ek_"].contains { text.contains($0) }
     }
 }
 
-/// The reason why the outcome of a call is not known.
+/// The reason why the outcome of a call is unknown.
 package struct StripeFault: Error, Equatable, Sendable {
     /// The kind of a fault.
     package enum Reason: String, Sendable {
@@ -118,7 +118,7 @@ package struct StripeFault: Error, Equatable, Sendable {
     package let reason: Reason
     /// The status of the reply, if there was one.
     package let status: Int?
-    /// A Boolean that is true if the reply was in Stripe's form: not from something between.
+    /// A Boolean that is true if the reply has Stripe's format, so is not from a proxy in between.
     let isStripes: Bool
     package let requestID: String?
 
@@ -135,18 +135,18 @@ package struct StripeFault: Error, Equatable, Sendable {
     }
 }
 
-/// A reply as it came.
+/// A reply before it is classified.
 struct RawReply: Sendable {
     let status: Int
     var body: [UInt8] = []
-    /// `Stripe-Should-Retry`: Stripe's own word on that, which is not always there.
+    /// `Stripe-Should-Retry`: Stripe's advice on retries, which is not always present.
     var shouldRetry: Bool?
-    /// `Idempotent-Replayed`: the first execution's reply, kept under the key.
+    /// `Idempotent-Replayed`: true if it is the first execution's reply, stored under the key.
     var isReplay = false
     var retryAfter: Duration?
     var requestID: String?
 
-    /// Classifies the reply by the rules of Stripe's idempotency.
+    /// Classifies the reply by the rules of Stripe's idempotency keys.
     ///
     /// Sources: docs.stripe.com/api/idempotent_requests (the first execution's reply is replayed,
     /// a 500 too; not that of invalid parameters, a conflict or a limit),
@@ -154,15 +154,15 @@ struct RawReply: Sendable {
     var outcome: StripeOutcome<[UInt8]> {
         if (200..<300).contains(status) { return .done(body) }
         guard let problem = problem else {
-            // An error page of something between, a redirect, a torn reply.
+            // An error page of a proxy in between, a redirect, or a truncated reply.
             return unknown(status >= 500 ? .failing : .unreadable)
         }
         if problem.type == "idempotency_error" {
-            // In progress says 409, other parameters 400.
+            // A call in progress is a 409, other parameters are a 400.
             return status == 409 ? .throttled(retryAfter: retryAfter) : .keyReused(problem)
         }
         switch status {
-        // The account that the call is about is closed, or no more of this platform.
+        // The account that the call is about is closed, or no longer connected to this platform.
         case 403 where problem.code == "account_invalid": return .refused(problem)
         case 401, 403: return .misconfigured(problem)
         case 409, 429: return .throttled(retryAfter: retryAfter)
@@ -187,7 +187,7 @@ struct RawReply: Sendable {
             isStripes: isStripes,
             requestID: requestID
         )
-        // A replayed failure will be replayed for as long as the key is kept.
+        // A replayed failure will be replayed as long as the key is stored.
         return shouldRetry == false || isReplay ? .unresolved(fault) : .unknown(fault)
     }
 
@@ -201,7 +201,7 @@ struct RawReply: Sendable {
         let message: String?
     }
 
-    /// The error object; `nil` if the body is none.
+    /// The error object; `nil` if the body has none.
     private var problem: StripeProblem? {
         guard let document = try? JSONDecoder().decode(Document.self, from: Data(body)) else {
             return nil
@@ -218,7 +218,7 @@ struct RawReply: Sendable {
 }
 
 extension String {
-    /// Returns the text cut to so many scalars.
+    /// Returns the text cut to a number of scalars.
     fileprivate func cut(to limit: Int) -> String {
         String(String.UnicodeScalarView(unicodeScalars.prefix(limit)))
     }

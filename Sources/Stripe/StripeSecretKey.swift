@@ -1,12 +1,12 @@
-/// The key with which a server calls Stripe. It is never printed.
+/// The API key with which a server calls Stripe. It is never printed.
 package struct StripeSecretKey: Sendable, CustomStringConvertible {
     var text: String { reveal() }
     /// A Boolean that is true for a key that moves real money.
     package let isLive: Bool
-    /// The text is held by a function, which no dump looks into.
+    /// The text is stored in a closure, which no dump shows.
     private let reveal: @Sendable () -> String
 
-    /// - Returns: `nil` for a text that is no secret or restricted key of Stripe's.
+    /// - Returns: `nil` for a text that is not a secret or restricted key of Stripe.
     package init?(_ text: String) {
         let forms = [
             ("sk_test_", false), ("rk_test_", false), ("sk_live_", true), ("rk_live_", true),
@@ -31,7 +31,7 @@ package struct StripeSecretKey: Sendable, CustomStringConvertible {
     package var description: String { isLive ? "a live key" : "a test key" }
 }
 
-/// The key that an app shows: no secret, and of the same mode as the server's.
+/// The publishable key for apps: not secret, and of the same mode as the server's key.
 package struct StripePublishableKey: Equatable, Sendable {
     package let text: String
     package let isLive: Bool

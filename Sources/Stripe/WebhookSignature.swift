@@ -2,15 +2,15 @@ import Crypto
 import FoundationEssentials
 package import GotchuCore
 
-/// The secret with which Stripe signs what it sends to one endpoint. It is never printed.
+/// The secret with which Stripe signs webhooks to one endpoint. It is never printed.
 package struct EndpointSecret: Sendable, CustomStringConvertible {
-    /// The whole text is the key: unlike with Standard Webhooks nothing of it is decoded.
+    /// The HMAC key: the whole text; unlike in Standard Webhooks no part of it is decoded.
     fileprivate var key: SymmetricKey { reveal() }
 
-    /// Held by a function, which no dump looks into.
+    /// The key is stored in a closure, which no dump shows.
     private let reveal: @Sendable () -> SymmetricKey
 
-    /// - Returns: `nil` for a text that is no secret of an endpoint.
+    /// - Returns: `nil` for a text that is not an endpoint's secret.
     package init?(_ text: String) {
         guard text.hasPrefix("whsec_"), (7...255).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -24,22 +24,22 @@ package struct EndpointSecret: Sendable, CustomStringConvertible {
 
 /// The header `Stripe-Signature`: `t=1700000000,v1=…[,v1=…]`.
 ///
-/// Source: docs.stripe.com/webhooks/signature. While a secret is rolled there is one `v1` for
-/// each.
+/// Source: docs.stripe.com/webhooks/signature. While a secret is rotated there is one `v1` for each
+/// secret.
 package struct WebhookSignature: Sendable {
-    /// The longest difference of the clocks, in either direction: nobody can use an old call
-    /// again.
+    /// The largest clock difference, in either direction, so that an old request cannot be
+    /// replayed.
     static let tolerance: Duration = .seconds(300)
     /// The longest header, in bytes.
     private static let headerLimit = 2_048
-    /// The largest number of signatures that are compared.
+    /// The most signatures that are compared.
     private static let countLimit = 16
 
     private let time: String
     private let seconds: Int64
     private let codes: [[UInt8]]
 
-    /// - Returns: `nil` for a header without one time and a signature.
+    /// - Returns: `nil` for a header without exactly one time and at least one signature.
     package init?(_ header: String) {
         guard header.utf8.count <= Self.headerLimit else { return nil }
         var times: [Substring] = []
@@ -63,16 +63,16 @@ package struct WebhookSignature: Sendable {
         self.codes = codes
     }
 
-    /// The verdict on a call.
+    /// The verdict on a request.
     package enum Verdict: Equatable, Sendable {
         case genuine
-        /// Signed with none of the secrets.
+        /// Not signed with any of the secrets.
         case foreign
-        /// Signed by Stripe at another time.
+        /// Signed by Stripe, but too long ago or in the future.
         case stale
     }
 
-    /// Compares the signatures of a body, as it came, with those of each secret.
+    /// Compares the signatures with those of the unmodified body for each secret.
     package func verdict(
         on body: [UInt8],
         secrets: [EndpointSecret],

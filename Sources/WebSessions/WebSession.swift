@@ -9,18 +9,18 @@ package struct WebSession: Equatable, Sendable {
     package static let lifetime: Duration = .seconds(12 * 60 * 60)
     /// The time without a request after which a person has to log in again.
     static let longestSilence: Duration = .seconds(30 * 60)
-    /// The time for which a further request is not recorded: one write a minute is enough.
+    /// The shortest time between two writes of `usedAt`: one per minute is enough.
     static let useStep: Duration = .seconds(60)
 
     /// SHA-256 of its token.
     package let id: [UInt8]
-    /// The user whom it acts for; never changes.
+    /// The user it acts for; never changes.
     package let user: UserID
     /// The user's name, for pages.
     package let userName: String
-    /// Its rights, in the words of a token's `scope`.
+    /// Its scopes, in the format of a token's `scope`.
     package let scopes: String
-    /// The time at which the person proved an identity; `nil` if the issuer does not say.
+    /// The time of the login at the identity issuer; `nil` if the issuer does not report it.
     package let authenticatedAt: Timestamp?
     package let usedAt: Timestamp
     package let expiresAt: Timestamp
@@ -47,7 +47,7 @@ package struct WebSession: Equatable, Sendable {
         self.endedAt = endedAt
     }
 
-    /// Returns true if the session may act at a time.
+    /// Returns true if the session is neither ended nor expired.
     func isGood(at time: Timestamp) -> Bool {
         endedAt == nil && time < expiresAt && time < usedAt.advanced(by: Self.longestSilence)
     }

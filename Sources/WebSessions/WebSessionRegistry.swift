@@ -3,7 +3,7 @@ package import Ledger
 package import LedgerStore
 
 /// The sessions of browsers, stored in the ledger's database, so that each server knows them and a
-/// logout counts everywhere at once.
+/// logout takes effect everywhere at once.
 package struct WebSessionRegistry: Sendable {
     private let database: any Database
 
@@ -11,16 +11,16 @@ package struct WebSessionRegistry: Sendable {
         self.database = database
     }
 
-    /// Begins a session; removes some that have expired.
+    /// Begins a session; removes some expired ones.
     ///
-    /// - Returns: False if there is, or was, one of that id: its login was used before.
+    /// - Returns: False if a session with this id exists or existed: its login was used before.
     package func begin(_ session: WebSession) async throws(LedgerError) -> Bool {
         try await database.change(Beginning(session: session))
     }
 
-    /// Returns a session that may act now, and records its use.
+    /// Returns a session that is valid now, and records its use.
     ///
-    /// - Parameter isUsed: False for what a page asks for by itself: nobody may be there.
+    /// - Parameter isUsed: False for a request that a page makes by itself: nobody may be there.
     /// - Throws: If it cannot be read. A use that cannot be written is not recorded.
     package func session(
         _ id: [UInt8],
@@ -63,8 +63,8 @@ extension WebSession: RowValue {
 }
 
 private struct Beginning: StoreQuery {
-    /// The number of expired sessions that one login removes: more than one, so that they never
-    /// gather, and few enough to delay nobody.
+    /// The number of expired sessions that one login removes: more than one, so that they do not
+    /// accumulate, and few enough to delay nothing.
     private static let slice: Int64 = 100
 
     let session: WebSession

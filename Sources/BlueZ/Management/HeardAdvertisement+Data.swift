@@ -1,7 +1,7 @@
 package import GotchuCore
 
-/// Advertising data as it is on the air: fields of a length, a type and a value (Core
-/// Specification, Vol 3 Part C 11; types from Assigned Numbers 2.3).
+/// The format of advertising data: fields of a length, a type and a value (Core Specification, Vol
+/// 3 Part C 11; types from Assigned Numbers 2.3).
 extension HeardAdvertisement {
     private enum FieldType {
         static let incompleteUUIDs16: UInt8 = 0x02
@@ -17,13 +17,13 @@ extension HeardAdvertisement {
         static let serviceData128: UInt8 = 0x21
     }
 
-    /// Longer values than any legacy advertisement can hold are not ours.
+    /// The longest value in a legacy advertisement; longer ones are not ours.
     private static let valueLimit = 31
 
-    /// Reads what concerns our service, as BlueZ reads it (src/eir.c): a field of length zero or
-    /// one that is longer than what is left ends the data, and of two equal fields the last counts.
+    /// Reads the data about our service as BlueZ does (src/eir.c): a field of length zero, or one
+    /// longer than the rest, ends the data, and of two equal fields the last counts.
     ///
-    /// - Parameter data: the advertisement, followed by its scan response if there was one.
+    /// - Parameter data: The advertisement, followed by its scan response if there was one.
     package init(data: Span<UInt8>, serviceUUID: UUID16) {
         self.init()
         var start = 0
@@ -66,7 +66,7 @@ extension HeardAdvertisement {
 
     private mutating func applyName(_ value: Span<UInt8>) {
         var end = value.count
-        // Some vendors end a name as C does.
+        // Some vendors terminate a name with zero bytes.
         while end > 0, value[end - 1] == 0 { end -= 1 }
         localName =
             end <= Self.valueLimit
@@ -75,13 +75,13 @@ extension HeardAdvertisement {
 }
 
 extension UUID16 {
-    /// The Bluetooth base UUID, little-endian, without the 32 bits that stand before it when
-    /// written (Core Specification, Vol 3 Part B 2.5.1).
+    /// The Bluetooth base UUID, little-endian, without the 32 bits that precede it in text form
+    /// (Core Specification, Vol 3 Part B 2.5.1).
     private static let base: [UInt8] = [
         0xFB, 0x34, 0x9B, 0x5F, 0x80, 0x00, 0x00, 0x80, 0x00, 0x10, 0x00, 0x00,
     ]
 
-    /// Tells whether this UUID stands there in a form of 2, 4 or 16 bytes, little-endian.
+    /// Returns true if this UUID is at an offset, in its 2-, 4- or 16-byte form, little-endian.
     fileprivate func isAt(_ start: Int, of bytes: Span<UInt8>, width: Int) -> Bool {
         let short = width == 16 ? start + Self.base.count : start
         guard bytes[short] == UInt8(truncatingIfNeeded: number),

@@ -1,25 +1,25 @@
 import CBluetooth
 package import GotchuCore
 
-/// One frame of the kernel's management socket, as far as it concerns a listener.
+/// A frame of the kernel's management socket, reduced to the data that a listener needs.
 package enum ManagementEvent: Equatable, Sendable {
-    /// An advertisement was heard while anybody scans.
+    /// An advertisement was heard while any program scans.
     case heard(ManagementReport)
-    /// An adapter came (`hciN` has the index N).
+    /// An adapter was added (`hciN` has the index N).
     case adapterAdded(UInt16)
     case adapterRemoved(UInt16)
-    /// The kernel's answer to a command.
+    /// The kernel's reply to a command.
     case answered(opcode: UInt16, status: UInt8)
-    /// Something else, which is none of ours.
+    /// Another event, which is ignored.
     case other
-    /// Not as the protocol says; dropped.
+    /// A frame that violates the protocol; dropped.
     case malformed
 
-    /// The most that one frame can have: a header and a length of 16 bits. Reports are far shorter.
+    /// The size of the read buffer, in bytes. Reports are far shorter.
     package static let frameLimit = 4096
 
-    /// Reads one frame, which is one packet of the socket. Never fails: what is not understood is
-    /// `other` or `malformed`.
+    /// Parses one frame, which is one packet of the socket. Never fails: frames that cannot be
+    /// parsed are `other` or `malformed`.
     package init(frame: Span<UInt8>, serviceUUID: UUID16) {
         let header = MemoryLayout<mgmt_hdr>.size
         guard frame.count >= header, Int(frame.littleEndian(at: 4)) == frame.count - header else {
@@ -71,14 +71,14 @@ package enum ManagementEvent: Equatable, Sendable {
     }
 }
 
-/// One advertisement as the kernel heard it.
+/// An advertisement as the kernel reported it.
 package struct ManagementReport: Equatable, Sendable {
-    /// N of `hciN`.
+    /// The index N of `hciN`.
     package var adapter: UInt16
-    /// The sender's address and its type, to tell one device from another and for nothing else.
+    /// The sender's address and its type, used only to distinguish devices.
     package var device: UInt64
     package var advertisement: HeardAdvertisement
-    /// `nil` if the controller did not measure it.
+    /// The level; `nil` if the controller did not measure it.
     package var rssi: RSSI?
 }
 

@@ -2,15 +2,15 @@ import Glibc
 
 /// The reason why the kernel's management socket cannot be listened to.
 package enum ManagementFailure: Error, Equatable, Sendable {
-    /// The process lacks CAP_NET_ADMIN; it gets it by a restart alone.
+    /// The process lacks CAP_NET_ADMIN, which it can get only by a restart.
     case noCapability
-    /// The kernel or the service's sandbox gives no Bluetooth socket; with an errno.
+    /// The kernel or the service's sandbox permits no Bluetooth socket; with an errno.
     case noSocket(Int32)
     /// The kernel does not answer on the socket.
     case timedOut
-    /// The socket broke; with an errno, 0 for its end.
+    /// The socket failed; with an errno, or 0 if it was closed.
     case lost(Int32)
-    /// bluetoothd hears what this socket does not.
+    /// bluetoothd hears devices that this socket does not report.
     case silent
 
     /// The reason in words for a log.
@@ -25,7 +25,7 @@ package enum ManagementFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// A Boolean that is true if trying again in the same process can help.
+    /// A Boolean that is true if a retry in the same process can help.
     package var canPass: Bool { self != .noCapability }
 
     private static func text(_ number: Int32) -> String { String(cString: strerror(number)) }

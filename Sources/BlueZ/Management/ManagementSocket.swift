@@ -3,14 +3,14 @@ import Glibc
 
 /// A socket of the kernel's Bluetooth management channel, for listening.
 ///
-/// A listener sends one command in its life, a question that changes nothing; `stopDiscovery` is
-/// sent over a socket of its own. While bluetoothd scans, the kernel copies every report to each
-/// such socket of a process with CAP_NET_ADMIN. So a listener cannot interfere with bluetoothd,
-/// which does not notice scans that other programs start or stop.
+/// A listener sends a single command, a query that changes nothing; `stopDiscovery` is sent over a
+/// separate socket. While bluetoothd scans, the kernel copies every report to each such socket of a
+/// process with CAP_NET_ADMIN. So a listener cannot interfere with bluetoothd, which does not
+/// notice scans that other programs start or stop.
 package struct ManagementSocket: ~Copyable, Sendable {
     package let descriptor: Int32
 
-    /// Reports that may wait in the kernel, in bytes: about 2,000 of them, two busy seconds.
+    /// The kernel's receive buffer, in bytes: room for about 2,000 reports, two busy seconds.
     private static let receiveBuffer: Int32 = 1 << 20
 
     /// Adopts an open socket; for tests, which hold the other end.
@@ -18,7 +18,7 @@ package struct ManagementSocket: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// Opens the kernel's channel. Without CAP_NET_ADMIN that works too, and no reports arrive.
+    /// Opens the kernel's channel. This also works without CAP_NET_ADMIN, but no reports arrive.
     package static func open() throws(ManagementFailure) -> ManagementSocket {
         let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = Glibc.socket(
@@ -29,7 +29,7 @@ package struct ManagementSocket: ~Copyable, Sendable {
         guard descriptor >= 0 else { throw .noSocket(errno) }
         let socket = ManagementSocket(descriptor: descriptor)
         var size = receiveBuffer
-        // Beyond the system's limit, which CAP_NET_ADMIN permits; it works with less too.
+        // More than the system's limit, which CAP_NET_ADMIN permits; a smaller buffer works too.
         _ = setsockopt(
             descriptor,
             SOL_SOCKET,
@@ -52,22 +52,22 @@ package struct ManagementSocket: ~Copyable, Sendable {
 
     deinit { close(descriptor) }
 
-    /// Asks for the connections of no adapter, which only a privileged socket may: the kernel
-    /// checks the permission first, and refuses where it would send no reports either.
+    /// Queries the connections of no adapter, which only a privileged socket may: the kernel checks
+    /// the permission first, and refuses exactly when it would send no reports.
     package func ask() throws(ManagementFailure) {
         try send(UInt16(MGMT_OP_GET_CONNECTIONS), to: UInt16(MGMT_INDEX_NONE), [])
     }
 
-    /// Tells the kernel to end the scan that an adapter is in, by whatever program.
+    /// Asks the kernel to end an adapter's scan, whichever program started it.
     ///
-    /// The command must name the kinds of devices that are scanned for: Low Energy alone, or both.
+    /// The command must name the kinds of devices scanned for: Low Energy alone, or both.
     package func stopDiscovery(adapter: UInt16) throws(ManagementFailure) {
         for kinds: UInt8 in [Self.lowEnergy, Self.lowEnergy | Self.classic] {
             try send(UInt16(MGMT_OP_STOP_DISCOVERY), to: adapter, [kinds])
         }
     }
 
-    /// Kinds of addresses, a bit each (BlueZ, doc/mgmt-api.txt, Start Discovery).
+    /// Address types, one bit each (BlueZ, doc/mgmt-api.txt, Start Discovery).
     private static let classic: UInt8 = 1 << 0
     private static let lowEnergy: UInt8 = 1 << 1 | 1 << 2
 
@@ -86,7 +86,7 @@ package struct ManagementSocket: ~Copyable, Sendable {
         }
     }
 
-    /// The kernel's answer to `ask()`; `nil` if an event is not that.
+    /// Returns the kernel's reply to `ask()`; `nil` if the event is not that reply.
     package static func isPermitted(by event: ManagementEvent) -> Bool? {
         guard case .answered(let opcode, let status) = event,
             opcode == UInt16(MGMT_OP_GET_CONNECTIONS)
@@ -94,15 +94,15 @@ package struct ManagementSocket: ~Copyable, Sendable {
         return status != UInt8(MGMT_STATUS_PERMISSION_DENIED)
     }
 
-    /// The outcome of one attempt to read.
+    /// The outcome of a read attempt.
     package enum Reading: Equatable, Sendable {
         /// A frame of this many bytes is in the buffer.
         case frame(Int)
-        /// A frame was longer than any can be, and is lost.
+        /// A frame was longer than the buffer, and is lost.
         case oversized
-        /// Nothing is there now.
+        /// There is nothing to read now.
         case empty
-        /// The kernel had no room for a frame.
+        /// The kernel had no room for a frame and dropped it.
         case overflow
     }
 

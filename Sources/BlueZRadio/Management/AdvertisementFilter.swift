@@ -1,17 +1,17 @@
 import BlueZ
 import GotchuCore
 
-/// Recognises the kernel's reports, and drops what a stranger repeats: pure.
+/// Recognises the kernel's reports, and detects the repetitions of strangers. Performs no I/O.
 ///
-/// All memory is fixed: however many random addresses are about, nothing grows.
+/// Its memory is fixed: it does not grow, however many random addresses there are.
 struct AdvertisementFilter: Sendable {
-    /// Slots for the last words of strangers; a new one takes the place of another.
+    /// The number of slots for the last reason of each stranger; a new entry replaces another.
     private static let strangerSlots = 1024
 
     private var strangers = [UInt64](repeating: 0, count: strangerSlots)
 
-    /// - Returns: The result of a report, and for a stranger whether it says something new: each is
-    ///   counted once for each thing that it says, as over D-Bus.
+    /// - Returns: The recognition of a report, and true if it is ours or new: a stranger is counted
+    ///   once for each reason, as over D-Bus.
     mutating func recognise(
         _ report: ManagementReport
     ) -> (recognition: HeardAdvertisement.Recognition, isNews: Bool) {

@@ -7,24 +7,24 @@ import Synchronization
 
 /// Reads the management socket on the radio's thread.
 ///
-/// Each report is judged where it is read: a stranger's, which most are, costs a system call and
-/// some comparisons, and never a switch to another thread.
+/// Each report is evaluated where it is read: a stranger's, the most frequent, costs a system call
+/// and some comparisons, but no switch to another thread.
 final class ManagementListener: BusThread.Pump {
-    /// An event beside the reports.
+    /// An event other than a report.
     enum Notice: Equatable, Sendable {
         /// The kernel lets us listen.
         case permitted
         /// The kernel has lost this number of frames since the last notice.
         case overflowed(Int)
-        /// This number of frames was not as the protocol says.
+        /// This number of frames violated the protocol.
         case malformed(Int)
         /// Nothing is read any more.
         case ended(ManagementFailure)
     }
 
-    /// Frames read in one go before other things are looked at.
+    /// The number of frames read in one turn before other work is done.
     private static let batch = 256
-    /// The time that the kernel may take to say whether we may listen.
+    /// The time within which the kernel must answer whether listening is permitted.
     private static let answerLimit: Duration = .seconds(2)
 
     private let socket: ManagementSocket
@@ -36,14 +36,14 @@ final class ManagementListener: BusThread.Pump {
 
     private struct State {
         var buffer: [UInt8] = []
-        /// The frames that the kernel had dropped when it was last asked.
+        /// The kernel's count of dropped frames when it was last read.
         var dropped = 0
-        /// The time by which the kernel must have answered, until it has.
+        /// The time by which the kernel must have answered; `nil` once it has.
         var answerDue: ContinuousClock.Instant?
         var pace = ReadingPace()
-        /// The time until which reports gather unread.
+        /// The time until which reports are left unread, to be read together.
         var gatherEnd: ContinuousClock.Instant?
-        /// The frames read, in one turn or several, since the pace was last told.
+        /// The number of frames read, in one turn or several, since the pace was last updated.
         var readCount = 0
         var hasEnded = true
     }
@@ -57,7 +57,7 @@ final class ManagementListener: BusThread.Pump {
     /// - Parameters:
     ///   - thread: Reads the socket and calls both closures.
     ///   - onReport: Receives every report.
-    ///   - onNotice: Receives everything else; `ended` comes once and last, and not after `stop()`.
+    ///   - onNotice: Receives all other events; `ended` is last, and never sent after `stop()`.
     init(
         _ socket: consuming ManagementSocket,
         on thread: BusThread,
@@ -72,7 +72,7 @@ final class ManagementListener: BusThread.Pump {
         self.onNotice = onNotice
     }
 
-    /// Begins to listen, for as long as somebody holds the listener.
+    /// Starts listening, for as long as the listener is referenced.
     func start() throws(ManagementFailure) {
         try socket.ask()
         state.withLock { state in
@@ -84,13 +84,13 @@ final class ManagementListener: BusThread.Pump {
         thread.watch(self)
     }
 
-    /// Ends it; nothing is received any more, but for what is being received at this moment.
+    /// Stops listening. A report that is being read at this moment may still be delivered.
     func stop() {
         state.withLock { $0.hasEnded = true }
         thread.forget(self)
     }
 
-    /// Ends it because of something that shows elsewhere.
+    /// Stops listening because of a failure that was detected elsewhere.
     func fail(_ failure: ManagementFailure) {
         stop()
         onNotice(.ended(failure))
@@ -121,7 +121,7 @@ final class ManagementListener: BusThread.Pump {
         while tally.frames < Self.batch {
             guard try readOne(&state, &tally) else { break }
         }
-        // Looked at only when there was more than a little to read: else nothing was lost.
+        // Read only after a full batch or an overflow: otherwise nothing was lost.
         if tally.frames == Self.batch || tally.overflows > 0 {
             let total = Int(clinux_socket_drops(socket.descriptor))
             tally.overflows += max(0, total - state.dropped)
@@ -131,11 +131,11 @@ final class ManagementListener: BusThread.Pump {
         if tally.malformed > 0 { onNotice(.malformed(tally.malformed)) }
         if let answerDue = state.answerDue, answerDue <= now { throw .timedOut }
         state.readCount += tally.frames
-        // More may wait: other things have their turn, and then it goes on.
+        // More frames may be waiting: reading continues after other work has had its turn.
         guard tally.frames < Self.batch else {
             return BusThread.Interest(descriptor: socket.descriptor, deadline: now)
         }
-        // Broken and empty: it would be ready for ever.
+        // Broken and empty: it would be reported as ready for ever.
         if tally.frames == 0, isBroken { throw .lost(0) }
         let count = state.readCount
         state.readCount = 0
@@ -178,7 +178,7 @@ final class ManagementListener: BusThread.Pump {
         switch event {
         case .heard(let report): onReport(report)
         case .malformed: tally.malformed += 1
-        // bluetoothd tells of adapters, and numbers say which one a report is from.
+        // Adapters are followed over D-Bus; a report carries the index of its adapter.
         case .adapterAdded, .adapterRemoved, .answered, .other: break
         }
         return true

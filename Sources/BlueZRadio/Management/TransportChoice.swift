@@ -4,33 +4,33 @@ import Radio
 
 /// The transport that is wanted.
 package enum TransportPolicy: String, Equatable, Sendable {
-    /// The best that is permitted, another one when it fails.
+    /// The best permitted transport; another one if it fails.
     case best
-    /// The management socket and nothing else: its absence is a problem.
+    /// The management socket only: its absence is a problem.
     case management
-    /// D-Bus and nothing else.
+    /// D-Bus only.
     case dbus
 
     var wantsManagement: Bool { self == .best || self == .management }
 }
 
-/// The present transport, its reason, and the time to retry the better one: pure.
+/// The current transport, the reason for it, and the time to retry the better one. Reads no clock.
 struct TransportChoice: Sendable {
     let policy: TransportPolicy
     private(set) var transport = RadioTransport.dbus
-    /// The reason why it is not the management socket although that was wanted.
+    /// The reason why the management socket is not used although it is wanted.
     private(set) var failure: ManagementFailure?
-    /// A Boolean that is true once a report came from the management socket: its loss is then worth
-    /// a warning, and on a machine that never had it there is none.
+    /// A Boolean that is true once the management socket has delivered a report: its loss is worth
+    /// a warning only then, not on a machine that never had it.
     private(set) var hadManagement = false
     private var pause = firstPause
-    /// Devices that bluetoothd has heard and the socket has not, and the time of the first.
+    /// The number of bluetoothd's reports since the socket's last one, and the time of the first.
     private var missed: (since: MonotonicTime, count: Int)?
 
     static let firstPause: Duration = .seconds(2)
     static let longestPause: Duration = .seconds(300)
-    /// The missed devices, and the time over which, that prove a silent socket; fewer may be a
-    /// delay between two queues.
+    /// The number of such reports, and the time since the first, that prove a silent socket; fewer
+    /// may be due to a delay between two queues.
     static let missedLimit = 3
     static let missedTime: Duration = .seconds(3)
 
@@ -38,7 +38,7 @@ struct TransportChoice: Sendable {
         self.policy = policy
     }
 
-    /// The management socket is open and permitted.
+    /// Records that the management socket is open and permitted.
     mutating func opened() {
         transport = .management
         failure = nil
@@ -47,7 +47,7 @@ struct TransportChoice: Sendable {
 
     /// Records that the socket could not be opened, or is lost.
     ///
-    /// - Returns: The pause before it is tried again; `nil` for never.
+    /// - Returns: The pause before the retry; `nil` if there is none.
     mutating func failed(_ failure: ManagementFailure) -> Duration? {
         transport = .dbus
         self.failure = failure
@@ -57,14 +57,14 @@ struct TransportChoice: Sendable {
         return pause
     }
 
-    /// The management socket has delivered a report.
+    /// Records that the management socket has delivered a report.
     mutating func heard() {
         hadManagement = true
         pause = Self.firstPause
         missed = nil
     }
 
-    /// bluetoothd has heard a device just now.
+    /// Records that bluetoothd has just reported a device.
     ///
     /// - Returns: True if the management socket must be silent: it should have reported the device.
     mutating func heardOverDBus(now: MonotonicTime) -> Bool {

@@ -1,21 +1,21 @@
 import BlueZ
 import Radio
 
-/// The way to bluetoothd and the adapter that is used: pure.
+/// The connection to bluetoothd and the adapter in use. Performs no I/O.
 struct AdapterLink: Sendable {
-    /// The state of the way to bluetoothd.
+    /// The stage of the connection to bluetoothd.
     enum Stage: Equatable, Sendable {
         case connecting
         case noBus(String?)
         case noBlueZ
-        /// bluetoothd runs under this unique name, its objects are not known yet.
+        /// bluetoothd runs under this unique name; its objects are not known yet.
         case asking(String?)
         case up
     }
 
     private(set) var stage = Stage.connecting
     private(set) var adapter: AdapterState?
-    /// A Boolean that is true while bluetoothd has its name and has not told its objects in time.
+    /// A Boolean that is true if bluetoothd owns its name but did not list its objects in time.
     private var isNotAnswering = false
     private let adapterName: String?
 
@@ -24,12 +24,12 @@ struct AdapterLink: Sendable {
         self.adapterName = adapterName
     }
 
-    /// The adapter, if bluetoothd can be asked to do something with it; it may be switched off.
+    /// The adapter if bluetoothd can be asked to use it; it may be switched off.
     var usable: AdapterState? { stage == .up ? adapter : nil }
 
     var isPowered: Bool { usable?.isPowered == true }
 
-    /// - Returns: True if it is another stage.
+    /// - Returns: True if the stage has changed.
     mutating func changed(to stage: Stage) -> Bool {
         guard self.stage != stage else { return false }
         self.stage = stage
@@ -40,8 +40,8 @@ struct AdapterLink: Sendable {
 
     mutating func notAnswering() { isNotAnswering = true }
 
-    /// - Parameter isKept: True if no other adapter may take the place of the one that is off.
-    /// - Returns: The adapter as it was before.
+    /// - Parameter isKept: True if no other adapter may replace the current one while it is off.
+    /// - Returns: The previous adapter.
     mutating func adaptersChanged(_ adapters: [AdapterState], isKept: Bool) -> AdapterState? {
         let before = adapter
         stage = .up
@@ -57,7 +57,7 @@ struct AdapterLink: Sendable {
         return adapters.first(where: \.isPowered) ?? adapters.first
     }
 
-    /// The reason why nothing at all can be done now, or `nil`.
+    /// The reason why no operation is possible now; `nil` if there is none.
     var hopeless: RadioFailure? {
         switch stage {
         case .connecting: nil

@@ -1,11 +1,11 @@
 import GotchuCore
 import Radio
 
-/// The advertisements that are or were wanted, how far each has come, and the next to register or
-/// unregister: pure.
+/// The advertisements that are or were wanted, the stage of each, and the next to register or
+/// unregister. Reads no clock.
 struct AdvertisingPlan: Sendable {
     private var advertisements: [EID: PlannedAdvertisement] = [:]
-    /// The reasons why new advertisements did not come to be, until their callers ask.
+    /// The reasons why new advertisements failed, until their callers ask.
     private var refusals: [EID: RadioFailure] = [:]
     private let timings: RecoveryTimings
 
@@ -19,7 +19,7 @@ struct AdvertisingPlan: Sendable {
         refusals[eid] = nil
         var advertisement =
             advertisements[eid] ?? PlannedAdvertisement(retry: Retry(timings: timings))
-        // One that is on its way off has to come on the air anew.
+        // One that is being removed must be registered anew.
         if !advertisement.isWanted, advertisement.stage != .on { advertisement.isNew = true }
         advertisement.isWanted = true
         advertisement.retry = Retry(timings: timings)
@@ -36,7 +36,7 @@ struct AdvertisingPlan: Sendable {
         advertisements[eid]?.retry = Retry(timings: timings)
     }
 
-    /// The outcome for a wanted advertisement; `nil` while it is under way.
+    /// Returns the outcome of a wanted advertisement; `nil` while it is pending.
     mutating func outcome(of eid: EID) -> Result<Void, RadioFailure>? {
         if let failure = refusals.removeValue(forKey: eid) { return .failure(failure) }
         guard let advertisement = advertisements[eid], advertisement.isWanted else {
@@ -56,7 +56,7 @@ struct AdvertisingPlan: Sendable {
         for eid in advertisements.filter(\.value.isNew).keys { refuse(eid, failure) }
     }
 
-    /// Tells the caller; what bluetoothd may have is taken off again.
+    /// Stores the failure for the caller; anything that bluetoothd may have registered is removed.
     private mutating func refuse(_ eid: EID, _ failure: RadioFailure) {
         unwant(eid)
         refusals[eid] = failure
@@ -64,7 +64,7 @@ struct AdvertisingPlan: Sendable {
 
     // MARK: What happens
 
-    /// bluetoothd went away, or the connection to it, and with it all that it had.
+    /// Handles the loss of bluetoothd or of the connection to it: all registrations are gone.
     mutating func bluetoothdLeft() {
         advertisements = advertisements.filter(\.value.isWanted)
         for eid in advertisements.keys {
@@ -73,8 +73,8 @@ struct AdvertisingPlan: Sendable {
         }
     }
 
-    /// The adapter is another, or was off. bluetoothd keeps some registrations while it is off;
-    /// those no longer wanted are still taken off when it is back.
+    /// Handles a new adapter, or one that was off. bluetoothd keeps some registrations while it is
+    /// off; those no longer wanted are removed when it is back.
     mutating func adapterChanged() {
         for (eid, advertisement) in advertisements {
             if advertisement.stage != .off { advertisements[eid]?.stage = .unclear }
@@ -82,12 +82,12 @@ struct AdvertisingPlan: Sendable {
         }
     }
 
-    /// The controller answers again; what it still sends of what it sent is not known.
+    /// Handles a controller that answers again: it is unknown which advertisements it still sends.
     mutating func controllerAnswered() { renew() }
 
-    /// Has everything that is on the air registered again.
+    /// Schedules everything that is on the air to be registered again.
     ///
-    /// - Returns: False if there is nothing to register or unregister.
+    /// - Returns: False if there are no advertisements.
     @discardableResult
     mutating func renew() -> Bool {
         for (eid, advertisement) in advertisements {
@@ -97,18 +97,18 @@ struct AdvertisingPlan: Sendable {
         return !advertisements.isEmpty
     }
 
-    /// bluetoothd has released an advertisement unasked.
+    /// Handles the release of an advertisement by bluetoothd, without a request of ours.
     mutating func released(_ eid: EID) {
         guard let advertisement = advertisements[eid] else { return }
         switch advertisement.stage {
         case .on, .unclear: wentOff(eid)
-        // The answer to our own call decides.
+        // The reply to our own call decides.
         case .off, .registering, .unregistering: break
         }
     }
 
-    /// - Parameter isExcused: True if a failure may be that of a controller which does not answer
-    ///   for a moment: then a new advertisement is tried again.
+    /// - Parameter isExcused: True if a failure may be due to a controller that is briefly
+    ///   unresponsive: a new advertisement is then retried.
     mutating func registered(
         _ eid: EID,
         _ result: Result<Void, RadioFailure>,
@@ -142,10 +142,10 @@ struct AdvertisingPlan: Sendable {
         guard advertisements[eid] != nil else { return }
         switch result {
         case .failure(let failure) where failure.code != .noBlueZ:
-            // It may be on the air, where it must not stay.
+            // It may still be on the air and must be removed.
             advertisements[eid]?.stage = .unclear
             advertisements[eid]?.retry.failed(now: now, wasSlow: failure.code == .timedOut)
-        // With the object that had it, it is gone as well.
+        // If the adapter or bluetoothd is gone, so is the advertisement.
         case .success, .failure: wentOff(eid)
         }
     }
@@ -160,7 +160,7 @@ struct AdvertisingPlan: Sendable {
 
     // MARK: What to do
 
-    /// The next registration or removal that is due. Removals come first: they make room.
+    /// Returns the next registration or removal that is due. Removals come first: they make room.
     mutating func next(now: MonotonicTime) -> BlueZPlanner.Action? {
         let due = advertisements.filter { $0.value.needsAction && $0.value.retry.isDue(now: now) }
             .sorted { $0.key < $1.key }
@@ -173,7 +173,7 @@ struct AdvertisingPlan: Sendable {
         return .register(eid)
     }
 
-    /// The times at which `next` may have something to do although nothing happened.
+    /// The times at which `next` may return an action without any event.
     var wakes: [MonotonicTime?] {
         advertisements.values.filter(\.needsAction).map(\.retry.due)
     }
@@ -182,8 +182,8 @@ struct AdvertisingPlan: Sendable {
 
     func contains(_ eid: EID) -> Bool { advertisements[eid] != nil }
 
-    /// A Boolean that is true while a registration or removal is under way, which takes commands to
-    /// the controller.
+    /// A Boolean that is true while a registration or removal is in progress, which sends commands
+    /// to the controller.
     var isChanging: Bool {
         advertisements.values.contains { advertisement in
             switch advertisement.stage {
@@ -193,7 +193,7 @@ struct AdvertisingPlan: Sendable {
         }
     }
 
-    /// Tells whether an advertisement that must go could not be taken off so many times in a row.
+    /// Returns true if the removal of an unwanted advertisement failed this many times in a row.
     func isStuck(after failures: Int) -> Bool {
         advertisements.values.contains { advertisement in
             !advertisement.isWanted && advertisement.needsAction
@@ -201,7 +201,7 @@ struct AdvertisingPlan: Sendable {
         }
     }
 
-    /// The EIDs on the air, those included that could not be taken off.
+    /// Returns the EIDs on the air, including those that could not be removed.
     func onAir(isPowered: Bool) -> Set<EID> {
         Set(
             advertisements.filter { _, advertisement in
@@ -215,7 +215,7 @@ struct AdvertisingPlan: Sendable {
     }
 }
 
-/// One advertisement that is or was wanted, and how far it has come.
+/// An advertisement that is or was wanted, and its stage.
 private struct PlannedAdvertisement: Sendable {
     var isWanted = true
     var stage = Stage.off
@@ -227,17 +227,17 @@ private struct PlannedAdvertisement: Sendable {
     enum Stage: Equatable, Sendable {
         /// bluetoothd does not have it.
         case off
-        /// bluetoothd may have it: from before the adapter went off, or because it did not answer.
+        /// bluetoothd may have it: from before the adapter went off, or because a call timed out.
         case unclear
-        /// On its way there; what is stopped now is taken off when it is through.
+        /// It is being registered; if it is stopped now, it is removed once the call has ended.
         ///
-        /// - Parameter isAgain: bluetoothd may have an earlier one.
+        /// - Parameter isAgain: True if bluetoothd may have an earlier registration.
         case registering(isAgain: Bool)
         case on
         case unregistering
     }
 
-    /// A Boolean that is true if something has to be done that makes it what it should be.
+    /// A Boolean that is true if it must be registered or removed.
     var needsAction: Bool {
         switch stage {
         case .off: isWanted

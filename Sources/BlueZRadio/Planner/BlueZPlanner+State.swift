@@ -2,7 +2,7 @@ import BlueZ
 import GotchuCore
 import Radio
 
-/// Answers that change nothing.
+/// Queries without side effects.
 extension BlueZPlanner {
     /// The state that is sent to the listener.
     var state: RadioState {
@@ -27,21 +27,21 @@ extension BlueZPlanner {
         return RadioFailure(isKernelStuck ? .scanStuck : .scanSilent)
     }
 
-    /// The one part of `nextDeadline` that something heard can bring forward.
+    /// The only part of `nextDeadline` that a received advertisement can bring forward.
     func hearingDeadline(now: MonotonicTime) -> MonotonicTime? {
         ladder.isClimbing || controller.isUnresponsive ? nil : scan.nextRefresh(now: now)
     }
 
-    /// A Boolean that is true while the kernel's counts of the adapter say anything.
+    /// A Boolean that is true while the kernel's counts of the adapter are meaningful.
     var watchesController: Bool { link.isPowered }
 
-    /// Tells whether the kernel's counts may answer what is to be judged now.
+    /// Returns true if the kernel's counts may settle a decision that is due now.
     func isControllerInQuestion(now: MonotonicTime) -> Bool {
         controller.isScanUncertain || scan.isInQuestion(now: now)
     }
 
-    /// A Boolean that is true if the kernel waits for ever for the end of a scan, as long as the
-    /// adapter is on.
+    /// A Boolean that is true if the kernel waits for the end of a scan that does not come before
+    /// the adapter is switched off.
     var isKernelStuck: Bool {
         controller.isUnresponsive
             ? controller.isKernelStuck : ladder.isExhausted && ladder.reason == .unresponsive

@@ -2,19 +2,19 @@ import BlueZ
 import GotchuCore
 import Radio
 
-/// The plan for BlueZ: what is wanted of it, what it does, and the next thing to do about the
-/// difference.
+/// The planner for BlueZ: compares the wanted state with the actual one and decides the next
+/// action.
 ///
-/// Pure: events and the time go in, actions come out one after the other. Five values decide, each
-/// about one thing; here they are told what happened and asked in the order of their rank. An
-/// action of an earlier `epoch` (before bluetoothd or the adapter went away) changes nothing any
-/// more.
+/// Reads no clock and performs no I/O: events and the time go in, actions come out one at a time.
+/// Five values each decide one matter; the planner reports events to them and queries them in order
+/// of priority. The result of an action of an earlier `epoch` (before bluetoothd or the adapter
+/// went away) is ignored, except that of a power cycle.
 struct BlueZPlanner: Sendable {
-    /// Failures in a row of one thing, after which a new connection is tried. With the pauses
-    /// between them that is after 3.75 s.
+    /// The number of consecutive failures of one operation after which a new connection is tried.
+    /// With the pauses between them that is after 1.75 s.
     static let failureLimit = 4
-    /// Calls in a row without an answer, after which a new connection is tried. The bus itself
-    /// refuses more than 128 calls that wait for their reply.
+    /// The number of consecutive calls without an answer after which a new connection is tried. The
+    /// bus itself refuses more than 128 calls that wait for their reply.
     static let timeoutLimit = 3
 
     private(set) var epoch = 0
@@ -26,17 +26,17 @@ struct BlueZPlanner: Sendable {
     private(set) var scan: ScanPlan
     private(set) var controller: ControllerRecovery
     private(set) var ladder: RecoveryLadder
-    /// The rung that the last action belongs to, until it is taken.
+    /// The rung that the last action belongs to, until it is popped.
     private var step: RecoveryStep?
     private(set) var recovery = RecoveryCounts()
-    /// Calls in a row that bluetoothd left without an answer.
+    /// The number of consecutive calls that bluetoothd left unanswered.
     private var timeouts = 0
-    /// A Boolean that is true after we ended the connection ourselves: the ladder is climbed on.
+    /// A Boolean that is true after we closed the connection ourselves: recovery then continues.
     private(set) var isReconnecting = false
 
     /// - Parameters:
     ///   - adapterName: `hci0`; `nil` for the first that is powered.
-    ///   - canPowerCycle: True if the adapter may be switched off and on, for everybody.
+    ///   - canPowerCycle: True if the adapter may be switched off and on, for all programs.
     init(
         adapterName: String?,
         canPowerCycle: Bool = false,
@@ -63,7 +63,7 @@ struct BlueZPlanner: Sendable {
 
     mutating func unwant(_ eid: EID) { advertising.unwant(eid) }
 
-    /// The outcome for a wanted advertisement; `nil` while it is under way.
+    /// Returns the outcome of a wanted advertisement; `nil` while it is pending.
     mutating func outcome(of eid: EID) -> Result<Void, RadioFailure>? {
         advertising.outcome(of: eid)
     }
@@ -71,7 +71,7 @@ struct BlueZPlanner: Sendable {
     /// Refuses a new advertisement that bluetoothd has not registered in time.
     mutating func giveUp(_ eid: EID) { advertising.giveUp(eid) }
 
-    /// Starts or ends the wish to scan.
+    /// Records whether a scan is wanted.
     mutating func wantScan(_ isWanted: Bool) {
         guard scan.isWanted != isWanted else { return }
         scan.want(isWanted)
@@ -79,7 +79,7 @@ struct BlueZPlanner: Sendable {
         ladder.proved()
     }
 
-    /// Tells whether an advertisement may still be on the air, or come there by itself.
+    /// Returns true if an advertisement may still be on the air, or go on the air by itself.
     func isOnAir(_ eid: EID) -> Bool {
         advertising.contains(eid) && link.isPowered
     }
@@ -93,17 +93,17 @@ struct BlueZPlanner: Sendable {
         refuseNewIfHopeless()
     }
 
-    /// A further connection to the bus was opened.
+    /// Records that another connection to the bus was opened.
     mutating func reconnected() { recovery.busReconnects += 1 }
 
-    /// bluetoothd, which has its name, does not tell its objects.
+    /// Records that bluetoothd owns its name but does not list its objects.
     mutating func notAnswering() {
         link.notAnswering()
         refuseNewIfHopeless()
     }
 
     mutating func adaptersChanged(_ adapters: [AdapterState], now: MonotonicTime) {
-        // One that we have switched off comes back: no other takes its place meanwhile.
+        // An adapter that we switched off will come back: no other replaces it meanwhile.
         let before = link.adaptersChanged(adapters, isKept: power.isOwed)
         if before?.path != adapter?.path || before?.isPowered != adapter?.isPowered
             || before?.canAdvertise != adapter?.canAdvertise
@@ -120,10 +120,10 @@ struct BlueZPlanner: Sendable {
         refuseNewIfHopeless()
     }
 
-    /// bluetoothd has released an advertisement unasked.
+    /// Handles the release of an advertisement by bluetoothd, without a request of ours.
     mutating func released(_ eid: EID) { advertising.released(eid) }
 
-    /// An advertisement of ours was heard on our adapter.
+    /// Handles a sighting on our adapter.
     @discardableResult
     mutating func heard(_ sighting: Sighting) -> Hearing {
         let hearing = noticed(now: sighting.time)
@@ -133,7 +133,7 @@ struct BlueZPlanner: Sendable {
         return .hurry
     }
 
-    /// Anything else was heard on our adapter.
+    /// Handles any other advertisement received on our adapter.
     @discardableResult
     mutating func noticed(now: MonotonicTime) -> Hearing {
         scan.noticed(now: now)
@@ -169,14 +169,14 @@ struct BlueZPlanner: Sendable {
         answered(result)
     }
 
-    /// Any answer shows that bluetoothd is there.
+    /// Handles the result of a call: any answer shows that bluetoothd is alive.
     private mutating func answered(_ result: Result<Void, RadioFailure>) {
         if case .failure(let failure) = result, failure.code == .timedOut {
             timeouts += 1
             return
         }
         timeouts = 0
-        // It answers in order: what came of switching the adapter off is known by now.
+        // bluetoothd answers in order: the result of switching the adapter off is known by now.
         if adapter?.isPowered == true { power.isOn() }
         switch ladder.reason {
         case .notAnswering, .stuckAdvertisement: ladder.proved()
@@ -186,8 +186,8 @@ struct BlueZPlanner: Sendable {
         }
     }
 
-    /// Nothing that was registered or started is any more. bluetoothd keeps some of it while an
-    /// adapter is off, which `register` and `startScan(isRestart:)` tolerate.
+    /// Resets everything: what was registered or started is gone. bluetoothd keeps some of it while
+    /// an adapter is off, which `register` and `startScan(isRestart:)` tolerate.
     private mutating func startAfresh() {
         epoch += 1
         advertising.adapterChanged()
@@ -195,7 +195,7 @@ struct BlueZPlanner: Sendable {
         power.startAfresh()
         controller.startAfresh()
         timeouts = 0
-        // Recovery starts over, unless this change is its own doing.
+        // Recovery starts over, unless it caused this change itself.
         if !isReconnecting, !power.isOwed { ladder.proved() }
     }
 
@@ -204,11 +204,11 @@ struct BlueZPlanner: Sendable {
         if let hopeless = link.hopeless { advertising.refuseNew(hopeless) }
     }
 
-    /// The pause before the controller is looked at again.
+    /// The pause before the controller's counts are read again.
     var lookInterval: Duration { scan.lookInterval ?? controller.lookInterval }
 
-    /// - Parameter traffic: The kernel's counts by now.
-    /// - Returns: The change of the controller; `nil` if there is none.
+    /// - Parameter traffic: The kernel's current counts.
+    /// - Returns: The controller's change of state; `nil` if there is none.
     mutating func controllerLooked(
         _ traffic: ControllerTraffic,
         now: MonotonicTime
@@ -228,7 +228,7 @@ struct BlueZPlanner: Sendable {
         )
         switch finding {
         case .began where ladder.reason?.isDisprovedByStart == true: ladder.proved()
-        // The rung was of no use, and the next time is told.
+        // The rung did not help; the time of the next attempt is already set.
         case .broken where ladder.reason == .startLost: ladder.proved()
         case .began, .broken, nil: break
         }
@@ -246,17 +246,17 @@ struct BlueZPlanner: Sendable {
         return change
     }
 
-    /// The kernel tells no more what it counts.
+    /// Records that the kernel no longer provides its counts.
     mutating func controllerHidden() { scan.countsHidden() }
 
-    /// Tells whether the kernel may still wait for a lost command's answer, so that every start
-    /// fails.
+    /// Returns true if the kernel may still wait for the answer to a lost command, so that every
+    /// start fails.
     private func isKernelWaiting(now: MonotonicTime) -> Bool {
         let freeAt = controller.isScanUncertain ? controller.freeAt : scan.lossDue
         return freeAt.map { $0 > now } ?? false
     }
 
-    /// The time until which silence after the last rung says nothing; `nil` where it tells at once.
+    /// The time until which silence after the last rung proves nothing; `nil` if it counts at once.
     private var silenceLimit: MonotonicTime? {
         ladder.reason == .unresponsive
             ? controller.silenceLimit(filter: scan.filterEffect) : nil
@@ -266,7 +266,7 @@ struct BlueZPlanner: Sendable {
 // MARK: - What to do
 
 extension BlueZPlanner {
-    /// The next thing to do now; `nil` if there is none before `nextDeadline`.
+    /// Returns the next action; `nil` if there is none before `nextDeadline`.
     mutating func next(now: MonotonicTime) -> Action? {
         guard let adapter = link.usable else { return nil }
         guard adapter.isPowered else { return power.next(now: now) }
@@ -278,8 +278,7 @@ extension BlueZPlanner {
         return action
     }
 
-    /// The time at which `next`, which has nothing to do now, may have something although nothing
-    /// happened.
+    /// Returns the time at which `next`, which has no action now, may have one without any event.
     func nextDeadline(now: MonotonicTime) -> MonotonicTime? {
         guard let adapter = link.usable else { return nil }
         guard adapter.isPowered else { return power.wake }
@@ -301,9 +300,9 @@ extension BlueZPlanner {
     /// Removes and returns the rung that the last action belongs to.
     mutating func popStep() -> RecoveryStep? { step.take() }
 
-    /// A new connection, when nothing less can help.
+    /// Returns a reconnection if nothing less can help.
     private mutating func nextReconnection(now: MonotonicTime) -> Action? {
-        // With the connection went the scan, and the command to stop it would be lost.
+        // A reconnection would end the scan, and the command to stop it would be lost.
         guard !controller.isUnresponsive else { return nil }
         if timeouts >= Self.timeoutLimit { return climb(for: .notAnswering, now: now) }
         if scan.failures >= Self.failureLimit { return climb(for: .refused, now: now) }
@@ -321,11 +320,11 @@ extension BlueZPlanner {
         return rung.map { climbed(to: $0, for: .unresponsive, now: now) }
     }
 
-    /// The probe of an unresponsive controller that no scan asks anything of: what is on the air is
-    /// registered again, which takes commands, and their answers show that it has recovered. Where
-    /// nothing is on the air nothing shows, and nothing is known against it any more.
+    /// Returns the probe of an unresponsive controller when no scan is wanted: what is on the air
+    /// is registered again, and answers to these commands show that the controller has recovered.
+    /// If nothing is on the air, it cannot be probed and is no longer regarded as unresponsive.
     private mutating func nextProbe(now: MonotonicTime) -> Action? {
-        // A command to stop a scan would be lost before that.
+        // Before that time, a command to stop a scan would be lost.
         guard let due = controller.probeDue, due <= now else { return nil }
         if adapter?.canAdvertise == true, advertising.renew() {
             controller.probed(now: now)
@@ -344,7 +343,7 @@ extension BlueZPlanner {
         return .refreshScan
     }
 
-    /// The next thing to do about a scan that should run and shows no life.
+    /// Returns the next action for a scan that should run but shows no sign of life.
     private mutating func nextRecovery(now: MonotonicTime) -> Action? {
         guard ladder.isClimbing, let reason = ladder.reason else {
             if isKernelWaiting(now: now) { return nil }
@@ -374,7 +373,7 @@ extension BlueZPlanner {
         return climbed(to: rung, for: reason, now: now)
     }
 
-    /// The action that a rung is; it is counted.
+    /// Counts a rung and returns its action.
     private mutating func climbed(
         to rung: RecoveryRung,
         for reason: RecoveryReason,

@@ -1,16 +1,16 @@
 import BlueZ
 import GotchuCore
 
-/// Commands to the controller that come together, and whether a scan began by them: pure.
+/// A burst of commands to the controller, which may start a scan. Reads no clock.
 ///
-/// The kernel ends each scan after 10.24 s (its DISCOV_LE_TIMEOUT) and bluetoothd has the next one
-/// begun at once. `Discovering` stays true meanwhile; only the kernel's counts show it. A look may
-/// come in the middle, so that a burst is over when a look finds no more commands.
+/// The kernel ends each scan after 10.24 s (its DISCOV_LE_TIMEOUT), and bluetoothd starts the next
+/// one at once. `Discovering` stays true meanwhile; only the kernel's counts show it. A look may
+/// come in the middle of a burst, so a burst is over when a look finds no more commands.
 struct CommandBurst: Sendable {
     enum Finding: Equatable, Sendable {
-        /// A scan has begun.
+        /// A scan has started.
         case began
-        /// The commands are over, and were too few to begin one; when the last of them was seen.
+        /// The burst is over, and too short to start a scan; the time of its last command.
         case broken(MonotonicTime)
     }
 
@@ -20,8 +20,8 @@ struct CommandBurst: Sendable {
 
     /// The pause before the next look; `nil` while there are no commands to judge.
     ///
-    /// A start follows within milliseconds. What follows later is the next try after a lost
-    /// command, and must not be counted with it: three times the end of a scan is no start.
+    /// The commands of a start follow within milliseconds. Later ones are a retry after a lost
+    /// command and must not be added to them: ending a scan three times is not a start.
     func lookInterval(_ timings: RecoveryTimings) -> Duration? {
         isOpen ? hasBegun ? timings.closeLook : timings.burstLook : nil
     }
@@ -31,7 +31,7 @@ struct CommandBurst: Sendable {
     /// - Parameter traffic: The counts since the last look.
     mutating func looked(_ traffic: ControllerTraffic, now: MonotonicTime) -> Finding? {
         guard isOpen || traffic.commands > 0 else { return nil }
-        // The last answer may come after the look that saw its command.
+        // The last answer may be counted after the look that saw its command.
         counted = counted.adding(traffic)
         let begins = counted.beginsScan
         if begins {

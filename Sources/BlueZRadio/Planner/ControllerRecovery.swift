@@ -2,18 +2,18 @@ import BlueZ
 import GotchuCore
 import Radio
 
-/// A controller that leaves commands without an answer, and the scan that it may have lost by that:
-/// pure.
+/// The recovery from a controller that leaves commands unanswered and may have lost the scan as a
+/// result. Reads no clock.
 struct ControllerRecovery: Sendable {
-    /// Attempts while the controller is unresponsive, after which there are fewer.
+    /// The number of frequent attempts while the controller is unresponsive; later ones are rarer.
     private static let eagerAttempts = 20
 
     private var watch: ControllerWatch
-    /// A Boolean that is true once the controller was unresponsive, until the scan is seen to go
-    /// on.
+    /// A Boolean that is true once the controller was unresponsive, until the scan is seen to
+    /// continue.
     private(set) var isScanUncertain = false
     private var attempts = 0
-    /// A Boolean that is true if the kernel told the controller nothing at the last attempt.
+    /// A Boolean that is true if the kernel sent the controller no command after the last attempt.
     private var isAttemptIgnored = false
     private var lastAttempt: MonotonicTime?
     /// The time of the last probe while no scan is wanted.
@@ -29,49 +29,49 @@ struct ControllerRecovery: Sendable {
         watch = ControllerWatch(timings: timings)
     }
 
-    /// bluetoothd or the adapter went away or is another. The last rung's counts stay: they prove a
-    /// scan that begins after it.
+    /// Handles the loss of bluetoothd or the adapter, or a new one. The last rung's counts are
+    /// kept: they prove a scan that begins after it.
     mutating func startAfresh() {
         watch = ControllerWatch(timings: timings)
         isScanUncertain = false
     }
 
-    /// Another scan is wanted, or none.
+    /// Handles a change of whether a scan is wanted.
     mutating func forgetScan() { isScanUncertain = false }
 
     // MARK: What there is
 
     var isUnresponsive: Bool { watch.isUnresponsive }
 
-    /// A Boolean that is true while answers are missing that may still come.
+    /// A Boolean that is true while answers are missing that may still arrive.
     var isSuspected: Bool { watch.isSuspected }
 
     /// The counts at the last look.
     var counts: ControllerTraffic? { watch.last }
 
-    /// The time by which the kernel has given up the command that was lost.
+    /// The time by which the kernel has given up the lost command.
     var freeAt: MonotonicTime? { watch.freeAt }
 
-    /// The pause before it is looked at again.
+    /// The pause before the counts are read again.
     var lookInterval: Duration { watch.interval }
 
-    /// Tells whether what fails now may fail because of a command that was lost.
+    /// Returns true if a failure now may be due to a lost command.
     func excuses(now: MonotonicTime) -> Bool { watch.excuses(now: now) }
 
-    /// A Boolean that is true if the kernel waits for ever for the end of a scan, as long as the
-    /// adapter is on. Only known while the controller is unresponsive.
+    /// A Boolean that is true if the kernel waits for the end of a scan that does not come before
+    /// the adapter is switched off. Only known while the controller is unresponsive.
     var isKernelStuck: Bool { isUnresponsive && isAttemptIgnored }
 
-    /// A Boolean that is true if the kernel has told the controller anything since the last rung:
-    /// then it is not stuck.
+    /// A Boolean that is true if the kernel has sent the controller any command since the last
+    /// rung: it is not stuck then.
     var isKernelTrying: Bool {
         guard let countsAtRung, let counts else { return false }
         return counts.commands != countsAtRung.commands
     }
 
-    /// The time until which silence after the last rung says nothing; `nil` where it tells at once.
+    /// Returns the time until which silence after the last rung proves nothing; `nil` if none.
     ///
-    /// - Parameter filter: The effect that our filters have on the scan.
+    /// - Parameter filter: The effect of our filters on the scan.
     func silenceLimit(filter: FilterWatch.Effect) -> MonotonicTime? {
         filter == .restarts ? nil : rungTakenAt.map { $0 + timings.nextCycle }
     }
@@ -79,9 +79,9 @@ struct ControllerRecovery: Sendable {
     // MARK: What happens
 
     /// - Parameters:
-    ///   - traffic: The kernel's counts by now.
-    ///   - isAdvertisingChanging: True if commands may be about an advertisement.
-    /// - Returns: The change of the controller; `nil` if there is none.
+    ///   - traffic: The kernel's current counts.
+    ///   - isAdvertisingChanging: True if commands may belong to an advertisement.
+    /// - Returns: The controller's change of state; `nil` if there is none.
     mutating func looked(
         _ traffic: ControllerTraffic,
         isAdvertisingChanging: Bool,
@@ -102,15 +102,13 @@ struct ControllerRecovery: Sendable {
         return change
     }
 
-    /// A rung is being taken because the controller was unresponsive.
+    /// Records that a rung is taken because the controller was unresponsive.
     mutating func tookRung(now: MonotonicTime) {
         (countsAtRung, rungTakenAt) = (watch.last, now)
     }
 
-    /// A scan that was asked for has begun if the controller was told so, and has answered. Nothing
-    /// that bluetoothd says shows it.
-    ///
-    /// - Returns: True if it has.
+    /// Returns true if a requested scan has begun: the controller was told to scan and has
+    /// answered. Nothing that bluetoothd reports shows it.
     mutating func provesScan(_ traffic: ControllerTraffic) -> Bool {
         guard !isUnresponsive, let countsAtRung, traffic.since(countsAtRung).beginsScan else {
             return false
@@ -130,14 +128,14 @@ struct ControllerRecovery: Sendable {
 
     mutating func probed(now: MonotonicTime) { lastProbe = now }
 
-    /// Nothing is asked of the controller, so that nothing would show its recovery.
+    /// Forgets that the controller is unresponsive: without requests its recovery would not show.
     mutating func forgetUnresponsive() { startAfresh() }
 
-    /// The next rung while the controller is unresponsive: no more than keeps the scan asked for.
+    /// Returns the next rung for an unresponsive controller; it only keeps the scan requested.
     ///
-    /// A scan that runs must not be stopped now. The command would be lost, and the kernel would
-    /// wait for that stop for ever. Once the cycle's own end was lost it runs no more for the
-    /// kernel, and another filter makes bluetoothd start it without stopping anything.
+    /// A running scan must not be stopped now: the command would be lost, and the kernel would wait
+    /// for that stop for ever. Once the end of the cycle is lost, the kernel regards the scan as
+    /// ended, and another filter makes bluetoothd start one without stopping anything.
     mutating func next(
         filter: FilterWatch.Effect,
         isScanOn: Bool,
@@ -145,7 +143,7 @@ struct ControllerRecovery: Sendable {
         now: MonotonicTime
     ) -> RecoveryRung? {
         guard let due = wake, due <= now else { return nil }
-        // The kernel did not even try: it waits for the end of a scan, which it has lost.
+        // The kernel sent no command: it waits for the end of a scan, which was lost.
         isAttemptIgnored =
             lastAttempt.map { attempt in
                 watch.lastCommand.map {
@@ -157,7 +155,7 @@ struct ControllerRecovery: Sendable {
         return isAttemptIgnored && canPowerCycle ? .powerCycle : isScanOn ? .refilter : .restart
     }
 
-    /// The time at which `next` has something to do.
+    /// The time at which `next` may return a rung.
     var wake: MonotonicTime? {
         guard let since = watch.unresponsiveSince, let lastCommand = watch.lastCommand else {
             return nil
@@ -166,13 +164,13 @@ struct ControllerRecovery: Sendable {
             attempts < Self.eagerAttempts && !isAttemptIgnored
             ? timings.commandLimit : timings.firstRest
         let last = lastAttempt.map { max($0, lastCommand) } ?? lastCommand
-        // A command for an advertisement says nothing of the scan, which ends by itself in time.
+        // A lost advertising command does not affect the scan, which ends by itself in time.
         return isScanUncertain ? last + pause : max(last + pause, since + timings.scanCycle)
     }
 
-    /// Tells whether the kernel is stuck if it tells the controller nothing after a filter of ours.
-    /// Beside another program's wider filter, or while there may be one, only the scan's next cycle
-    /// must show: everybody's adapter is not switched off on a guess.
+    /// Returns true if silence since a filter of ours shows that the kernel is stuck. Beside
+    /// another program's wider filter, or while there may be one, only a missing scan cycle shows
+    /// it: an adapter that other programs use is not switched off on a guess.
     private func isSilenceTelling(
         since: MonotonicTime,
         _ filter: FilterWatch.Effect,

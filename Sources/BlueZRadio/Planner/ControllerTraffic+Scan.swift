@@ -1,11 +1,11 @@
 import BlueZ
 
 extension ControllerTraffic {
-    /// The least number of commands that begin a scan: its address, its parameters, its start (the
-    /// kernel's `hci_active_scan_sync`). A start that fails has fewer.
+    /// The minimum number of commands in a scan start: set address, set parameters, enable (the
+    /// kernel's `hci_active_scan_sync`). A failed start sends fewer.
     private static let startCommands: UInt32 = 3
 
-    /// The counts since.
+    /// Returns the difference from earlier counts; a counter that wrapped is handled.
     func since(_ before: ControllerTraffic) -> ControllerTraffic {
         ControllerTraffic(
             commands: commands &- before.commands,
@@ -20,6 +20,6 @@ extension ControllerTraffic {
         )
     }
 
-    /// A Boolean that is true if a scan may have begun in it.
+    /// A Boolean that is true if these counts are high enough to include a scan start.
     var beginsScan: Bool { commands >= Self.startCommands && events >= commands }
 }

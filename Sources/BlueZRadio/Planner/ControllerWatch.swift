@@ -1,31 +1,31 @@
 import BlueZ
 import GotchuCore
 
-/// The judgement, by the kernel's counts, whether the controller answers its host: pure.
+/// Decides from the kernel's counts whether the controller answers its host. Reads no clock.
 ///
-/// The firmware of cheap adapters now and then stops for seconds. The kernel gives each command up
-/// after 2 s, and what depended on it is left undone: the scan's next cycle does not begin, and
-/// bluetoothd, which still says `Discovering`, waits 10 s before it tries again.
+/// The firmware of cheap adapters now and then stops for seconds. The kernel gives up each command
+/// after 2 s, and what depended on it is not done: the scan's next cycle does not begin, and
+/// bluetoothd, which still reports `Discovering`, waits 10 s before it retries.
 struct ControllerWatch: Sendable {
     enum Change: Equatable, Sendable {
-        /// Commands are left without an answer.
+        /// Commands are left unanswered.
         case stoppedAnswering
-        /// It does again, or has left some without and never been seen to be unresponsive.
+        /// It answers again, or it missed some answers without being found unresponsive.
         case answersAgain
     }
 
     private let timings: RecoveryTimings
     private(set) var last: ControllerTraffic?
-    /// The time since which commands are under way, and the counts before them. It is nothing if as
-    /// many answers come.
+    /// The time since which commands are pending, and the counts before them. Cleared when as many
+    /// answers have arrived.
     private var suspicion: (since: MonotonicTime, before: ControllerTraffic)?
     private(set) var unresponsiveSince: MonotonicTime?
     /// The time at which it was seen to answer again.
     private var answersSince: MonotonicTime?
-    /// The time at which an unresponsive controller was last seen to be told something.
+    /// The time at which an unresponsive controller was last seen to be sent a command.
     private(set) var lastCommand: MonotonicTime?
-    /// By then the kernel has given up what was lost. A scan's start before that fails, and
-    /// bluetoothd then waits for 10 s.
+    /// The time by which the kernel has given up the lost command. A scan start before that fails,
+    /// and bluetoothd then waits for 10 s.
     private(set) var freeAt: MonotonicTime?
 
     init(timings: RecoveryTimings) {
@@ -36,13 +36,13 @@ struct ControllerWatch: Sendable {
 
     var isSuspected: Bool { suspicion != nil }
 
-    /// Tells whether what fails now may fail because of a command that was lost.
+    /// Returns true if a failure now may be due to a lost command.
     func excuses(now: MonotonicTime) -> Bool {
         isUnresponsive || isSuspected
             || answersSince.map { now - $0 < timings.answerLimit } ?? false
     }
 
-    /// The pause before it is looked at again.
+    /// The pause before the counts are read again.
     var interval: Duration {
         isUnresponsive ? timings.closeLook / 2 : isSuspected ? timings.closeLook : timings.look
     }
@@ -72,7 +72,7 @@ struct ControllerWatch: Sendable {
             lastCommand = commands > 0 ? now : since
             return .stoppedAnswering
         }
-        // It says something, nothing more was asked of it, and an answer is still missing.
+        // Some answers arrived, no further command was sent, and an answer is still missing.
         return commands == 0 ? answers(since, now: now) : nil
     }
 

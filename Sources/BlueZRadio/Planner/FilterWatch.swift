@@ -1,35 +1,35 @@
 import BlueZ
 import GotchuCore
 
-/// The effect, by the kernel's counts, of a discovery filter of ours on the scan here: pure.
+/// The effect of our discovery filters on the scan, judged by the kernel's counts. Reads no clock.
 ///
-/// bluetoothd merges the filters of all programs that scan, and tells the kernel nothing where that
-/// changes nothing: beside another program's wider filter ours is masked (BlueZ's src/adapter.c,
+/// bluetoothd merges the filters of all programs that scan, and sends the kernel nothing if the
+/// result is the same: another program's wider filter masks ours (BlueZ's src/adapter.c,
 /// `update_discovery_filter`). Silence after a masked filter says nothing about the kernel.
 struct FilterWatch: Sendable {
     enum Effect: Equatable, Sendable {
         case unknown
         /// Commands to the controller follow a filter.
         case restarts
-        /// No commands follow a filter, although the scan lives.
+        /// No commands follow a filter, although the scan runs.
         case masked
     }
 
-    /// The number of filters in a row whose commands prove that ours is not masked any more: those
-    /// of the scan's own cycle may follow one by chance.
+    /// The number of consecutive filters followed by commands that proves ours is no longer masked:
+    /// the commands of the scan's own cycle may follow one by chance.
     private static let proof = 2
 
     private(set) var effect = Effect.unknown
     private let timings: RecoveryTimings
-    /// A Boolean that is true while a filter is on its way to bluetoothd and no command has been
-    /// seen since.
+    /// A Boolean that is true after a filter was sent to bluetoothd, until it is accepted or a
+    /// command is seen.
     private var isAsked = false
     /// The time at which bluetoothd accepted the first filter that is not judged yet.
     private var takenAt: MonotonicTime?
-    /// A Boolean that is true if no command followed a filter. Until the scan has begun anew, the
-    /// kernel may be stuck.
+    /// A Boolean that is true if no command followed a filter. Until a new scan begins, the kernel
+    /// may be stuck.
     private var isIgnored = false
-    /// Filters in a row that commands have followed.
+    /// The number of consecutive filters that were followed by commands.
     private var answers = 0
     /// A Boolean that is true if the commands since the last look may have other causes.
     private var isDisturbed = false
@@ -38,18 +38,18 @@ struct FilterWatch: Sendable {
         self.timings = timings
     }
 
-    /// A filter is sent to bluetoothd, or a start with one.
+    /// Records that a filter, or a start with one, is sent to bluetoothd.
     mutating func asked() {
         isAsked = true
     }
 
-    /// bluetoothd has accepted the filter. The commands may come before its answer, or after.
+    /// Records that bluetoothd has accepted the filter. Commands may precede or follow its reply.
     mutating func accepted(now: MonotonicTime) {
         if isAsked { takenAt = takenAt ?? now }
         isAsked = false
     }
 
-    /// Commands were sent, or not sent, for another reason.
+    /// Records that commands were sent, or not sent, for another reason.
     mutating func disturbed() {
         isDisturbed = true
     }

@@ -1,31 +1,31 @@
 import GotchuCore
 
 extension BlueZPlanner {
-    /// One thing to do, the smallest that bluetoothd knows.
+    /// A single operation on bluetoothd or on the connection to it.
     enum Action: Equatable, Sendable {
-        /// Set the filter and start discovery; `isRestart` if it may run already in some state.
+        /// Sets the filter and starts discovery; `isRestart` if a scan may already be running.
         case startScan(isRestart: Bool)
-        /// Stop discovery, which nobody needs now.
+        /// Stops discovery, which is not needed now.
         case stopScan
-        /// Set another filter, which restarts the scan and so gives fresh samples.
+        /// Sets another filter, which restarts the scan and so gives fresh samples.
         case refreshScan
         case register(EID)
         case unregister(EID)
-        /// End the connection to the bus; another is opened.
+        /// Closes the connection to the bus; another is opened.
         case reconnect
-        /// Switch the adapter off and on.
+        /// Switches the adapter off and on.
         case powerCycle
-        /// Switch the adapter on, which we had switched off.
+        /// Switches on the adapter, which we had switched off.
         case powerOn
     }
 
-    /// The effect of hearing something.
+    /// The effect of a received advertisement.
     enum Hearing {
         /// Nothing is due sooner.
         case nothing
-        /// `hearingDeadline` may have come nearer.
+        /// `hearingDeadline` may be earlier now.
         case hurry
-        /// The scan is proved to live.
+        /// The scan is proved to run.
         case proof
     }
 }

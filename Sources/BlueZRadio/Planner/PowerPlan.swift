@@ -1,7 +1,7 @@
 import GotchuCore
 import Radio
 
-/// The duty to switch an adapter on again that we have switched off: pure.
+/// Decides when to power an adapter on again after we powered it off. Reads no clock.
 struct PowerPlan: Sendable {
     private(set) var isOwed = false
     private var retry: Retry
@@ -12,35 +12,35 @@ struct PowerPlan: Sendable {
         retry = Retry(timings: timings)
     }
 
-    /// Everything begins anew, and the duty stays.
+    /// Resets the retry delay; a pending power-on stays pending.
     mutating func startAfresh() {
         retry = Retry(timings: timings)
     }
 
-    /// The adapter is about to be switched off and on.
+    /// Records that a power cycle begins.
     mutating func cycling() { isOwed = true }
 
-    /// The adapter is on, by us or another program.
+    /// Records that the adapter is on, whoever powered it on.
     mutating func isOn() { isOwed = false }
 
-    /// - Parameter isPowered: The adapter's word; `nil` if it is not there.
+    /// - Parameter isPowered: The adapter's `Powered` property; `nil` if the adapter is gone.
     mutating func cycled(_ result: Result<Void, RadioFailure>, isPowered: Bool?) {
         switch result {
         case .success: isOwed = false
-        // It may still go off.
+        // The request may still take effect.
         case .failure(let failure) where failure.code == .timedOut: isOwed = true
-        // It was never off: a program that switches it off later means it.
+        // It was not powered off by us: if it goes off later, another program wants that.
         case .failure: isOwed = isPowered == false
         }
     }
 
     mutating func powerOnFailed(now: MonotonicTime) { retry.failed(now: now) }
 
-    /// The next thing to do about an adapter that is off.
+    /// Returns the action for an adapter that is off.
     func next(now: MonotonicTime) -> BlueZPlanner.Action? {
         isOwed && retry.isDue(now: now) ? .powerOn : nil
     }
 
-    /// The time at which `next` may have something to do although nothing happened.
+    /// The time at which `next` must be called again if no event comes first.
     var wake: MonotonicTime? { isOwed ? retry.due : nil }
 }

@@ -1,16 +1,16 @@
 import GotchuCore
 import Radio
 
-/// The place on the ladder of rungs: pure.
+/// The position on the ladder of recovery rungs. Reads no clock.
 ///
-/// A rung that shows no sign of life in time is followed by the next. Above the top is a rest, and
-/// then the way begins below again.
+/// If a rung brings no sign of life in time, the next one follows. After the top rung there is a
+/// rest; then the climb starts again at the bottom.
 struct RecoveryLadder: Sendable {
-    /// The reason why we are on it; `nil` on the ground.
+    /// The reason for the climb; `nil` if no recovery is in progress.
     private(set) var reason: RecoveryReason?
     /// The time from which the next rung may be taken.
     private(set) var due: MonotonicTime?
-    /// Nothing has helped.
+    /// A Boolean that is true if no rung has helped.
     private(set) var isExhausted = false
     private var tried: RecoveryRung?
     private var rest: Duration
@@ -21,15 +21,15 @@ struct RecoveryLadder: Sendable {
         rest = timings.firstRest
     }
 
-    /// A Boolean that is true while the proof of a rung is awaited.
+    /// A Boolean that is true while the effect of a rung is awaited.
     var isClimbing: Bool { tried != nil }
 
     func isDue(now: MonotonicTime) -> Bool { due.map { $0 <= now } ?? true }
 
-    /// The next rung for a reason.
+    /// Returns the next rung for a reason.
     ///
-    /// - Parameter top: the highest that may be taken.
-    /// - Returns: `nil` while the last one has time left, and above the top.
+    /// - Parameter top: The highest rung that may be taken.
+    /// - Returns: The rung; `nil` while the last one has time left, and above the top.
     mutating func climb(
         for reason: RecoveryReason,
         top: RecoveryRung,
@@ -53,7 +53,7 @@ struct RecoveryLadder: Sendable {
         return next
     }
 
-    /// A sign of life: down to the ground.
+    /// Ends the climb after a sign of life.
     mutating func proved() {
         guard reason != nil || isExhausted else { return }
         self = RecoveryLadder(timings: timings)

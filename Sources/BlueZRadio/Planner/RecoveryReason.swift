@@ -1,13 +1,13 @@
 import Radio
 
-/// The reason for a rung.
+/// The fault that a recovery step is meant to clear.
 enum RecoveryReason: String, CaseIterable, Codable, Sendable {
-    /// `Discovering` is true, and nothing at all comes, not even the scan's own cycle.
+    /// `Discovering` is true, but nothing is received, not even the periodic scan restart.
     case silent
-    /// A filter was set that must restart the scan, and did not.
+    /// A new filter was set, but the scan did not restart.
     case notRestarted = "not-restarted"
-    /// Something is heard, but the scan's own cycle has stopped: only another program's
-    /// advertisement monitor may be listening.
+    /// Advertisements are received, but the periodic scan restarts have stopped: they may come only
+    /// from another program's advertisement monitor.
     case cycleStopped = "cycle-stopped"
     /// The scan's cycle ended and the next one did not begin: its start was lost. bluetoothd would
     /// wait for 10 s (its IDLE_DISCOV_TIMEOUT, twice).
@@ -16,28 +16,28 @@ enum RecoveryReason: String, CaseIterable, Codable, Sendable {
     case ended
     /// The scan is refused again and again.
     case refused
-    /// bluetoothd leaves call after call without an answer.
+    /// bluetoothd leaves several calls in a row unanswered.
     case notAnswering = "not-answering"
-    /// An advertisement that must go cannot be taken off.
+    /// An advertisement cannot be removed.
     case stuckAdvertisement = "stuck-advertisement"
-    /// The controller left commands without an answer, and what became of the scan is not known.
+    /// The controller left commands unanswered, and the scan's state is unknown.
     case unresponsive = "controller-unresponsive"
 
-    /// Tells whether a rung can help.
+    /// Returns true if a recovery step can clear this fault.
     func takes(_ rung: RecoveryRung) -> Bool {
         switch self {
         case .silent, .cycleStopped: true
         case .startLost: rung == .refilter
         case .notRestarted, .ended: rung >= .restart
         case .refused, .notAnswering, .stuckAdvertisement: rung >= .reconnect
-        // Only a power cycle clears a command that the kernel still waits for: bluetoothd does not
-        // even answer a start then.
+        // Only a power cycle clears a command that the kernel still waits for: until then
+        // bluetoothd does not even answer a start.
         case .unresponsive: rung == .refilter || rung == .powerCycle
         }
     }
 
-    /// A Boolean that is true if anything that is heard shows that all is well. What is heard for
-    /// another program's advertisement monitor says nothing about the scan's own cycle.
+    /// A Boolean that is true if any received advertisement disproves the fault. One received for
+    /// another program's monitor says nothing about our scan.
     var isDisprovedByHearing: Bool {
         switch self {
         case .silent, .notRestarted: true
@@ -47,18 +47,18 @@ enum RecoveryReason: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    /// A Boolean that is true if a scan that is seen to begin shows that all is well.
+    /// A Boolean that is true if a scan start disproves the fault.
     var isDisprovedByStart: Bool {
         switch self {
         case .silent, .notRestarted, .cycleStopped, .startLost, .ended: true
-        // Has its own proof, which is asked for once the controller answers.
+        // Checked separately, once the controller answers again.
         case .unresponsive: false
         case .refused, .notAnswering, .stuckAdvertisement: false
         }
     }
 
-    /// A Boolean that is true if it could be a wrong guess. What disturbs others is not done for a
-    /// guess.
+    /// A Boolean that is true if the fault is only suspected. Steps that disturb other programs are
+    /// not taken then.
     var isGuess: Bool {
         switch self {
         case .notRestarted, .cycleStopped, .startLost: true
@@ -67,7 +67,7 @@ enum RecoveryReason: String, CaseIterable, Codable, Sendable {
     }
 }
 
-/// One rung that is being taken, for the log.
+/// A recovery step in progress, for the log.
 struct RecoveryStep: Equatable, Sendable {
     let rung: RecoveryRung
     let reason: RecoveryReason

@@ -1,13 +1,13 @@
 import GotchuCore
 
-/// The time at which something that failed is tried again: after 250 ms, doubling to 2 s unless
-/// told otherwise, for as long as it is wanted.
+/// The time at which a failed operation is retried: after 250 ms, doubling to 2 s by default, for
+/// as long as it is wanted.
 struct Retry: Equatable, Sendable {
     private var pause: Duration
     private let longestPause: Duration
     private let busyPause: Duration
     private(set) var due: MonotonicTime?
-    /// In a row.
+    /// The number of consecutive failures.
     private(set) var failures = 0
 
     init(timings: RecoveryTimings = RecoveryTimings()) {
@@ -18,13 +18,13 @@ struct Retry: Equatable, Sendable {
 
     func isDue(now: MonotonicTime) -> Bool { due.map { $0 <= now } ?? true }
 
-    /// Waits for something to end, which is no failure.
+    /// Schedules a retry after something else has ended; this does not count as a failure.
     mutating func wasBusy(now: MonotonicTime) {
         due = now + busyPause
     }
 
-    /// - Parameter wasSlow: a call that timed out is repeated at once. bluetoothd answers in order,
-    ///   so while it hangs one call is always on its way, and its end is noticed when it comes.
+    /// - Parameter wasSlow: True if the call timed out: it is repeated at once. bluetoothd answers
+    ///   in order, so while it hangs one call is always pending, which shows its recovery.
     mutating func failed(now: MonotonicTime, wasSlow: Bool = false) {
         failures += 1
         due = wasSlow ? now : now + pause

@@ -3,37 +3,36 @@ import GotchuCore
 /// Decides when to restart the scan for fresh samples of a candidate.
 ///
 /// Many controllers report each address once per scan, and the kernel restarts a scan only every
-/// 10.24 s: no payer waits that long at a till. So while somebody's EID is in the air and no fresh
-/// sample of it comes by itself, the scan is restarted. A controller that reports everything
-/// delivers samples faster than the pause here and is never disturbed. When it falls silent, a
-/// restart helps only where it has lost its scan, and may do harm, so that it is left some time:
-/// one that has just stopped answering loses the command to stop, and the kernel then waits for
-/// ever for that stop (its discovery stays in the state `STOPPING` and refuses every scan until the
-/// adapter is switched off).
+/// 10.24 s: too long for a payer at a till. So while an EID is in range and no fresh sample of it
+/// arrives by itself, the scan is restarted. A controller that reports every advertisement delivers
+/// samples faster than the pause here and is never disturbed. If it falls silent, a restart helps
+/// only if it has lost its scan, and may do harm, so it is given some time: one that has just
+/// stopped answering loses the stop command, and the kernel then waits for that stop for ever (its
+/// discovery stays in the state `STOPPING` and refuses every scan until the adapter is switched
+/// off).
 struct SampleRefresher: Sendable {
     /// A candidate not heard for this long is gone.
     static let candidateLifetime: Duration = .seconds(5)
-    /// One that has had its attention is remembered for so long, so that it does not start afresh.
+    /// The time for which a candidate is remembered, so that its `attention` does not start afresh.
     static let memory: Duration = .seconds(30)
-    /// Between samples of a candidate that is near or moving: three of them and a bit make a
-    /// verdict.
+    /// The pause between samples of a candidate that is near or moving: a verdict needs slightly
+    /// more than three.
     static let fastPause: Duration = .milliseconds(300)
-    /// Between samples of one that is far and still: how late its approach may be noticed.
+    /// The pause between samples of one that is far and still: the delay in noticing its approach.
     static let slowPause: Duration = .milliseconds(1200)
-    /// From here on a candidate may be about to be tapped, in dBm.
+    /// The level, in dBm, from which a candidate may be about to be tapped.
     static let nearLevel = -65
-    /// A step between samples that means movement, in dB; standing still gives ±6 with a moving
-    /// hand.
+    /// The difference between samples, in dB, that means movement; a moving hand alone gives ±6.
     static let movement = 8
-    /// The time after a movement in which samples are still wanted fast.
+    /// The time after a movement during which samples are still wanted at the fast pace.
     static let movementLifetime: Duration = .seconds(5)
-    /// One EID earns no more attention than this: none is valid for longer by far.
+    /// The longest time for which one EID causes restarts: none is valid for nearly so long.
     static let attention: Duration = .seconds(600)
-    /// This number of samples in this time, without a restart of ours, is what a controller
-    /// reports that leaves nothing out.
+    /// The number of samples within `flowWindow`, without a restart of ours, that shows that the
+    /// controller reports every advertisement.
     static let flow = 5
     static let flowWindow: Duration = .seconds(2)
-    /// EIDs remembered; the candidate heard longest ago is forgotten for a new one.
+    /// The number of EIDs remembered; a new one evicts the candidate heard longest ago.
     static let limit = 64
 
     private struct Candidate {
@@ -44,7 +43,7 @@ struct SampleRefresher: Sendable {
         /// Samples since `flowStart`.
         var flowing = 1
         var flowStart: MonotonicTime
-        /// The controller reports each of its advertisements.
+        /// A Boolean that is true if the controller reports each of its advertisements.
         var isFlowing = false
 
         mutating func sampled(now: MonotonicTime, lastRestart: MonotonicTime?) {
@@ -66,10 +65,10 @@ struct SampleRefresher: Sendable {
 
     init() {}
 
-    /// An EID that is not our own was heard.
+    /// Handles a sighting of an EID that is not our own.
     ///
-    /// - Returns: True if the next restart may be due sooner for it; a known candidate that stays
-    ///   where it was only puts it off.
+    /// - Returns: True if the next restart may be due sooner because of it; a known candidate that
+    ///   does not move only postpones the restart.
     mutating func heard(_ sighting: Sighting) -> Bool {
         let now = sighting.time
         guard var known = candidates[sighting.eid], isKept(known, now: now) else {
@@ -106,7 +105,7 @@ struct SampleRefresher: Sendable {
         lastRestart = now
     }
 
-    /// bluetoothd or the adapter went away; nothing is known of the air any more.
+    /// Resets the state after bluetoothd or the adapter went away.
     mutating func reset() {
         candidates = [:]
         lastRestart = nil
@@ -115,7 +114,7 @@ struct SampleRefresher: Sendable {
     /// The time at which the scan should be restarted unless a sample comes first; `nil` while
     /// there is no candidate.
     func nextRestart(now: MonotonicTime) -> MonotonicTime? {
-        // Asked for each advertisement: one pass, and nothing is allocated.
+        // Called for each advertisement: one pass, and nothing is allocated.
         var newest: MonotonicTime?
         var isUrgent = false
         for candidate in candidates.values where isActive(candidate, now: now) {

@@ -2,8 +2,8 @@ import BlueZ
 import GotchuCore
 import Radio
 
-/// The scan: whether it was started, whether it lives, and when it is restarted for fresh samples:
-/// pure.
+/// The scan: its start and stop, the detection of its faults, and its restarts for fresh samples.
+/// Reads no clock.
 struct ScanPlan: Sendable {
     private enum Stage: Equatable {
         case off(isRestart: Bool)
@@ -31,8 +31,8 @@ struct ScanPlan: Sendable {
         filter = FilterWatch(timings: timings)
     }
 
-    /// bluetoothd or the adapter went away or is another: nothing that was started is any more.
-    /// A restart tolerates what bluetoothd may have kept.
+    /// Handles the loss of bluetoothd or the adapter, or a new one: everything that was started is
+    /// gone. A restart tolerates what bluetoothd may have kept.
     mutating func startAfresh() {
         let (isWanted, mayRun) = (isWanted, stage != .off(isRestart: false))
         self = ScanPlan(timings: timings)
@@ -40,7 +40,7 @@ struct ScanPlan: Sendable {
         stage = .off(isRestart: mayRun)
     }
 
-    /// Starts or ends the wish to scan; after either nothing is known to be wrong with the scan.
+    /// Records whether a scan is wanted; afterwards no fault of the scan is known.
     mutating func want(_ isWanted: Bool) {
         let (filter, mayRun) = (filter, stage != .off(isRestart: false))
         self = ScanPlan(timings: timings)
@@ -55,33 +55,33 @@ struct ScanPlan: Sendable {
 
     private var isStopDue: Bool { !isWanted && stage == .off(isRestart: true) }
 
-    /// Starts in a row that failed.
+    /// The number of consecutive failed starts.
     var failures: Int { retry.failures }
 
-    /// The effect of a filter of ours here.
+    /// The effect of our filters on the scan.
     var filterEffect: FilterWatch.Effect { filter.effect }
 
-    /// The time from which a scan whose next cycle did not begin is asked for.
+    /// The time from which a scan whose next cycle did not begin is requested again.
     var lossDue: MonotonicTime? { watch.lossDue(filter: filter.effect) }
 
-    /// The pause before the next look at the kernel's counts, while commands to the controller are
-    /// under way whose meaning is not known yet, or a lost start is to be asked for: the kernel's
-    /// next try to end the scan puts that off.
+    /// The pause before the next look at the kernel's counts, while the meaning of recent commands
+    /// is not known yet or a lost start is to be requested again: the kernel's next attempt to end
+    /// the scan postpones that request.
     var lookInterval: Duration? {
         burst.lookInterval(timings) ?? (lossDue == nil ? nil : timings.closeLook)
     }
 
-    /// Tells whether a look at the kernel's counts may answer what is to be judged now.
+    /// Returns true if a look at the kernel's counts may settle a decision that is due now.
     func isInQuestion(now: MonotonicTime) -> Bool { isOn && watch.needsCounts(now: now) }
 
     // MARK: What is heard
 
-    /// An advertisement of ours was heard.
+    /// Handles a sighting.
     ///
     /// - Returns: True if `nextRefresh` may have come nearer.
     mutating func heard(_ sighting: Sighting) -> Bool { refresher.heard(sighting) }
 
-    /// Anything was heard.
+    /// Records that any advertisement was received.
     mutating func noticed(now: MonotonicTime) { watch.heard(now: now) }
 
     // MARK: What bluetoothd and the kernel tell
@@ -93,8 +93,8 @@ struct ScanPlan: Sendable {
 
     /// - Parameters:
     ///   - traffic: The counts since the last look.
-    ///   - isUnclear: True if they may be about something else than the scan.
-    ///   - isSuspected: True if the controller owes answers.
+    ///   - isUnclear: True if they may have another cause than the scan.
+    ///   - isSuspected: True if answers of the controller are missing.
     /// - Returns: The finding about the scan; `nil` if there is none.
     mutating func looked(
         _ traffic: ControllerTraffic,
@@ -102,7 +102,7 @@ struct ScanPlan: Sendable {
         isSuspected: Bool,
         now: MonotonicTime
     ) -> CommandBurst.Finding? {
-        // A controller that does not answer is not told much, whatever our filter does.
+        // The kernel sends few commands to an unresponsive controller, whatever our filter does.
         if isUnclear || isSuspected { filter.disturbed() }
         filter.looked(traffic, now: now)
         guard !isUnclear, isOn else {
@@ -118,35 +118,35 @@ struct ScanPlan: Sendable {
         return finding
     }
 
-    /// The counts of commands have another cause.
+    /// Records that counted commands have another cause.
     mutating func disturbed() { filter.disturbed() }
 
-    /// The kernel counts for us no more.
+    /// Records that the kernel no longer provides its counts.
     mutating func countsHidden() {
         burst = CommandBurst()
         watch.forgetCycle()
     }
 
-    /// The controller was told to scan.
+    /// Records that the controller was told to scan.
     mutating func began(now: MonotonicTime) { watch.began(now: now) }
 
-    /// The controller answers again: a start that failed is tried at once.
+    /// Handles a controller that answers again: a failed start is retried at once.
     mutating func controllerAnswered() {
         if !isOn { retry = Retry(timings: timings) }
     }
 
     // MARK: What is done, and its outcome
 
-    /// A restart is about to be asked for.
+    /// Records that a restart is about to be requested.
     mutating func restarting() { stage = .off(isRestart: true) }
 
-    /// An action for the scan is about to be carried out: `Discovering` may change before the
-    /// answer comes.
+    /// Records that an action on the scan is about to be carried out: `Discovering` may change
+    /// before the reply.
     mutating func asked(for action: BlueZPlanner.Action, now: MonotonicTime) {
         filter.asked()
         switch action {
         case .startScan:
-            // Until the answer is here: the scan of a start whose answer is lost may run.
+            // Until the reply arrives: a start whose reply is lost may have started the scan.
             stage = .off(isRestart: true)
             watch.starting(now: now)
         case .refreshScan: watch.refreshing(now: now)
@@ -198,32 +198,32 @@ struct ScanPlan: Sendable {
         }
     }
 
-    /// A guess was wrong.
+    /// Records that a suspected fault was a wrong guess.
     mutating func unlearn(_ reason: RecoveryReason, now: MonotonicTime) {
         watch.unlearn(reason, now: now)
     }
 
     // MARK: What to do
 
-    /// The start of a scan that is wanted and does not run, or the stop of one that is not, when it
+    /// Returns the start of a wanted scan that does not run, or the stop of an unwanted one, if it
     /// is due.
     func next(now: MonotonicTime) -> BlueZPlanner.Action? {
         guard case .off(let isRestart) = stage, retry.isDue(now: now) else { return nil }
         return isWanted ? .startScan(isRestart: isRestart) : isStopDue ? .stopScan : nil
     }
 
-    /// Names what is wrong with the running scan now, if anything.
+    /// Returns the suspected fault of the running scan; `nil` if there is none.
     func suspicion(now: MonotonicTime) -> RecoveryReason? {
         watch.suspicion(filter: filter.effect, now: now)
     }
 
-    /// The time at which the running scan is restarted for fresh samples; `nil` while there is no
-    /// candidate.
+    /// Returns the time at which the running scan is restarted for fresh samples; `nil` while there
+    /// is no candidate.
     func nextRefresh(now: MonotonicTime) -> MonotonicTime? {
         isOn ? refresher.nextRestart(now: now) : nil
     }
 
-    /// The times at which there may be something to do although nothing happened.
+    /// Returns the times at which there may be an action without any event.
     func wakes(now: MonotonicTime) -> [MonotonicTime?] {
         isOn
             ? [watch.nextDeadline(filter: filter.effect), refresher.nextRestart(now: now)]

@@ -1,12 +1,12 @@
 import GotchuCore
 
-/// The judgement whether a scan has stopped, or merely nobody is near: pure.
+/// Decides whether a scan has stopped or merely nobody is near. Reads no clock.
 ///
-/// With a filter on our UUID a room without payers is silent for hours. But a scan that lives ends
-/// itself every 10.24 s (the kernel's DISCOV_LE_TIMEOUT) and is started again by bluetoothd, which
-/// shows in the commands that the kernel counts (`CommandBurst`), and nowhere on D-Bus: that cycle
-/// shows that the scan works although nobody is near. A filter that we set does the same at once.
-/// Strangers that are heard count as life too.
+/// With a filter on our UUID, a room without payers is silent for hours. But a working scan ends
+/// every 10.24 s (the kernel's DISCOV_LE_TIMEOUT) and is started again by bluetoothd. This shows
+/// only in the commands that the kernel counts (`CommandBurst`), not on D-Bus, and proves that the
+/// scan works although nobody is near. Setting a filter shows the same at once. Advertisements of
+/// strangers are a sign of life too.
 struct ScanWatch: Sendable {
     private let timings: RecoveryTimings
     private var lastLife: MonotonicTime?
@@ -15,27 +15,27 @@ struct ScanWatch: Sendable {
     private var endedAt: MonotonicTime?
     /// The time at which a filter of ours was set, which must restart the scan.
     private var askedAt: MonotonicTime?
-    /// The scan's own cycle has been seen, so that its absence means something.
+    /// A Boolean that is true once the scan's cycle was seen: only then is its absence a fault.
     private var knowsCycle = false
     /// The time to restart a scan whose last cycle was not followed by another.
     private var lossDue: MonotonicTime?
-    /// Losses since a scan last began.
+    /// The number of losses since a scan last began.
     private var losses = 0
-    /// The number of losses after which a scan is restarted; one more is taken as permanent.
+    /// The most losses for which a scan is restarted; one more is regarded as permanent.
     private static let lossLimit = 5
 
     init(timings: RecoveryTimings) {
         self.timings = timings
     }
 
-    /// A scan is being started, which `Discovering` may show before the answer.
+    /// Records that a scan is being started; `Discovering` may change before the reply.
     mutating func starting(now: MonotonicTime) {
         lastCycle = now
         askedAt = nil
         lossDue = nil
     }
 
-    /// A scan was started.
+    /// Records that a scan was started.
     mutating func started(isDiscovering: Bool, now: MonotonicTime) {
         lastLife = now
         lastCycle = now
@@ -44,13 +44,13 @@ struct ScanWatch: Sendable {
         lossDue = nil
     }
 
-    /// Another filter is being set.
+    /// Records that another filter is being set.
     mutating func refreshing(now: MonotonicTime) {
-        // While an earlier one waits, the first of them counts.
+        // While an earlier filter is pending, the first one counts.
         askedAt = askedAt ?? now
     }
 
-    /// `Discovering` has changed.
+    /// Records a change of `Discovering`.
     ///
     /// - Returns: True if that is a sign of life.
     mutating func discoveringChanged(to isDiscovering: Bool, now: MonotonicTime) -> Bool {
@@ -63,7 +63,7 @@ struct ScanWatch: Sendable {
         return true
     }
 
-    /// The controller was told to scan.
+    /// Records that the controller was told to scan.
     mutating func began(now: MonotonicTime) {
         let isOurs = askedAt.map { now - $0 <= timings.proofLimit } ?? false
         if !isOurs, let lastCycle, now - lastCycle > timings.proofLimit { knowsCycle = true }
@@ -76,25 +76,25 @@ struct ScanWatch: Sendable {
 
     /// Records a burst of commands that did not start a scan.
     ///
-    /// - Parameter lastCommand: The time of its last command. Until the kernel has given up one
-    ///   that was lost, every start fails, and bluetoothd then waits for 10 s.
+    /// - Parameter lastCommand: The time of its last command. Until the kernel has given up a lost
+    ///   command, every start fails, and bluetoothd then waits for 10 s.
     mutating func broken(lastCommand: MonotonicTime) {
-        // In the middle of a cycle it was about something else. A cycle's start is known late, so
-        // that another program's commands near its end look like a loss. The restart is harmless,
-        // and limited by `lossLimit`.
+        // In the middle of a cycle the burst had another cause. A cycle's start is detected late,
+        // so another program's commands near its end look like a loss. The restart is harmless, and
+        // limited by `lossLimit`.
         let age = timings.scanCycle - timings.look - timings.closeLook
         guard let lastCycle, lastCommand - lastCycle >= age else { return }
         losses += 1
         lossDue = losses > Self.lossLimit ? nil : lastCommand + timings.commandLimit
     }
 
-    /// Records that the kernel's counts are gone: only silence is judged from now on.
+    /// Records that the kernel's counts are gone: only silence is checked from now on.
     mutating func forgetCycle() {
         knowsCycle = false
         lossDue = nil
     }
 
-    /// Anything was heard.
+    /// Records that any advertisement was received.
     mutating func heard(now: MonotonicTime) {
         lastLife = now
     }
@@ -112,25 +112,25 @@ struct ScanWatch: Sendable {
         lastCycle = now
     }
 
-    /// The time to restart a scan whose last cycle was not followed by another.
+    /// Returns the time to restart a scan whose last cycle was not followed by another.
     func lossDue(filter: FilterWatch.Effect) -> MonotonicTime? {
         // Beside another program's wider filter bluetoothd begins the next scan 5 s later.
         filter == .masked ? nil : lossDue
     }
 
-    /// Tells whether a look at the kernel's counts may answer what is to be judged now.
+    /// Returns true if a look at the kernel's counts may settle a decision that is due now.
     func needsCounts(now: MonotonicTime) -> Bool {
         askedAt.map { $0 + timings.proofLimit <= now } ?? false
     }
 
-    /// Names what is wrong with the scan now, if anything.
+    /// Returns the suspected fault of the scan; `nil` if there is none.
     ///
-    /// - Parameter filter: The effect that our filters have on the scan.
+    /// - Parameter filter: The effect of our filters on the scan.
     func suspicion(filter: FilterWatch.Effect, now: MonotonicTime) -> RecoveryReason? {
         deadlines(filter).filter { $0.value <= now }.min { $0.value < $1.value }?.key
     }
 
-    /// The time at which `suspicion` may change although nothing happens.
+    /// Returns the time at which `suspicion` may change without any event.
     func nextDeadline(filter: FilterWatch.Effect) -> MonotonicTime? {
         deadlines(filter).values.min()
     }

@@ -2,7 +2,7 @@ internal import GotchuCore
 package import Ledger
 internal import Payments
 
-/// The rules that `verify` checks for contests and what belongs to them.
+/// The rules by which `verify` checks contests and their child records.
 extension RecordRule {
     package static let contests: [RecordRule] = [
         contest, entry, scores, objection, declaration, template, image, index, stop,
@@ -87,7 +87,7 @@ extension RecordRule {
 }
 
 extension Contest {
-    /// The reason why the ledger's rows are not what the contest says, if there is one.
+    /// Returns the reason why the ledger's rows contradict the contest; `nil` if they do not.
     fileprivate func broken(_ record: Record, _ file: RecordFile) -> String? {
         if self.record != record { return "its columns do not agree" }
         var entries: [ContestEntry] = []
@@ -120,7 +120,7 @@ extension Contest {
             ?? brokenEnd(file, present, revisions)
     }
 
-    /// Checks what was put into the pot, and what went back before the end.
+    /// Checks the amounts paid into the pot, and those refunded before the end.
     private func brokenTransfers(
         _ transfers: [Transfer],
         _ entries: [ContestEntry]
@@ -144,8 +144,8 @@ extension Contest {
         return expected.keys.min().map { "transfer \($0) is missing" }
     }
 
-    /// Checks that each fee is what its payer's key was answered with: at a desk the payment of the
-    /// entry's share.
+    /// Checks that each fee has the answer stored under its payer's key: for a desk, the payment of
+    /// the entry's share.
     private func brokenAnswers(_ file: RecordFile, _ entries: [ContestEntry]) -> String? {
         var answers: [String: Answer] = [:]
         for answer in file.answers {
@@ -163,7 +163,7 @@ extension Contest {
         return nil
     }
 
-    /// Checks the end: replays a settlement from its rows.
+    /// Checks the end of the contest: recomputes a settlement from its rows.
     private func brokenEnd(
         _ file: RecordFile,
         _ entries: [ContestEntry],
@@ -191,7 +191,7 @@ extension Contest {
 }
 
 extension SettlementPlan {
-    /// The reason why a contest's settlement is not this one, if it is not.
+    /// Returns the reason why a contest's settlement differs from this plan; `nil` if it does not.
     package func flaw(of contest: Contest) -> String? {
         guard let settlement = contest.body.settlement else { return "it was not settled" }
         guard settlement.inputsHash == inputsHash else {
@@ -209,7 +209,7 @@ extension SettlementPlan {
 }
 
 extension Answer {
-    /// Returns true if it is the payment of the desk's share that bought an entry.
+    /// Returns true if it is the payment of the desk share that bought an entry.
     fileprivate func isPayment(of entry: ContestEntry, _ stake: Transfer) -> Bool {
         guard key.command == Pay.name, let paid = payment, paid.tip == nil else { return false }
         let balance = stake.entries.first { $0.account.owner == .user(entry.user) }?.balance

@@ -13,7 +13,7 @@ extension Books {
         return try readable { () throws(LedgerError) in try Contest(record) }.asOf(time)
     }
 
-    /// Returns a contest as it is at `time`, to its organiser.
+    /// Returns a contest as it is at `time`, if it belongs to the organiser.
     ///
     /// - Throws: As `contest`, and `notOrganizer`.
     func contest(
@@ -28,7 +28,7 @@ extension Books {
         return contest
     }
 
-    /// Returns the entry of a user who is in.
+    /// Returns the current entry of a user.
     ///
     /// - Throws: `notJoined`, and `unreadable`.
     func entry(
@@ -40,15 +40,15 @@ extension Books {
             let record = rows.records[RecordID(trusted: name.target)]
         else { throw Refusal(.notJoined) }
         let entry = try readable { () throws(LedgerError) in try ContestEntry(record) }
-        // Another server may have taken the user out at a time after this command's.
+        // Another server may have removed the user at a time after this command's.
         guard entry.isIn else { throw Refusal(.notJoined) }
         return entry
     }
 
-    /// Returns the entries that are in, in the order of their numbers, and all score revisions.
+    /// Returns the current entries in the order of their numbers, and all score revisions.
     ///
-    /// - Throws: `contestState` if its children were not loaded: another command of the batch has
-    ///   changed what was known of it. And `unreadable`.
+    /// - Throws: `contestState` if the children were not loaded, because another command of the
+    ///   batch has changed the contest. And `unreadable`.
     func children(
         of contest: Contest
     ) throws(Refusal) -> (entries: [ContestEntry], revisions: [ScoreRevision]) {
@@ -60,7 +60,7 @@ extension Books {
         return try readable { () throws(LedgerError) in try ContestFile.read(records) }
     }
 
-    /// Writes a contest's next version, and the event that others receive.
+    /// Writes a contest's next version, and its event for receivers if the state has changed.
     mutating func put(_ contest: Contest, at time: Timestamp) {
         let record = contest.record
         let isNewState = record.state != rows.records[record.id]?.state
@@ -76,8 +76,8 @@ extension Books {
         put(record, telling: event)
     }
 
-    /// Writes a contest's next version and, as a child, that its result was declared or disputed;
-    /// returns what was written.
+    /// Writes a contest's next version and a child record of its declaration or dispute; returns
+    /// the version written.
     mutating func put(declaration contest: Contest, at time: Timestamp) -> Contest {
         var next = contest
         next.body.declarations += 1
@@ -100,7 +100,7 @@ extension Books {
         return next
     }
 
-    /// Writes that a contest's pot is not what its entries say.
+    /// Puts a contest into the state `error`, because its pot differs from its entries.
     mutating func stop(_ contest: Contest, at time: Timestamp) -> Contest {
         let stopped = contest.changed(at: time) {
             $0.body.soundState = $0.state.rawValue
@@ -112,7 +112,7 @@ extension Books {
         return stopped
     }
 
-    /// Returns the same of a contest whose pot holds what it says, and whose entries are as many.
+    /// Returns the children of a contest whose pot and number of entries are as recorded.
     ///
     /// - Throws: `potUnequal`, and as `children(of:)`.
     func soundChildren(
@@ -125,7 +125,7 @@ extension Books {
         return (entries, revisions)
     }
 
-    /// Returns true if the pot holds what the contest says.
+    /// Returns true if the pot's balance equals the contest's expected amount.
     func isPotRight(_ contest: Contest) -> Bool {
         (rows.accounts[contest.pot]?.balance ?? 0) == contest.expectedPot
     }
@@ -138,7 +138,7 @@ extension Books {
 }
 
 extension Snapshot {
-    /// Returns a contest as it was loaded; `nil` if there is none, or it is not the organiser's.
+    /// Returns a contest as loaded; `nil` if it is missing or belongs to another organiser.
     ///
     /// - Parameter organizer: `nil` for the server's operator.
     func contest(_ id: RecordID, of organizer: UserID?) -> Contest? {
@@ -149,7 +149,7 @@ extension Snapshot {
     }
 }
 
-/// A contest's children, told apart.
+/// A reader of a contest's children, which separates them by kind.
 package enum ContestFile {
     /// - Parameter records: In the order of their numbers.
     /// - Throws: `LedgerError` with `corrupt`.
@@ -172,7 +172,7 @@ package enum ContestFile {
 }
 
 extension Contest {
-    /// The changes that others receive. The raw values are stored and sent.
+    /// The kinds of events that receivers get. The raw values are stored and sent.
     package enum EventKind: String, CaseIterable, Sendable {
         case settled = "contest.settled"
         case cancelled = "contest.cancelled"

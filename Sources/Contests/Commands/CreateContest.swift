@@ -2,16 +2,16 @@ package import GotchuCore
 package import Ledger
 internal import Payments
 
-/// Makes a draft. Its terms never change.
+/// Creates a draft. Its terms never change.
 package struct CreateContest: RecordCommand {
     package static let name = "create-contest"
-    /// The contests of one organiser that may be neither settled nor cancelled.
+    /// The maximum number of an organiser's contests that are neither settled nor cancelled.
     static let liveLimit = 1000
 
     package let id: RecordID
     package let organizer: UserID
     package let terms: ContestTerms
-    /// The invitation, for a private contest.
+    /// The invitation to a private contest; `nil` for a public one.
     package let invitation: String?
 
     /// - Precondition: The terms have no flaw.
@@ -112,14 +112,14 @@ package struct PublishContest: RecordCommand {
     }
 }
 
-/// Locks a contest before its time, or hides one that is over, or changes its invitation: what an
-/// organiser does that moves no money.
+/// Changes a contest without moving money: locks it before its time, disputes its result, hides it
+/// once it is over, or renews its invitation.
 package struct ChangeContest: LedgerCommand {
     package static let name = "change-contest"
 
     package enum Change: Equatable, Sendable {
         case lock
-        /// Stops the settlement until it is completed again.
+        /// Blocks the settlement until a result is declared again.
         case dispute(reason: String)
         case renewInvitation(String)
         case delete

@@ -2,7 +2,7 @@ package import GotchuCore
 package import Ledger
 internal import Payments
 
-/// Pays the prizes of a complete contest: one transfer, in one commit with its record.
+/// Pays the prizes of a completed contest: one transfer, in one commit with its record.
 package struct SettleContest: RecordCommand {
     package static let name = "settle-contest"
 
@@ -17,7 +17,7 @@ package struct SettleContest: RecordCommand {
     package var record: RecordID { contest }
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
-        // Of one that cannot be settled no more is read than its record.
+        // If the contest cannot be settled, only its record is read.
         if let known = rows?.contest(contest, of: organizer), !known.isDeclared {
             footprint.records.insert(contest)
         } else {
@@ -33,7 +33,7 @@ package struct SettleContest: RecordCommand {
     }
 }
 
-/// Cancels a contest: everybody's money goes back in one commit.
+/// Cancels a contest and refunds all stakes in one commit.
 package struct CancelContest: RecordCommand {
     package static let name = "cancel-contest"
 
@@ -62,15 +62,15 @@ package struct CancelContest: RecordCommand {
     }
 }
 
-/// Writes down what time has changed of a contest: its lock, its start, its settlement, and the
-/// refund of one that nobody completed. One whose pot is not what its entries say is stopped.
+/// Records the changes due to time: lock, start, settlement, and the refund of a contest that
+/// nobody completed. Stops a contest whose pot differs from its entries.
 package struct SweepContest: LedgerCommand {
     package static let name = "sweep-contest"
     package static let kind = RecordKind(Contest.kind) { SweepContest(contest: $0) }
     private let contest: RecordID
     private let isChecking: Bool
 
-    /// - Parameter isChecking: True to look at the pot whatever the time is.
+    /// - Parameter isChecking: True to check the pot even if nothing is due.
     package init(contest: RecordID, isChecking: Bool = false) {
         self.contest = contest
         self.isChecking = isChecking
@@ -93,7 +93,7 @@ package struct SweepContest: LedgerCommand {
         do throws(Refusal) {
             if isRead, isChecking { _ = try books.soundChildren(of: contest) }
             if contest.version != version {
-                // One step at a time: the next sweep ends it, if that is due too.
+                // One step per sweep: if the end is due too, the next sweep does it.
                 books.put(contest, at: time)
             } else if isRead {
                 if let settlesAt = contest.settlesAt, time >= settlesAt {
@@ -111,7 +111,7 @@ package struct SweepContest: LedgerCommand {
     }
 }
 
-/// Looks again at a contest whose pot was not what its entries say; for the server's operator.
+/// Checks a stopped contest's pot again, for the server's operator.
 package struct RecheckContest: LedgerCommand {
     package static let name = "recheck-contest"
 
@@ -136,7 +136,7 @@ package struct RecheckContest: LedgerCommand {
         let sound = contest.changed(at: time) {
             $0.state = state
             $0.body.soundState = nil
-            // Nobody could object or act meanwhile: the times for that begin anew.
+            // Nobody could object or act meanwhile: those periods start again.
             $0.body.actedAt = time.milliseconds
             if state == .complete { $0.body.completedAt = time.milliseconds }
         }
@@ -146,10 +146,10 @@ package struct RecheckContest: LedgerCommand {
 }
 
 extension Footprint {
-    /// Adds a contest with all of its entries and scores, then the accounts of those who get money.
+    /// Adds a contest with all of its entries and scores, then the accounts that receive money.
     ///
-    /// - Parameter organizer: The caller who must be its organiser: for nobody else all of it is
-    ///   read.
+    /// - Parameter organizer: The caller; the entries and scores are added only for the contest's
+    ///   organiser. `nil` for the server.
     fileprivate mutating func touchEnd(
         of contest: RecordID,
         for organizer: UserID?,
@@ -175,7 +175,7 @@ extension Footprint {
 extension Books {
     /// Settles a contest.
     ///
-    /// - Throws: `potUnequal`, `noScores`, and `balanceTooLarge`.
+    /// - Throws: `potUnequal`, `noScores`, or `balanceTooLarge`.
     @discardableResult
     fileprivate mutating func settle(
         _ contest: Contest,
@@ -209,7 +209,7 @@ extension Books {
 
     /// Cancels a contest.
     ///
-    /// - Throws: `potUnequal`, and `balanceTooLarge`.
+    /// - Throws: `potUnequal`, or `balanceTooLarge`.
     @discardableResult
     fileprivate mutating func cancel(
         _ contest: Contest,
@@ -235,7 +235,7 @@ extension Books {
 extension Contest {
     static let endStep = "end"
 
-    /// The amounts by which the pot's money goes back.
+    /// Returns the amounts that refund the pot's money.
     func refunds(to entries: [ContestEntry]) -> [(account: Account.Key, amount: Int64)] {
         var legs: [(account: Account.Key, amount: Int64)] = entries.map {
             (account(of: $0.user), $0.body.fee)

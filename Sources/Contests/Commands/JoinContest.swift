@@ -2,13 +2,13 @@ package import GotchuCore
 package import Ledger
 internal import Payments
 
-/// Enters a user: the fee is moved into the pot and the entry is written in one step.
+/// Enters a user: moves the fee into the pot and writes the entry in one step.
 package struct JoinContest: RecordCommand {
     package static let name = "join-contest"
 
     package let contest: RecordID
     package let user: UserID
-    /// The id of the entry, if it is made.
+    /// The id of the new entry.
     package let entry: RecordID
     /// The fee that the user saw, in minor units, if the client sent it.
     package let expectedFee: Int64?
@@ -52,7 +52,7 @@ extension Books {
     /// Throws unless a user may enter a contest now.
     ///
     /// - Parameter fee: The fee that the user saw, in minor units, if the client sent it.
-    /// - Throws: The contest's reason, `alreadyJoined`, `leftTooOften`, `amountChanged`, and
+    /// - Throws: The contest's reason, `alreadyJoined`, `leftTooOften`, `amountChanged`, or
     ///   `contestFull`.
     func requirePlace(
         for user: UserID,
@@ -72,9 +72,9 @@ extension Books {
         guard contest.hasPlace(for: user, at: time) else { throw Refusal(.contestFull) }
     }
 
-    /// Enters a user who has a place: the fee goes into the pot.
+    /// Enters a user who may enter: the fee goes into the pot.
     ///
-    /// - Parameter share: The share of a desk that pays it, if one does.
+    /// - Parameter share: The desk share that pays the fee; `nil` without a desk.
     /// - Returns: The transfer of the fee; `nil` if it is free.
     /// - Throws: `unknownUser`, and as `post`, before its first change.
     @discardableResult
@@ -124,7 +124,7 @@ extension Books {
     }
 }
 
-/// Takes a user out before the lock: the fee goes back in the same step.
+/// Removes a user before the lock and refunds the fee in the same step.
 package struct LeaveContest: RecordCommand {
     package static let name = "leave-contest"
 
@@ -138,7 +138,7 @@ package struct LeaveContest: RecordCommand {
 
     package var record: RecordID { contest }
 
-    /// The names by which the times are counted that the user has left.
+    /// The unique names that count how often the user has left.
     private var leaveNames: [String] {
         (1...Contest.leaveLimit).map { ContestID.leaveName(contest, user, $0) }
     }
@@ -178,7 +178,7 @@ package struct EnterRoster: LedgerCommand {
 
     package let contest: RecordID
     package let user: UserID
-    /// The ids of players, which keep the template's rule.
+    /// The ids of the players. They must satisfy the template's roster rule.
     package let roster: [String]
 
     package init(contest: RecordID, user: UserID, roster: [String]) {
@@ -206,7 +206,7 @@ package struct EnterRoster: LedgerCommand {
 }
 
 extension Footprint {
-    /// Adds a contest, and the entry of a user in it once its name is known.
+    /// Adds a contest, and the user's entry in it once its unique name is loaded.
     mutating func touchEntry(of user: UserID, in contest: RecordID, knowing rows: Snapshot?) {
         let name = ContestID.entryName(contest, user)
         records.insert(contest)

@@ -1,17 +1,17 @@
 package import GotchuCore
 package import Ledger
 
-/// Writes the scores that an organiser sent, as the revision after the one that they knew.
+/// Writes an organiser's scores as the revision after `base`.
 package struct ScoreContest: LedgerCommand {
     package static let name = "score-contest"
 
     package let contest: RecordID
     package let organizer: UserID
-    /// The revision that the organiser knew.
+    /// The newest revision that the organiser knew.
     package let base: Int64
     package let scores: [Score]
 
-    /// - Precondition: The scores are possible, and not more than one revision may have.
+    /// - Precondition: The scores are valid, and at most as many as one revision may have.
     package init(contest: RecordID, organizer: UserID, base: Int64, scores: [Score]) {
         precondition(scores.count <= ScoreRevision.limit && scores.allSatisfy(\.isPossible))
         self.contest = contest
@@ -32,7 +32,7 @@ package struct ScoreContest: LedgerCommand {
     ) throws(Refusal) -> ScoreRevision {
         let contest = try books.contest(contest, of: organizer, at: time)
         if let record = books.rows.records[next] {
-            // The same scores again, whose answer was lost, get the first answer.
+            // A resend of the same scores, whose answer was lost, gets the first answer.
             guard let known = try? ScoreRevision(record), known.body.scores == scores else {
                 throw Refusal(.scoresChanged)
             }
@@ -66,7 +66,7 @@ package struct ScoreContest: LedgerCommand {
     }
 }
 
-/// Declares the newest scores final: the time for objections begins.
+/// Declares the newest scores final and starts the time for objections.
 package struct CompleteContest: LedgerCommand {
     package static let name = "complete-contest"
 
@@ -84,7 +84,7 @@ package struct CompleteContest: LedgerCommand {
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(contest)
         guard let rows else { return footprint.asksAgain = true }
-        // All entries are read for the organiser alone, and for what can be and is not done yet.
+        // All entries are read only for the organiser, and only for a possible, new declaration.
         let known = rows.contest(contest, of: organizer)
         if let known, known.completeReason(at: revision) == nil, !known.isDeclared {
             footprint.children.insert(contest)
@@ -110,8 +110,8 @@ package struct CompleteContest: LedgerCommand {
     }
 }
 
-/// Writes an entrant's objection, shown to the organiser: one to each result. It does not stop the
-/// clock.
+/// Records an entrant's objection for the organiser: one per result. It does not stop the time
+/// for objections.
 package struct ObjectToContest: LedgerCommand {
     package static let name = "object-to-contest"
 
@@ -120,7 +120,7 @@ package struct ObjectToContest: LedgerCommand {
     /// The revision of the result that the entrant saw.
     package let revision: Int64
     package let text: String
-    /// The id of the objection, if it is made.
+    /// The id of the new objection.
     package let objection: RecordID
 
     package init(

@@ -4,13 +4,13 @@ package import Payments
 
 /// A session at which several payers enter a contest, each by paying the fee.
 ///
-/// A lock holds a place of the contest, so that those who hold one get in; the payment moves the
-/// fee into the contest's pot and writes the entry in one step.
+/// A lock holds a place in the contest, so that a payer who holds one can enter; the payment moves
+/// the fee into the contest's pot and writes the entry in one step.
 package struct Desk: GroupPurpose {
     package static let name = "entry"
-    /// The allowed lifetimes, in seconds. A desk ends when its contest locks at the latest.
+    /// The allowed lifetimes, in seconds. A desk ends when its contest locks, if not before.
     package static let allowedSeconds = 1...43_200
-    /// The number of payers who may hold a place at one desk at once.
+    /// The maximum number of payers who hold a place at one desk at the same time.
     static let slots: Int64 = 50
 
     package init() {}
@@ -101,14 +101,14 @@ package struct Desk: GroupPurpose {
     }
 }
 
-/// Opens a desk of an organiser's contest.
+/// Opens a desk for an organiser's contest.
 package struct OpenDesk: LedgerCommand {
     package static let name = "open-desk"
 
     private let contest: RecordID
     private let group: CreateGroup
 
-    /// - Precondition: The contest has a fee: a free one is not entered by paying.
+    /// - Precondition: The contest has a fee: a free one is entered without a payment.
     package init(
         of contest: Contest,
         by organizer: UserID,
@@ -161,7 +161,7 @@ package struct OpenDesk: LedgerCommand {
 }
 
 extension Footprint {
-    /// Adds the desks of a contest, once it is known.
+    /// Adds the desks of a contest, once its record is loaded.
     mutating func touchDesks(of contest: RecordID, knowing rows: Snapshot?) {
         guard let rows else { return asksAgain = true }
         guard let record = rows.records[contest], record.kind == Contest.kind,
@@ -172,7 +172,7 @@ extension Footprint {
 }
 
 extension Books {
-    /// Ends the desks of a contest that takes no more entries: they leave the air.
+    /// Ends the desks of a contest that accepts no more entries; they are no longer advertised.
     mutating func closeDesks(of contest: Contest, at time: Timestamp) {
         for desk in contest.body.desks { close(desk, at: time) }
     }

@@ -1,17 +1,17 @@
 package import GotchuCore
 
 extension Contest {
-    /// The end of a contest at which all stakes go back.
+    /// A cancellation: the end of a contest with a refund of all stakes.
     package struct Cancellation: Codable, Equatable, Sendable {
-        /// The one that has cancelled it. The raw values are stored.
+        /// The party that cancelled it. The raw values are stored.
         package enum Source: String, Codable, Sendable {
             case organizer, `operator`
-            /// Nobody declared a result in time.
+            /// The server, because nobody declared a result in time.
             case time
         }
 
         package let source: Source
-        /// The words of the one that has cancelled it; `nil` for `time`.
+        /// The reason given by the party that cancelled it; `nil` for `time`.
         package let reason: String?
         private let at: Int64
 

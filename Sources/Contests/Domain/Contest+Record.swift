@@ -3,7 +3,7 @@ package import Ledger
 
 /// The stored forms of contests, entries and score revisions.
 extension Contest {
-    /// - Throws: `LedgerError` with `corrupt` if the record is not a possible contest.
+    /// - Throws: `LedgerError` with `corrupt` if the record is not a valid contest.
     package init(_ record: Record) throws(LedgerError) {
         guard record.kind == Self.kind, let state = State(rawValue: record.state) else {
             throw .corrupt("a contest")
@@ -40,8 +40,8 @@ extension Contest {
     }
 }
 
-/// A user's place in a contest. It is written when the user joins, and again with another roster
-/// or when the user leaves; a settlement changes the contest alone.
+/// A user's entry in a contest. It is written when the user joins, and again with another roster
+/// or when the user leaves; a settlement changes only the contest.
 package struct ContestEntry: Equatable, Sendable {
     package static let kind = "contest-entry"
 
@@ -57,11 +57,11 @@ package struct ContestEntry: Equatable, Sendable {
         package let number: Int64
         /// The fee that was paid, in minor units.
         package let fee: Int64
-        /// The user's name, as it was when they joined.
+        /// The user's name at the time of joining.
         package let name: String
         package internal(set) var roster: [String] = []
         package internal(set) var rosterVersion: Int64 = 0
-        /// The share of a desk that paid the fee, if one did.
+        /// The desk share that paid the fee; `nil` without a desk.
         package var share: SessionID?
     }
 
@@ -72,12 +72,12 @@ package struct ContestEntry: Equatable, Sendable {
     private static let entered = "in"
     private static let left = "out"
 
-    /// Returns true for the record of an entry that is in.
+    /// Returns true for the record of a current entry, whose user has not left.
     static func isIn(_ record: Record) -> Bool { record.kind == kind && record.state == entered }
 }
 
 extension ContestEntry {
-    /// - Throws: `LedgerError` with `corrupt` if the record is not a possible entry.
+    /// - Throws: `LedgerError` with `corrupt` if the record is not a valid entry.
     package init(_ record: Record) throws(LedgerError) {
         guard record.kind == Self.kind, [Self.entered, Self.left].contains(record.state) else {
             throw .corrupt("an entry")
@@ -113,16 +113,16 @@ extension ContestEntry {
     }
 }
 
-/// Scores that an organiser sent together. Never changed: a correction is another revision.
+/// Scores that an organiser sent together. Never changed: a correction is a new revision.
 package struct ScoreRevision: Equatable, Sendable {
     package static let kind = "contest-scores"
-    /// The scores of one revision.
+    /// The maximum number of scores in one revision.
     package static let limit = 500
-    /// The revisions of one contest.
+    /// The maximum number of revisions of one contest.
     static let countLimit: Int64 = 1_000
 
-    /// The bytes of all revisions of a contest with so many entries: to declare its result all of
-    /// them are read, while payments wait.
+    /// Returns the maximum size in bytes of all revisions of a contest with this number of entries:
+    /// declaring the result reads all of them, and payments wait meanwhile.
     static func byteLimit(entries: Int64) -> Int64 { 2 << 20 + entries * 4 << 10 }
 
     package let organizer: UserID
@@ -137,7 +137,7 @@ package struct ScoreRevision: Equatable, Sendable {
 }
 
 extension ScoreRevision {
-    /// - Throws: `LedgerError` with `corrupt` if the record is not a possible revision.
+    /// - Throws: `LedgerError` with `corrupt` if the record is not a valid revision.
     package init(_ record: Record) throws(LedgerError) {
         guard record.kind == Self.kind else { throw .corrupt("a score revision") }
         let body = try decoded(Body.self, from: record.body)
@@ -158,7 +158,7 @@ extension ScoreRevision {
 }
 
 extension Score {
-    /// A Boolean that is true if sums of such scores stay within 64 bits.
+    /// A Boolean that is true if the score is valid: sums of such scores stay within 64 bits.
     package var isPossible: Bool {
         let range = -Self.limit...Self.limit
         guard (entry == nil) != (player == nil), points.map(range.contains) ?? true,

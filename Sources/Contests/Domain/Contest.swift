@@ -1,22 +1,22 @@
 package import GotchuCore
 package import Ledger
 
-/// A contest: entrants stake a fee in its pot, and its prizes are paid from there.
+/// A contest: entrants pay a fee into its pot, and its prizes are paid from the pot.
 package struct Contest: Equatable, Sendable {
     /// The stored name of its kind of record.
     package static let kind = "contest"
-    /// The time after its last date at which a contest that nobody completed is refunded.
+    /// The time after its last date at which a contest without a declared result is refunded.
     package static let patience: Duration = .seconds(30 * 86_400)
-    /// The number of entries that a contest may ever have, those that left included.
+    /// The maximum number of entries that a contest may ever have, including those that left.
     package static let joinLimit: Int64 = 100_000
-    /// The number of places that may be held at all of its desks at once.
+    /// The maximum number of places held at all of its desks at the same time.
     static let holdLimit = 500
-    /// The number of times that a user may leave it: then they cannot enter it again, or one user
-    /// could use up all numbers of entries.
+    /// The maximum number of times that a user may leave it; afterwards they cannot enter again.
+    /// Without it, one user could use up all entry numbers.
     static let leaveLimit = 10
-    /// The number of desks that may be open at once.
+    /// The maximum number of open desks.
     static let deskLimit = Record.watcherLimit
-    /// The declarations and disputes behind which there is no further dispute.
+    /// The number of declarations and disputes after which it cannot be disputed again.
     static let declarationLimit: Int64 = 1_000
 
     package let id: RecordID
@@ -30,38 +30,38 @@ package struct Contest: Equatable, Sendable {
     /// The states. The raw values are stored.
     package enum State: String, CaseIterable, Sendable {
         case draft, open, locked, live, complete, settled, cancelled
-        /// The pot is not what the entries say: nothing moves.
+        /// The pot differs from the entries: nothing moves.
         case error
     }
 
-    /// The particulars for which the record has no column. Times are in milliseconds.
+    /// The properties for which the record has no column. Times are in milliseconds.
     package struct Body: Codable, Equatable, Sendable {
         package let terms: ContestTerms
-        /// The organiser's name, as it was when it was created.
+        /// The organiser's name at the time of creation.
         package let organizerName: String
         package internal(set) var updatedAt: Int64
-        /// The entries that are in.
+        /// The number of current entries.
         package internal(set) var entryCount: Int64 = 0
-        /// The numbers given to entries, those that left included.
+        /// The number of the newest entry; entries that left keep theirs.
         package internal(set) var entryNumber: Int64 = 0
         /// The number of the newest score revision; 0 without any.
         package internal(set) var revision: Int64 = 0
-        /// The bytes of all score revisions as they are stored.
+        /// The stored size of all score revisions in bytes.
         var scoreBytes: Int64 = 0
         package internal(set) var objections: Int64 = 0
         /// The number of times that a result was declared or disputed.
         package internal(set) var declarations: Int64 = 0
-        /// The places that are held at desks, and lapsed ones until the next change.
+        /// The places held at desks; expired ones stay until the next change.
         package internal(set) var holds: [Hold] = []
-        /// The desks that were open when the last one was opened, that one included.
+        /// The desks that were open when the newest one was opened, and the newest one.
         var desks: [SessionID] = []
         var publishedAt: Int64?
-        /// Its number in the index of public contests, if it is there.
+        /// Its number in the index of public contests; `nil` if it is not listed.
         package internal(set) var listNumber: Int64?
         var completedAt: Int64?
         /// The time of the newest scores, or of the result's declaration.
         var actedAt: Int64?
-        /// The organiser's reason; a disputed contest is not settled.
+        /// The reason of the organiser's dispute; a disputed contest is not settled.
         package internal(set) var dispute: String?
         package internal(set) var cancellation: Cancellation?
         /// The invitation to a private contest, 128 random bits.
@@ -72,11 +72,11 @@ package struct Contest: Equatable, Sendable {
         var soundState: String?
     }
 
-    /// A place that the payer of a desk's share holds.
+    /// A place held by the payer of a desk's share.
     package struct Hold: Codable, Equatable, Sendable {
         let share: SessionID
         let user: UserID
-        /// The time at which it lapses, in milliseconds.
+        /// The time at which it expires, in milliseconds.
         let until: Int64
 
         func isAlive(at time: Timestamp) -> Bool { time.milliseconds < until }
@@ -84,14 +84,14 @@ package struct Contest: Equatable, Sendable {
 
     package var terms: ContestTerms { body.terms }
 
-    /// The time at which its entries are refunded, unless it is settled before: a correction counts
-    /// like a result, or it would come too late.
+    /// The time at which its entries are refunded, unless it is settled before. Each correction of
+    /// the scores moves it later, like a result.
     var abandonedAt: Timestamp {
         let acted = (body.actedAt ?? body.completedAt).map(Timestamp.init(milliseconds:))
         return max(terms.lastTime, acted ?? terms.lastTime).advanced(by: Self.patience)
     }
 
-    /// The time at which it is settled without further action, if it is complete and undisputed.
+    /// The time at which it is settled automatically; `nil` unless it is complete and undisputed.
     package var settlesAt: Timestamp? {
         guard state == .complete, body.dispute == nil, let completedAt = body.completedAt else {
             return nil
@@ -99,7 +99,7 @@ package struct Contest: Equatable, Sendable {
         return Timestamp(milliseconds: completedAt).advanced(by: terms.review)
     }
 
-    /// The time at which it changes without a caller.
+    /// The time of its next automatic change.
     var dueAt: Timestamp? {
         switch state {
         case .draft: body.isDeleted ? nil : abandonedAt
@@ -111,7 +111,7 @@ package struct Contest: Equatable, Sendable {
         }
     }
 
-    /// The time of its settlement, and how much later that was than the end of the review.
+    /// The time of its settlement, and its delay after the end of the review.
     package var settlement: (at: Timestamp, delay: Duration)? {
         guard let settledAt = body.settlement?.settledAt, let completedAt = body.completedAt else {
             return nil
@@ -121,8 +121,8 @@ package struct Contest: Equatable, Sendable {
         return (time, max(.zero, due.duration(to: time)))
     }
 
-    /// Returns the contest as it is at `time`: locked or live. Time changes a contest here alone;
-    /// an end moves money, and is a command.
+    /// Returns the contest as it is at `time`: locked or live, if that is due. Only these states
+    /// are derived from the time; an end moves money and is a command.
     package func asOf(_ time: Timestamp) -> Contest {
         var now = state
         if now == .open, time >= terms.lockTime { now = .locked }
@@ -147,12 +147,12 @@ package struct Contest: Equatable, Sendable {
 }
 
 extension Contest {
-    /// Returns true if a user, who is not in, can have a place at `time`: those who hold one can.
+    /// Returns true if a user who has not entered can get a place at `time`, or holds one.
     package func hasPlace(for user: UserID?, at time: Timestamp) -> Bool {
         placesLeft(at: time, for: user) > 0 && body.entryNumber < Self.joinLimit
     }
 
-    /// The number of places that nobody has at `time`, or holds at a desk.
+    /// Returns the number of places at `time` that are neither taken nor held at a desk.
     ///
     /// - Parameter user: A user whose own hold does not count.
     package func placesLeft(at time: Timestamp, for user: UserID? = nil) -> Int64 {
@@ -172,23 +172,23 @@ extension Contest {
 
     package var isDisputed: Bool { body.dispute != nil }
 
-    /// Returns true if the clock of the time for objections runs.
+    /// Returns true during the time for objections.
     private func isUnderReview(at time: Timestamp) -> Bool { settlesAt.map { time < $0 } ?? false }
 
-    /// Returns true while entrants may object to its result: also while it is disputed.
+    /// Returns true while entrants may object to its result, including while it is disputed.
     package func isOpenToObjections(at time: Timestamp) -> Bool {
         state == .complete && (isDisputed || isUnderReview(at: time))
     }
 
-    /// A Boolean that is true if its scores lead to a settlement that is not made yet.
+    /// A Boolean that is true if its scores allow a settlement that has not been made yet.
     package var hasPlan: Bool { body.revision > 0 && !isOver && state != .error }
 
-    /// The division of what is in its pot.
+    /// The division of the money in its pot.
     package var division: PrizeRules.Division {
         PrizeRules.Division(terms, entries: body.entryCount)
     }
 
-    /// The amount that is in its pot, as its entries say; in minor units.
+    /// The amount that its pot must hold by its entries, in minor units.
     var expectedPot: Int64 {
         switch state {
         case .settled, .cancelled: 0
@@ -197,21 +197,21 @@ extension Contest {
         }
     }
 
-    /// The part of the added prize that was moved into the pot: all of it, once it was published.
+    /// The part of the added prize that is in the pot: all of it, once the contest is published.
     var paidPrize: Int64 { body.publishedAt == nil ? 0 : terms.addedPrize }
 
     var pot: Account.Key { Account.Key(.pot(id), terms.currency) }
 
     func account(of user: UserID) -> Account.Key { Account.Key(.user(user), terms.currency) }
 
-    /// Returns true if an invitation admits its bearer.
+    /// Returns true if an invitation allows its holder to enter.
     package func admits(_ invitation: String?) -> Bool {
         guard terms.isInviteOnly else { return true }
         guard let own = body.invitation, let invitation else { return false }
         return own == invitation
     }
 
-    /// The refusal of changes before the lock, if it is locked or over.
+    /// The reason for refusing changes after the lock or the end; `nil` while it is open.
     package var lockedReason: Refusal.Reason? {
         switch state {
         case .open: nil
@@ -221,7 +221,7 @@ extension Contest {
         }
     }
 
-    /// The reason why its organiser cannot cancel it, if there is one.
+    /// The reason why its organiser cannot cancel it; `nil` if they can.
     package var cancelReason: Refusal.Reason? {
         switch state {
         case .draft, .open, .locked, .live, .complete, .cancelled: nil
@@ -229,7 +229,7 @@ extension Contest {
         }
     }
 
-    /// The reason why it cannot be settled at `time`, if there is one.
+    /// Returns the reason why it cannot be settled at `time`; `nil` if it can.
     package func settleReason(at time: Timestamp) -> Refusal.Reason? {
         switch state {
         case .settled: nil
@@ -240,10 +240,10 @@ extension Contest {
         }
     }
 
-    /// A Boolean that is true if its newest scores stand as its result.
+    /// A Boolean that is true if its newest scores are its declared, undisputed result.
     var isDeclared: Bool { state == .complete && !isDisputed }
 
-    /// The reason why a revision cannot be declared its result, if there is one.
+    /// Returns the reason why a revision cannot be declared as its result; `nil` if it can.
     func completeReason(at revision: Int64) -> Refusal.Reason? {
         guard body.revision == revision else { return .scoresChanged }
         return switch state {
@@ -252,7 +252,7 @@ extension Contest {
         }
     }
 
-    /// The reason why it takes no scores, if there is one.
+    /// The reason why it accepts no scores; `nil` if it does.
     package var scoreReason: Refusal.Reason? {
         switch state {
         case .locked, .live: nil

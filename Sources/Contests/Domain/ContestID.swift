@@ -2,29 +2,29 @@ internal import Crypto
 internal import GotchuCore
 package import Ledger
 
-/// The ids and unique names of contests and what belongs to them.
+/// The ids and unique names of contests and their child records.
 package enum ContestID {
-    /// The id of a contest as a caller writes it; `nil` unless it can be one.
+    /// Returns a contest's id from a caller's text; `nil` if it is not a UUID.
     package static func record(_ text: String) -> RecordID? {
         text.isUUID ? RecordID(trusted: text) : nil
     }
 
-    /// The unique name of one entry of one user in one contest.
+    /// Returns the unique name of a user's entry in a contest; a user has at most one.
     package static func entryName(_ contest: RecordID, _ user: UserID) -> String {
         "contest-entry:\(contest):\(user)"
     }
 
-    /// The unique name of a time that a user has left a contest, counted from 1.
+    /// Returns the unique name that marks a user's `count`th leaving of a contest, from 1.
     static func leaveName(_ contest: RecordID, _ user: UserID, _ count: Int) -> String {
         "contest-leave:\(contest):\(user):\(count)"
     }
 
-    /// The unique names by which it is known whether a user may enter a contest.
+    /// Returns the unique names that show if a user may enter a contest.
     static func names(forEntryOf user: UserID, in contest: RecordID) -> Set<String> {
         [entryName(contest, user), leaveName(contest, user, Contest.leaveLimit)]
     }
 
-    /// The unique name of one objection of one user to one result of a contest.
+    /// Returns the unique name of a user's objection to one result; a user has at most one.
     package static func objectionName(
         _ contest: RecordID,
         _ user: UserID,
@@ -33,32 +33,32 @@ package enum ContestID {
         "contest-objection:\(contest):\(user):\(revision)"
     }
 
-    /// The id of the entry that a desk's share buys: like others' it sorts by its time.
+    /// Returns the id of the entry that a desk's share buys. Like all entry ids it sorts by time.
     static func entry(boughtBy share: SessionID, at time: Timestamp) -> RecordID {
         var words = DigestWords(of: share.rawValue)
         return RecordID.make(at: time, using: &words)
     }
 
-    /// The id of the trace of a stop: it sorts by its time.
+    /// Returns the id of the record of a stop; it is sortable by time.
     static func stop(of contest: RecordID, version: Int64, at time: Timestamp) -> RecordID {
         var words = DigestWords(of: "\(contest) \(version)")
         return RecordID.make(at: time, using: &words)
     }
 
-    /// The id of a contest's declaration.
+    /// Returns the id of a contest's declaration.
     static func declaration(_ contest: RecordID, number: Int64) -> RecordID {
         RecordID(trusted: computedID("contest-declaration", contest.rawValue, String(number)))
     }
 
-    /// The id of a contest's score revision.
+    /// Returns the id of a contest's score revision.
     static func scores(_ contest: RecordID, revision: Int64) -> RecordID {
         RecordID(trusted: computedID("contest-scores", contest.rawValue, String(revision)))
     }
 }
 
-/// The kinds of a contest's children, which share its numbers.
+/// The number ranges of a contest's children, one for each kind.
 package enum ContestChild {
-    /// Entries have the numbers that people see, from 1.
+    /// The numbers of entries, from 1, as people see them.
     package static let entries: Range<Int64> = 1..<scoreBase
     static let scoreBase: Int64 = 1_000_000_000
     package static let objectionBase: Int64 = 2_000_000_000
@@ -66,7 +66,7 @@ package enum ContestChild {
 }
 
 extension Record {
-    /// A record that is written once, and never changed.
+    /// Creates a record that never changes.
     init(
         once kind: String,
         _ id: RecordID,
@@ -87,7 +87,7 @@ extension Record {
     }
 }
 
-/// Words that are always the same for one text, where decisions need what looks random.
+/// A deterministic generator seeded by a text, for decisions that need random-looking numbers.
 private struct DigestWords: RandomNumberGenerator {
     private let text: String
     private var count = 0

@@ -1,8 +1,8 @@
 internal import GotchuCore
 package import Ledger
 
-/// The index of public contests: a record whose children they are, numbered from 1 in the order in
-/// which they were published. Drafts and private contests are not among them.
+/// The index of public contests: a record with the contests as children, numbered from 1 in the
+/// order of publication. Drafts and private contests are not listed.
 package struct ContestIndex: Equatable, Sendable {
     package static let kind = "contest-index"
     package static let id = RecordID(trusted: computedID("contest-index"))
@@ -16,7 +16,7 @@ package struct ContestIndex: Equatable, Sendable {
     }
 
     /// - Parameter record: `nil` before the first contest.
-    /// - Throws: `LedgerError` with `corrupt` if the record is no index.
+    /// - Throws: `LedgerError` with `corrupt` if the record is not an index.
     package init(_ record: Record?) throws(LedgerError) {
         self.record = record
         guard let record else {
@@ -31,7 +31,7 @@ package struct ContestIndex: Equatable, Sendable {
 
     /// Returns the record of the index with one more contest.
     ///
-    /// - Parameter organizer: The owner of an index that is made with its first contest.
+    /// - Parameter organizer: The owner of the index, if its first contest creates it.
     fileprivate func next(_ organizer: UserID, at time: Timestamp) -> Record {
         Record(
             id: Self.id,
@@ -53,7 +53,7 @@ extension Books {
     /// The index of public contests.
     ///
     /// - Throws: `unreadable`.
-    /// - Precondition: It is in the footprint.
+    /// - Precondition: The index is in the footprint.
     var contestIndex: ContestIndex {
         get throws(Refusal) {
             guard let index = try? ContestIndex(rows.records[ContestIndex.id]) else {
@@ -63,9 +63,9 @@ extension Books {
         }
     }
 
-    /// Lists a contest that is published, if it is public.
+    /// Adds a published contest to the index, if it is public.
     ///
-    /// - Returns: Its number in the index.
+    /// - Returns: Its number in the index; `nil` for a private contest.
     mutating func list(
         _ contest: Contest,
         in index: ContestIndex,
@@ -78,7 +78,7 @@ extension Books {
     }
 }
 
-/// The trace of a contest that was stopped, by which such contests are found. Never changed.
+/// The record of a contest's stop, by which stopped contests are found. Never changed.
 package struct ContestStop: Equatable, Sendable {
     package static let kind = "contest-stop"
 
@@ -88,13 +88,13 @@ package struct ContestStop: Equatable, Sendable {
         let contest: RecordID
     }
 
-    /// - Throws: `LedgerError` with `corrupt` if the record is no such trace.
+    /// - Throws: `LedgerError` with `corrupt` if the record is not a stop.
     package init(_ record: Record) throws(LedgerError) {
         guard record.kind == Self.kind else { throw .corrupt("a stop of a contest") }
         contest = try decoded(Body.self, from: record.body).contest
     }
 
-    /// Returns the record of a contest that is stopped, of its new version.
+    /// Returns the record for a contest that is being stopped, with its new version.
     static func record(of contest: Contest, at time: Timestamp) -> Record {
         let id = ContestID.stop(of: contest.id, version: contest.version, at: time)
         return Record(

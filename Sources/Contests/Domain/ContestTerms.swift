@@ -1,7 +1,7 @@
 package import GotchuCore
 internal import Ledger
 
-/// The terms of a contest: fixed when it is created, for ever.
+/// The terms of a contest, fixed when it is created.
 package struct ContestTerms: Codable, Equatable, Sendable {
     package static let entryLimit: Int64 = 10_000
     package static let tierLimit = 20
@@ -10,12 +10,12 @@ package struct ContestTerms: Codable, Equatable, Sendable {
     static let rakeLimit: Int64 = 2000
     static let longestReview: Int64 = 604_800
     package static let usualReview: Int64 = 3600
-    /// The time from its creation within which all of a contest's dates must be: until then stakes
-    /// may lie in its pot.
+    /// The maximum time between a contest's creation and each of its dates: stakes may stay in its
+    /// pot until then.
     static let longestAhead: Duration = .seconds(366 * 86_400)
-    /// Basis points of a whole.
+    /// The number of basis points in 100 %.
     package static let whole: Int64 = 10_000
-    /// The largest least common multiple of the tiers' sizes: weights stay within 64 bits.
+    /// The maximum least common multiple of the tiers' sizes, so that weights stay within 64 bits.
     private static let multipleLimit: Int64 = 1_000_000_000
 
     package let template: String
@@ -31,21 +31,21 @@ package struct ContestTerms: Codable, Equatable, Sendable {
     package let locksAt: Int64
     package let endsAt: Int64?
     package let tiers: [Tier]
-    /// The organiser's part of the fees.
+    /// The organiser's part of the fees, in basis points.
     package let rakeBPS: Int64
-    /// The house's part of the organiser's.
+    /// The house's part of the organiser's part, in basis points.
     package let commissionBPS: Int64
     package let addedPrize: Int64
     /// The time for objections between `complete` and the settlement.
     package let reviewSeconds: Int64
     package let isInviteOnly: Bool
-    /// The number of the prize rules.
+    /// The number of the prize rules that apply.
     package let rules: Int64
     package let scoredBy: ScoredBy
     let wins: Direction
     let tieBreaks: [TieBreak]
 
-    /// Ranks that share a part of the pool.
+    /// A range of ranks that share a part of the pool.
     package struct Tier: Codable, Equatable, Sendable {
         package let rankMin: Int64
         package let rankMax: Int64
@@ -71,7 +71,7 @@ package struct ContestTerms: Codable, Equatable, Sendable {
         case high, low
     }
 
-    /// A value of a score that decides between equal points.
+    /// A value of a score that breaks ties between equal points.
     struct TieBreak: Codable, Equatable, Sendable {
         let key: String
         let wins: Direction
@@ -121,7 +121,7 @@ extension ContestTerms {
     package var startTime: Timestamp { Timestamp(milliseconds: startsAt) }
     package var lockTime: Timestamp { Timestamp(milliseconds: locksAt) }
     package var endTime: Timestamp? { endsAt.map(Timestamp.init(milliseconds:)) }
-    /// The terms without those that follow from the template and the server, as canonical JSON.
+    /// The terms that do not follow from the template and the server, as canonical JSON.
     package var chosen: String {
         var members = (try? JSONReader.object(CanonicalJSON.bytes(of: self))) ?? [:]
         for name in ["type", "commissionBPS", "rules", "scoredBy", "wins", "tieBreaks"] {
@@ -134,8 +134,8 @@ extension ContestTerms {
     var lastTime: Timestamp { max(startTime, endTime ?? startTime) }
     package var review: Duration { .seconds(reviewSeconds) }
 
-    /// The reason why no contest may have these terms, if there is one; a sentence for their
-    /// author.
+    /// The reason why these terms are invalid, as a sentence for their author; `nil` if they are
+    /// valid.
     package var flaw: String? {
         if let flaw = limitFlaw { return flaw }
         guard locksAt <= startsAt else { return "locks_at must not be after starts_at." }

@@ -1,8 +1,8 @@
 package import GotchuCore
 package import Ledger
 
-/// An organiser's word on a result: that a revision of the scores is it, or why that is looked at
-/// again. Never changed.
+/// An organiser's statement on a result: declares a score revision as the result, or disputes it.
+/// Never changed.
 package struct Declaration: Equatable, Sendable {
     package static let kind = "contest-declaration"
 
@@ -12,16 +12,16 @@ package struct Declaration: Equatable, Sendable {
 
     package struct Body: Codable, Equatable, Sendable {
         package let contest: RecordID
-        /// From 1, among the contest's declarations.
+        /// The number among the contest's declarations, from 1.
         package let number: Int64
         package let revision: Int64
-        /// The reason of a dispute; `nil` if the revision was declared.
+        /// The reason for a dispute; `nil` if the revision was declared.
         package let dispute: String?
     }
 }
 
 extension Declaration {
-    /// - Throws: `LedgerError` with `corrupt` if the record is not a possible declaration.
+    /// - Throws: `LedgerError` with `corrupt` if the record is not a valid declaration.
     package init(_ record: Record) throws(LedgerError) {
         guard record.kind == Self.kind else { throw .corrupt("a declaration") }
         self.init(
@@ -56,7 +56,7 @@ package struct Objection: Equatable, Sendable {
 }
 
 extension Objection {
-    /// - Throws: `LedgerError` with `corrupt` if the record is not a possible objection.
+    /// - Throws: `LedgerError` with `corrupt` if the record is not a valid objection.
     package init(_ record: Record) throws(LedgerError) {
         guard record.kind == Self.kind else { throw .corrupt("an objection") }
         self.init(

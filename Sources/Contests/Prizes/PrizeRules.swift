@@ -1,23 +1,23 @@
 internal import GotchuCore
 
-/// The rules by which a pool becomes prizes. A rule that contests were settled by is kept for ever,
-/// under its number.
+/// The numbered rules that divide a pool into prizes. A rule by which contests were settled is
+/// never removed or changed.
 package enum PrizeRules {
-    /// The rules of new contests.
+    /// The number of the rules for new contests.
     package static let current: Int64 = 1
-    /// The rules that there have been.
+    /// The numbers of all rules.
     static let known: Set<Int64> = [1]
 
-    /// The division of the money in a contest's pot, in minor units; all of it together is the pot.
+    /// The division of the money in a contest's pot, in minor units; the parts add up to the pot.
     package struct Division: Equatable, Sendable {
-        /// The prizes together.
+        /// The sum of the prizes.
         package let pool: Int64
         /// The organiser's part.
         package let rake: Int64
-        /// The house's part of the organiser's.
+        /// The house's part of the rake.
         package let commission: Int64
 
-        /// Divides what `entries` have paid, and the added prize.
+        /// Divides the fees of `entries` entries and the added prize.
         package init(_ terms: ContestTerms, entries: Int64) {
             let fees = entries * terms.fee
             let rake = fees * terms.rakeBPS / ContestTerms.whole
@@ -33,12 +33,12 @@ package enum PrizeRules {
         package let amount: Int64
     }
 
-    /// Rules 1: each rank that a scored entry occupies weighs its tier's share divided by the
-    /// tier's size; the pool is divided by largest remainder, equal remainders to the better rank.
-    /// Tied entries add up the prizes of the ranks that they occupy and divide them equally, odd
-    /// units in the order of their numbers.
+    /// Rules 1: the weight of a rank with a scored entry is its tier's share divided by the tier's
+    /// size. The pool is divided by the largest remainder method; equal remainders favour the
+    /// better rank. Tied entries share the prizes of their ranks equally, odd units in the order of
+    /// their numbers.
     ///
-    /// - Parameter standings: Those of all entries, in the order of `Standing.ranked`.
+    /// - Parameter standings: The standings of all entries, in the order of `Standing.ranked`.
     /// - Returns: The payouts of ranked entries, in the order of the standings; their sum is the
     ///   pool. Empty if nobody is ranked.
     package static func payouts(

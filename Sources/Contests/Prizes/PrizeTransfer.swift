@@ -1,7 +1,7 @@
 package import Ledger
 
 extension TransferKind {
-    /// The kind of a contest's end that pays its prizes, what the organiser keeps, and the house's
+    /// The transfer that ends a contest: it pays the prizes, the organiser's part, and the house's
     /// part of that.
     package static let prize = TransferKind(
         "PRIZE",

@@ -2,18 +2,18 @@ internal import Crypto
 internal import GotchuCore
 internal import Ledger
 
-/// The proof of a settlement: hashes of what it was computed from and of what came out. Both can be
-/// computed again from the rows, for ever.
+/// The proof of a settlement: hashes of its inputs and of its result. Both can be recomputed from
+/// the rows at any time.
 package struct Settlement: Codable, Equatable, Sendable {
     package let revision: Int64
     package let rules: Int64
-    /// In minor units, as the following.
+    /// In minor units, like `rake` and `commission`.
     package let pool: Int64
     package let rake: Int64
     package let commission: Int64
-    /// SHA-256 in hex of terms, entries and score revisions.
+    /// SHA-256 of terms, entries and score revisions, in hex.
     package let inputsHash: String
-    /// SHA-256 in hex of the payouts.
+    /// SHA-256 of the payouts, in hex.
     package let resultHash: String
     /// The id of the transfer; `nil` if there was nothing to move.
     package let transfer: String?
@@ -21,11 +21,11 @@ package struct Settlement: Codable, Equatable, Sendable {
     package let settledAt: Int64
 }
 
-/// A settlement as it follows from a contest's rows: computed before it is made, and again whenever
-/// somebody wants to see that it was right.
+/// A settlement computed from a contest's rows: before it is made, and again later to verify or
+/// show it.
 package struct SettlementPlan: Equatable, Sendable {
     package let standings: [Standing]
-    /// The newest scores of the rosters' players.
+    /// The newest scores of the players, by id.
     package let players: [String: Score]
     package let division: PrizeRules.Division
     package let payouts: [PrizeRules.Payout]
@@ -33,8 +33,8 @@ package struct SettlementPlan: Equatable, Sendable {
     package let resultHash: String
 
     /// - Parameters:
-    ///   - entries: Those that are in, in the order of their numbers.
-    ///   - revisions: All, in the order of theirs.
+    ///   - entries: The current entries, in the order of their numbers.
+    ///   - revisions: All score revisions, in the order of their numbers.
     package init(_ terms: ContestTerms, entries: [ContestEntry], revisions: [ScoreRevision]) {
         let sheet = ScoreSheet(revisions.map(\.body.scores))
         standings = Standing.ranked(entries, by: sheet, terms)
@@ -45,7 +45,7 @@ package struct SettlementPlan: Equatable, Sendable {
         resultHash = Self.hash(division, payouts)
     }
 
-    /// The amounts that the pot's money is moved by: to winners, the organiser and the house.
+    /// Returns the amounts paid from the pot to winners, the organiser and the house.
     func legs(of contest: Contest) -> [(account: Account.Key, amount: Int64)] {
         let currency = contest.terms.currency
         var legs: [(account: Account.Key, amount: Int64)] = payouts.map {
@@ -90,7 +90,7 @@ package struct SettlementPlan: Equatable, Sendable {
     }
 }
 
-/// The SHA-256 of a text, in hex.
+/// Returns the SHA-256 of a text, in hex.
 func sha256(_ text: String) -> String {
     SHA256.hash(data: Array(text.utf8)).hex
 }

@@ -1,14 +1,14 @@
 /// The points of an entry or of a player.
 package struct Score: Codable, Equatable, Sendable {
-    /// Sums of a roster's points stay within 64 bits.
+    /// The maximum of points: it keeps the sums of rosters within 64 bits.
     package static let limit: Int64 = 1_000_000_000_000
     package static let valueLimit = 8
 
-    /// The number of an entry, with scoring by entry.
+    /// The number of an entry, if entries are scored.
     package let entry: Int64?
-    /// The id of a player, with scoring by roster.
+    /// The id of a player, if players are scored.
     package let player: String?
-    /// `nil` takes an earlier score back.
+    /// The points; `nil` removes an earlier score.
     package let points: Int64?
     package let values: [String: Value]?
 
@@ -42,13 +42,13 @@ package struct Score: Codable, Equatable, Sendable {
     }
 }
 
-/// The newest points of everybody: all revisions folded into one.
+/// The newest scores of all entries and players, merged from all revisions.
 struct ScoreSheet: Equatable, Sendable {
     private var entries: [Int64: Score] = [:]
-    /// The newest scores of players who have one.
+    /// The newest scores of players that have one.
     private(set) var players: [String: Score] = [:]
 
-    /// - Parameter revisions: In the order of their numbers.
+    /// - Parameter revisions: The scores of each revision, in the order of their numbers.
     init(_ revisions: [[Score]]) {
         for scores in revisions {
             for score in scores { add(score) }
@@ -81,16 +81,16 @@ struct ScoreSheet: Equatable, Sendable {
     }
 }
 
-/// The place of one entry.
+/// The standing of one entry.
 package struct Standing: Equatable, Sendable {
     package let entry: ContestEntry
     package let result: Result?
-    /// From 1; equal results share the better one (1, 2, 2, 4). `nil` without a score.
+    /// The rank from 1; equal results share the better one (1, 2, 2, 4). `nil` without a score.
     package let rank: Int64?
     /// The number of the tier that its rank is in, from 1.
     package let tier: Int?
 
-    /// The place of an entry before the first scores.
+    /// Returns the standing of an entry before the first scores.
     package static func unscored(_ entry: ContestEntry) -> Standing {
         Standing(entry: entry, result: nil, rank: nil, tier: nil)
     }
@@ -143,7 +143,7 @@ extension Standing {
         return standings
     }
 
-    /// The numbers by which results are ordered, the smallest first; a missing one comes last.
+    /// Returns the sort key of a result, smallest first; a missing value comes last.
     private static func sortKey(_ result: Result, _ terms: ContestTerms) -> [Int64] {
         [terms.wins == .high ? -result.points : result.points]
             + terms.tieBreaks.map { tieBreak in
@@ -152,7 +152,7 @@ extension Standing {
             }
     }
 
-    /// Returns true or false for different keys, `nil` for equal ones.
+    /// Returns true if the first key is smaller; `nil` if the keys are equal.
     private static func isBefore(_ first: [Int64], _ second: [Int64]) -> Bool? {
         first == second ? nil : first.lexicographicallyPrecedes(second)
     }

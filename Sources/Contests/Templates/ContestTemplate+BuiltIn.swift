@@ -1,4 +1,4 @@
-/// The templates that every server has. Their ids and rules never change.
+/// The built-in templates of every server. Their ids and rules never change.
 extension ContestTemplate {
     package static let builtIn: [ContestTemplate] = [race, quiz, picks]
 
@@ -15,7 +15,7 @@ extension ContestTemplate {
         .byLanguage(["en": english, "de": german, "ar": arabic])
     }
 
-    /// A column of the leaderboard: figures stand on the right, ranks and names do not.
+    /// Returns a leaderboard column: right-aligned, except for ranks and names.
     private static func column(
         _ key: String,
         _ label: LocalText,

@@ -2,13 +2,13 @@ package import FoundationEssentials
 package import GotchuCore
 package import Ledger
 
-/// The stored form of templates, and their files.
+/// The stored form and the file format of templates.
 extension ContestTemplate {
-    /// The largest size of a new template, in bytes: a contest's detail, which repeats it, must
-    /// stay within what gotchud passes on.
+    /// The maximum size of a new template, in bytes: a contest's detail repeats the template, and
+    /// must stay within the size that gotchud forwards.
     private static let sizeLimit = 256 * 1024
 
-    /// A template cannot be read, or not be used.
+    /// An error that is thrown if a template cannot be read or is invalid.
     package struct Malformed: Error, Equatable {
         /// A sentence for the template's author.
         package let reason: String
@@ -16,9 +16,9 @@ extension ContestTemplate {
 
     /// Reads a template's file.
     ///
-    /// - Parameter image: Reads an image of the file's folder; `nil` if it cannot.
-    /// - Throws: `Malformed` also for a member that is not known: a misspelt rule must not be
-    ///   ignored.
+    /// - Parameter image: Reads an image from the file's folder; `nil` if it cannot be read.
+    /// - Throws: `Malformed`, for an unknown member too: a misspelt rule must not be ignored
+    ///   silently.
     package init(
         file bytes: [UInt8],
         image read: (String) -> Data? = { _ in nil }
@@ -27,9 +27,9 @@ extension ContestTemplate {
         self = template
     }
 
-    /// Reads a template's file, and the image that it names.
+    /// Reads a template's file and the image that it refers to.
     ///
-    /// - Throws: As `init(file:image:)`, and for an image that cannot be shown.
+    /// - Throws: As `init(file:image:)`, and for an image that is not valid.
     package static func read(
         file bytes: [UInt8],
         image read: (String) -> Data?
@@ -50,8 +50,8 @@ extension ContestTemplate {
         return (template, image)
     }
 
-    /// The reason why it cannot be added, if there is one: rules that are no older than templates
-    /// that are in use.
+    /// The reason why it cannot be added; `nil` if it can. These rules are newer than some
+    /// templates in use, so that only new templates are checked.
     private var newFlaw: String? {
         guard CanonicalJSON.bytes(of: self).count <= Self.sizeLimit else {
             return "the template must have at most \(Self.sizeLimit / 1024) KiB."
@@ -89,7 +89,7 @@ extension ContestTemplate {
         }
     }
 
-    /// The first member that a value has and its decoded form has not.
+    /// Returns the first member of a JSON value that is missing from its decoded form.
     private static func unknown(in written: JSONValue, beside known: JSONValue) -> String? {
         switch (written, known) {
         case (.object(let written), .object(let known)):
@@ -104,7 +104,7 @@ extension ContestTemplate {
         }
     }
 
-    /// - Throws: `LedgerError` with `corrupt` if the record is no template that can be used.
+    /// - Throws: `LedgerError` with `corrupt` if the record is not a valid template.
     package init(_ record: Record) throws(LedgerError) {
         guard record.kind == Self.kind else { throw .corrupt("a template") }
         self = try decoded(from: record.body)
@@ -112,10 +112,10 @@ extension ContestTemplate {
     }
 }
 
-/// Adds a template; for the server's operator.
+/// Adds a template, for the server's operator.
 package struct AddTemplate: LedgerCommand {
     package static let name = "add-template"
-    /// The login of the user who owns the templates: no address and no login of an OpenID issuer.
+    /// The login of the user who owns the templates: not an address or login of an OpenID issuer.
     package static let ownerLogin = "contest-templates"
 
     private let template: ContestTemplate
@@ -135,7 +135,7 @@ package struct AddTemplate: LedgerCommand {
         if let image { footprint.records.insert(TemplateImage.record(image.name)) }
     }
 
-    /// - Returns: False if another record has the id.
+    /// - Returns: False if a different record has the id.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
         let id = RecordID(trusted: template.id)
         let record = Record(once: ContestTemplate.kind, id, of: owner, at: time, template)

@@ -1,21 +1,21 @@
 package import GotchuCore
 
-/// A contest type: its texts, colours, sections, columns and rules. Written once and never changed,
-/// so that it may be read outside of the ledger's decisions.
+/// A contest type: its texts, colours, sections, columns and rules. Never changed once written, so
+/// that it may be read outside the ledger's decisions.
 package struct ContestTemplate: Codable, Equatable, Sendable {
     /// The stored name of its kind of record.
     package static let kind = "contest-template"
 
     /// A UUID.
     package let id: String
-    /// The type's word, for people who group contests; no program branches on it.
+    /// The type's identifier, for people who group contests; no code depends on it.
     package let type: String
     package let badge: LocalText
     /// `#rrggbb`.
     package let color: String
     package let icon: String
-    /// The address of an image, or in a template's file the name of one in its folder; without one
-    /// a gradient of the colour is shown.
+    /// The address of an image; in a template's file, the name of one in its folder. `nil` shows a
+    /// gradient of the colour.
     var heroImage: String?
     package let rulesURL: String?
     package let scoring: Scoring
@@ -23,14 +23,14 @@ package struct ContestTemplate: Codable, Equatable, Sendable {
     package let roster: RosterRule?
     package let sections: [Section]
 
-    /// The way in which points become ranks.
+    /// The rules that turn points into ranks.
     package struct Scoring: Codable, Equatable, Sendable {
         package let by: ContestTerms.ScoredBy
         let wins: ContestTerms.Direction
         package let format: LocalText
         package let rounds: Int?
         package let tieBreaker: LocalText?
-        /// The columns that decide between equal points, in order; 3 at most.
+        /// The columns that break ties between equal points, in order; at most 3.
         let tieBreaks: [ContestTerms.TieBreak]
     }
 
@@ -49,12 +49,12 @@ package struct ContestTemplate: Codable, Equatable, Sendable {
 
         package enum Content: String, Codable, Sendable {
             case rank, name, points, prize
-            /// The score's value under the column's key.
+            /// The value of the score under the column's key.
             case value
         }
     }
 
-    /// A section of the template's own, shown as rows.
+    /// A section that the template adds, shown as rows.
     package struct Section: Codable, Equatable, Sendable {
         package let type: String
         package let title: LocalText?
@@ -67,7 +67,7 @@ package struct ContestTemplate: Codable, Equatable, Sendable {
     }
 }
 
-/// A text in one language for all, or in several.
+/// A text in one language for everybody, or in several.
 package enum LocalText: Codable, Equatable, Sendable {
     case plain(String)
     case byLanguage([String: String])
@@ -89,7 +89,7 @@ package enum LocalText: Codable, Equatable, Sendable {
         }
     }
 
-    /// Returns the text in a language, in English if there is none, or in any.
+    /// Returns the text in a language, else in English, else in any language.
     package func text(in language: Language) -> String {
         switch self {
         case .plain(let text): text
@@ -113,12 +113,12 @@ extension ContestTemplate {
     private static let sectionLimit = 10
     private static let rowLimit = 50
 
-    /// The words of a contest's own sections, which a template's must not take.
+    /// The types of the built-in sections, which a template must not use.
     private static let knownSections: Set = [
         "summary", "roster_config", "scoring_overview", "payout_table",
     ]
 
-    /// The reason why the template cannot be used, if there is one; a sentence for its author.
+    /// The reason why the template is invalid, as a sentence for its author; `nil` if it is valid.
     package var flaw: String? {
         guard id.isUUID else { return "id must be a UUID in lower case." }
         guard Self.isWord(type) else { return "type must be a word of a–z, 0–9 and _." }
@@ -133,11 +133,11 @@ extension ContestTemplate {
         return scoringFlaw ?? columnFlaw ?? sectionFlaw ?? roster?.flaw
     }
 
-    /// The columns of the values that scores have beside their points.
+    /// The columns for the values that scores have in addition to points.
     package var valueColumns: [Column] { columns.filter { $0.shows == .value } }
 
-    /// The reason why a score of its contests may not have these values, if there is one: one that
-    /// no column shows, or text where a number is shown or decides.
+    /// Returns the reason why a score must not have these values; `nil` if it may. Values must have
+    /// a column, and be numbers where a column shows a number or breaks ties.
     package func flaw(inValues values: [String: Score.Value]) -> String? {
         for (key, value) in values.sorted(by: { $0.key < $1.key }) {
             guard let column = valueColumns.first(where: { $0.key == key }) else {

@@ -1,15 +1,15 @@
 internal import GotchuCore
 
-/// The rule for the players whom an entrant chooses.
+/// The rule for the players that an entrant chooses.
 package struct RosterRule: Codable, Equatable, Sendable {
     package static let sizeLimit = 50
     private static let playerLimit = 500
 
-    /// The number of players of a roster.
+    /// The number of players in a roster.
     package let size: Int
-    /// The position of each place, or none if any player may take any.
+    /// The position of each roster place; empty if any player may take any place.
     package let positions: [String]
-    /// The most that the players may cost together, in the template's own units.
+    /// The maximum total salary of the players, in the template's own units.
     package let salaryCap: Int64?
     package let players: [Player]
 
@@ -21,17 +21,17 @@ package struct RosterRule: Codable, Equatable, Sendable {
         package let salary: Int64
     }
 
-    /// A reason why a roster breaks the rule.
+    /// A violation of the rule.
     package enum Flaw: Equatable, Sendable {
         case size(Int)
         case unknownPlayer(String)
         case twice(String)
-        /// Too few players of this position.
+        /// The roster has too few players of this position.
         case position(String)
         case overCap(Int64)
     }
 
-    /// The reason why the rule cannot be used, if there is one.
+    /// The reason why the rule is invalid; `nil` if it is valid.
     var flaw: String? {
         guard (1...Self.sizeLimit).contains(size) else {
             return "a roster's size must be from 1 to \(Self.sizeLimit)."
@@ -56,10 +56,10 @@ package struct RosterRule: Codable, Equatable, Sendable {
         return nil
     }
 
-    /// Judges a roster.
+    /// Checks a roster against the rule.
     ///
-    /// - Parameter roster: Ids of players.
-    /// - Returns: The first reason why it breaks the rule; `nil` if it does not.
+    /// - Parameter roster: The ids of the players.
+    /// - Returns: The first violation; `nil` if there is none.
     package func flaw(in roster: [String]) -> Flaw? {
         guard roster.count == size else { return .size(roster.count) }
         let known = Dictionary(uniqueKeysWithValues: players.map { ($0.id, $0) })

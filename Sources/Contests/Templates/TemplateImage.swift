@@ -3,13 +3,13 @@ package import FoundationEssentials
 internal import GotchuCore
 package import Ledger
 
-/// An image of a template, found by the hash of its bytes. Written once and never changed.
+/// An image of a template, identified by the hash of its bytes. Never changed once written.
 package struct TemplateImage: Equatable, Sendable {
     /// The stored name of its kind of record.
     package static let kind = "contest-image"
-    /// The largest size, in bytes.
+    /// The maximum size, in bytes.
     package static let sizeLimit = 256 * 1024
-    /// The address under which images are served.
+    /// The path prefix under which images are served.
     package static let folder = "/contest-assets/"
 
     package let type: Kind
@@ -20,7 +20,7 @@ package struct TemplateImage: Equatable, Sendable {
         let base64: String
     }
 
-    /// The kinds of images. The raw values end their names.
+    /// The image formats. The raw values are the file extensions.
     package enum Kind: String, Codable, CaseIterable, Sendable {
         case png, jpg, svg
 
@@ -33,8 +33,8 @@ package struct TemplateImage: Equatable, Sendable {
         }
     }
 
-    /// - Returns: `nil` unless the bytes begin like an image of these kinds, are few enough, and
-    ///   hold no script.
+    /// - Returns: `nil` if the bytes do not begin like one of these formats, are too many, or
+    ///   contain a script.
     package init?(_ bytes: Data) {
         guard bytes.count <= Self.sizeLimit, let type = Self.type(of: bytes) else { return nil }
         self.type = type
@@ -52,19 +52,19 @@ package struct TemplateImage: Equatable, Sendable {
         return handlers.isEmpty && !active.contains(where: text.contains) ? .svg : nil
     }
 
-    /// The last part of its address.
+    /// The last component of its path.
     package var name: String {
         "\(SHA256.hash(data: bytes).prefix(16).hex).\(type.rawValue)"
     }
 
     package var path: String { Self.folder + name }
 
-    /// The id of the record of an image of a name.
+    /// Returns the id of the record of an image with this name.
     package static func record(_ name: String) -> RecordID {
         RecordID(trusted: computedID("contest-image", name))
     }
 
-    /// - Throws: `LedgerError` with `corrupt` if the record is no image that can be shown.
+    /// - Throws: `LedgerError` with `corrupt` if the record is not a valid image.
     package init(_ record: Record) throws(LedgerError) {
         guard record.kind == Self.kind else { throw .corrupt("an image") }
         let body: Body = try decoded(from: record.body)
@@ -79,12 +79,12 @@ package struct TemplateImage: Equatable, Sendable {
         return Record(once: Self.kind, Self.record(name), of: owner, at: time, body)
     }
 
-    /// The name of the gradient of a colour, which is drawn and not stored.
+    /// Returns the name of a colour's gradient, which is generated and not stored.
     static func gradientName(of color: String) -> String { "\(color.dropFirst()).svg" }
 
-    /// Returns the gradient that a template without an image has.
+    /// Returns the gradient for a template without an image.
     ///
-    /// - Returns: `nil` for a name that is not a gradient's.
+    /// - Returns: `nil` for a name that does not belong to a gradient.
     package static func gradient(_ name: String) -> TemplateImage? {
         let color = name.prefix(6)
         guard name.utf8.count == 10, name.hasSuffix(".svg"),

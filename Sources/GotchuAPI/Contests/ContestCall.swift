@@ -1,17 +1,17 @@
 package import GotchuCore
 
-/// A call of contests on its way through the daemon to the payment server.
+/// A contest call that the daemon passes on to the payment server.
 package struct ContestCall: Sendable {
     package var method: ContestAction.Method
-    /// The address below `/api/contests`, with its query.
+    /// The path below `/api/contests`, with its query.
     package var path: String
-    /// The kind of document that answers it; `nil` if nothing does.
+    /// The type of the document in the reply; `nil` if there is none.
     package var document: (any ContestDocument.Type)?
     package var body: [UInt8]?
     package var key: IdempotencyKey?
     /// The caller's `Accept-Language`.
     package var language: String?
-    /// The tag of the document that the caller has: its `If-None-Match`.
+    /// The tag of the caller's copy of the document, sent as `If-None-Match`.
     package var knownTag: String?
 
     package init(
@@ -33,12 +33,12 @@ package struct ContestCall: Sendable {
     }
 }
 
-/// The payment server's answer to a call of contests, as it came.
+/// The payment server's reply to a contest call, unchanged.
 package struct ContestAnswer: Sendable {
-    /// The document; `nil` if there is none, or the caller has it.
+    /// The document; `nil` if there is none, or the caller's copy is current.
     package var bytes: [UInt8]?
     package var tag: String?
-    /// A Boolean that is true if the server answered so under the call's key before.
+    /// A Boolean that is true if the server repeats the reply that it stored under the call's key.
     package var isReplay: Bool
 
     package init(bytes: [UInt8]?, tag: String?, isReplay: Bool) {
@@ -48,17 +48,17 @@ package struct ContestAnswer: Sendable {
     }
 }
 
-/// `POST /v1/contests/{id}/join`: enter a contest.
+/// `POST /v1/contests/{id}/join`: enters a contest.
 package struct NewContestEntry: Encodable, Equatable, Sendable {
     package var contest: WireUUID
     /// The fee that the person saw, in minor units.
     package var feeCents: Int64
     /// The invitation to a private contest.
     package var invitation: String?
-    /// The language of the answer; it makes no other entry.
+    /// The language of the reply; it does not distinguish entries.
     package var language: String?
 
-    /// - Throws: A problem: 400 for a body that enters nothing.
+    /// - Throws: A problem: 400 for an invalid body.
     package init(
         _ contest: WireUUID,
         _ fields: JSONFields,

@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// All of a contest, as one caller may see it.
+/// A contest in full, as one caller may see it.
 package struct ContestDetail: Codable, Hashable, Sendable {
     package var actionList: [ContestAction]
     package var actions: ContestActions
@@ -30,14 +30,14 @@ package struct ContestDetail: Codable, Hashable, Sendable {
     package var updatedAt: Timestamp
     package var userHasEntered: Bool
     package var version: WireCount
-    /// The caller's own place; absent for those who are not in.
+    /// The caller's own entry; absent without one.
     package var entry: EnteredRoster?
-    /// The newest score revision; 0 without any.
+    /// The newest score revision; 0 if there is none.
     package var revision: WireCount?
-    /// The newest objections, to the organiser, and the number of all.
+    /// The newest objections, as the organiser sees them; `objectionCount` counts all.
     package var objections: [Objection]?
     package var objectionCount: WireCount?
-    /// The caller has objected.
+    /// A Boolean that is true if the caller has objected.
     package var objected: Bool?
 
     package struct Display: Codable, Hashable, Sendable {
@@ -159,7 +159,7 @@ package struct ContestDetail: Codable, Hashable, Sendable {
     }
 }
 
-/// A place in a contest, as its user sees it: the answer to `POST …/entries`.
+/// An entry in a contest, as its user sees it: the answer to `POST …/entries`.
 package struct EnteredRoster: Codable, Hashable, Sendable {
     package var entryID: WireUUID
     package var entryNumber: WireCount

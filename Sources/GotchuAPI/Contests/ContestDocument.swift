@@ -1,8 +1,8 @@
-/// A document of contests, which gotchud passes on as it came.
+/// A contest document, which gotchud passes on unchanged.
 package protocol ContestDocument: Codable, Sendable {
-    /// The largest number of bytes that it may have.
+    /// The maximum size in bytes.
     static var limit: Int { get }
-    /// A Boolean that is true if it is as contract 1 says where its type alone does not tell.
+    /// A Boolean that is true if it conforms to contract 1, as far as decoding does not check that.
     var isSound: Bool { get }
 }
 
@@ -28,7 +28,7 @@ extension Leaderboard: ContestDocument {
 }
 
 extension SettlementReply: ContestDocument {
-    /// A settlement names up to 10,000 payouts, of 100 bytes at most.
+    /// A settlement lists up to 10,000 payouts of at most 100 bytes each.
     package static var limit: Int { 1 << 20 }
 }
 

@@ -1,21 +1,21 @@
 package import GotchuCore
 
-/// A UUID in lower case, as a server writes it. Another text is no id and is not decoded.
+/// A UUID in lower case, as servers write it. Other text is not an id and is not decoded.
 package struct WireUUID: TextCodable, Hashable, Sendable {
     package let description: String
 
-    /// - Returns: `nil` for another text.
+    /// - Returns: `nil` for any other text.
     package init?(_ text: String) {
         guard text.isUUID else { return nil }
         description = text
     }
 }
 
-/// A whole number that is not negative: an amount in minor units, or a count.
+/// A non-negative integer: an amount in minor units, or a count.
 package struct WireCount: Codable, Hashable, Sendable {
     package let value: Int64
 
-    /// - Precondition: Not negative.
+    /// - Precondition: The value is not negative.
     package init(_ value: Int64) {
         precondition(value >= 0)
         self.value = value
@@ -38,7 +38,7 @@ package struct WireCount: Codable, Hashable, Sendable {
     }
 }
 
-/// A member that is always there, and may be `null`.
+/// A member that is always present, but may be `null`.
 package struct Nullable<Value: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
     package let value: Value?
 
@@ -57,7 +57,7 @@ package struct Nullable<Value: Codable & Hashable & Sendable>: Codable, Hashable
     }
 }
 
-/// The state of a contest, in the words of its lists.
+/// The state of a contest, as lists spell it.
 package enum ContestState: String, Codable, CaseIterable, Sendable {
     case scheduled = "SCHEDULED"
     case locked = "LOCKED"
@@ -68,7 +68,7 @@ package enum ContestState: String, Codable, CaseIterable, Sendable {
     case error = "ERROR"
 }
 
-/// The state of a contest, in the words of its detail.
+/// The state of a contest, as the detail spells it.
 package enum ContestStatus: String, Codable, Sendable {
     case scheduled, active, closed, scoring, settled, cancelled, error
 }
@@ -78,13 +78,13 @@ package enum LeaderboardState: String, Codable, Sendable {
     case open, locked, scoring, scored, disputed, settled
 }
 
-/// The prize of some ranks.
+/// The prize of a range of ranks.
 package struct PayoutTier: Codable, Hashable, Sendable {
     package var rankMin: WireCount
     package var rankMax: WireCount
-    /// The prize of each of the ranks together, in minor units; `null` until it is settled.
+    /// The prize of all ranks in the range together, in minor units; `null` until settled.
     package var amountCents: Nullable<WireCount>
-    /// Percent of the pool, in plain digits.
+    /// The percentage of the pool, in plain digits.
     package var payoutPercent: String
     package var currency: Currency
     package var place: String?
@@ -131,7 +131,7 @@ package struct RosterConfig: Codable, Hashable, Sendable {
     }
 }
 
-/// The caller's possibilities in a contest, each true or false.
+/// The actions that the caller may take in a contest, each true or false.
 package struct ContestActions: Codable, Hashable, Sendable {
     package var canDelete = false
     package var canEditEntry = false
@@ -166,16 +166,16 @@ package struct ContestActions: Codable, Hashable, Sendable {
     }
 }
 
-/// One thing that a caller may do, as a renderer shows it.
+/// One action of a caller, as a renderer shows it.
 package struct ContestAction: Codable, Hashable, Sendable {
     package var id: String
     package var label: String
     package var enabled: Bool
-    /// The reason why it is not enabled.
+    /// The reason why the action is disabled.
     package var reason: Reason?
     package var method: Method
     package var href: String
-    /// The question to be answered before.
+    /// The confirmation question to ask before the action.
     package var confirm: String?
     package var needsKey: Bool?
 
@@ -221,7 +221,7 @@ package struct ContestAction: Codable, Hashable, Sendable {
     }
 }
 
-/// A part of a contest's page; its data's shape goes with its type, of which there will be more.
+/// A part of a contest's page. The type determines the form of the data; more types will follow.
 package struct ContestSection: Codable, Hashable, Sendable {
     package var type: String
     package var title: String?

@@ -1,11 +1,11 @@
 package import GotchuCore
 
-/// The contest that payers enter at a session, as the session shows it.
+/// The contest that payers enter by paying a session, as the session shows it.
 package struct DeskContest: Codable, Equatable, Sendable {
     package var id: String
     package var title: String
     package var state: ContestState
-    /// The places that nobody has, or holds at a desk.
+    /// The number of places that are neither taken nor held at a desk.
     package var placesLeft: WireCount
     package var locksAt: Timestamp
 

@@ -8,7 +8,7 @@ package struct Leaderboard: Codable, Hashable, Sendable {
     package var leaderboardState: LeaderboardState
     package var meta: Meta
     package var nextCursor: String?
-    /// Objects with exactly the keys of the columns.
+    /// The rows; the keys of each are exactly the keys of the columns.
     package var rows: [[String: JSONValue]]
     package var standings: [Standing]
     package var state: ContestState
@@ -16,7 +16,7 @@ package struct Leaderboard: Codable, Hashable, Sendable {
     package struct Column: Codable, Hashable, Sendable {
         package var key: String
         package var label: String
-        /// `number`, `string`, `currency` or `duration_ms`; a renderer shows another as text.
+        /// `number`, `string`, `currency` or `duration_ms`; a renderer shows any other as text.
         package var type: String?
         package var align: String?
 
@@ -32,13 +32,13 @@ package struct Leaderboard: Codable, Hashable, Sendable {
         package var entryID: WireUUID
         package var username: String
         package var rank: Nullable<WireCount>
-        /// The cells of its row, in the order of the columns.
+        /// The cells of its row, in column order.
         package var values: [JSONValue]
         package var tier: Nullable<WireCount>
-        /// The prize in minor units; `null` until it is settled.
+        /// The prize in minor units; `null` until settled.
         package var payoutCents: Nullable<WireCount>
         package var isYou: Bool?
-        /// The number by which the organiser scores it.
+        /// The number under which the organiser enters its scores.
         package var entryNumber: WireCount?
 
         package init(
@@ -132,9 +132,9 @@ package struct SettlementReply: Codable, Hashable, Sendable {
     package var payouts: [Payout]
     package var inputsSHA256: String
     package var resultSHA256: String
-    /// Absent where there was nothing to move.
+    /// Absent if there was no money to move.
     package var transferID: String?
-    /// `null` in what a settlement would be now, before it is made.
+    /// `null` in the preview of a settlement that was not made yet.
     package var settledAt: Nullable<Timestamp>
 
     package struct Payout: Codable, Hashable, Sendable {

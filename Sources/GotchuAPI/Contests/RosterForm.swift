@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// The form of a contest's roster, from its section `roster_config` alone.
+/// The form for a contest's roster, read only from its section `roster_config`.
 package struct RosterForm {
     package struct Player {
         package let id: String
@@ -10,14 +10,14 @@ package struct RosterForm {
     }
 
     package let size: Int
-    /// The position of each place, or none if any player may take any.
+    /// The position of each place; empty if any player may take any place.
     package let positions: [String]
-    /// The most that the players may cost together.
+    /// The maximum total cost of the players.
     package let cap: Int64?
     package let players: [Player]
 
-    /// - Parameter shown: Returns a name in a form that may be shown.
-    /// - Returns: `nil` if the data has another form.
+    /// - Parameter shown: Returns a name in a form that is safe to display.
+    /// - Returns: `nil` if the data has another format.
     package init?(_ data: JSONValue, _ shown: (String) -> String = { $0 }) {
         guard let size = data.integer("roster_size"), (1...50).contains(size),
             case .object(let members) = data, case .array(let positions)? = members["positions"]
@@ -42,15 +42,14 @@ package struct RosterForm {
         }
     }
 
-    /// The rule in one line.
+    /// The rule in one line, for a person.
     package var rule: String {
         let places = positions.isEmpty ? "" : " (\(positions.joined(separator: ", ")))"
         let cost = cap.map { ", who may cost \($0) together" } ?? ""
         return "Choose \(size) of \(players.count) players\(places)\(cost)."
     }
 
-    /// The player whom a person means: by number in the list, by id, or by a name that only one
-    /// player has.
+    /// Returns the player by number in the list, by id, or by a name that only one player has.
     package func player(_ text: String) -> Player? {
         if let number = Int(text) {
             return players.indices.contains(number - 1) ? players[number - 1] : nil
@@ -64,7 +63,7 @@ package struct RosterForm {
         roster.reduce(0) { $0 + min(max($1.salary, 0), 1_000_000_000_000) }
     }
 
-    /// All that is missing of a roster; empty if it can be sent.
+    /// Returns the faults of a roster; empty if it can be sent.
     package func flaws(of roster: [Player]) -> [String] {
         var flaws: [String] = []
         if roster.count < size { flaws.append("\(size - roster.count) more to choose") }
@@ -87,12 +86,12 @@ package struct RosterForm {
 }
 
 extension JSONValue {
-    /// The text of a member; `nil` if it has another form.
+    /// Returns the text of a member; `nil` if it is not text.
     package func text(_ name: String) -> String? {
         if case .object(let members) = self { members[name]?.text } else { nil }
     }
 
-    /// The integer of a member; `nil` if it has another form.
+    /// Returns the integer of a member; `nil` if it is not an integer.
     package func integer(_ name: String) -> Int64? {
         if case .object(let members) = self { members[name]?.whole } else { nil }
     }

@@ -1,25 +1,25 @@
 package import GotchuCore
 
-/// Scores as an organiser writes them, in the form of the server's call.
+/// Scores as an organiser writes them, converted to the server's format.
 package struct ScoreTable {
-    /// The largest number of scores of one call.
+    /// The maximum number of scores in one call.
     private static let callLimit = 500
 
-    /// A line or an argument that is no score.
+    /// A line or an argument that is not a score.
     package struct Flaw: Error, Equatable {
         package let sentence: String
     }
 
     package private(set) var scores: [JSONValue] = []
 
-    /// The scores in as many parts as there have to be calls.
+    /// The scores, split into one part for each call.
     package var parts: [[JSONValue]] {
         stride(from: 0, to: scores.count, by: Self.callLimit).map {
             Array(scores[$0..<min($0 + Self.callLimit, scores.count)])
         }
     }
 
-    /// Reads `ENTRY=POINTS` with further values behind commas: `7=42,seconds=12`.
+    /// Parses `ENTRY=POINTS` with further values after commas: `7=42,seconds=12`.
     package init(arguments: [String]) throws(Flaw) {
         for argument in arguments {
             let pairs = argument.split(separator: ",", omittingEmptySubsequences: false)
@@ -32,10 +32,10 @@ package struct ScoreTable {
         }
     }
 
-    /// The titles of the column that says who has the points.
+    /// The titles of the column that identifies the entry or player.
     private static let names = ["entry", "player", "entry_number", "player_id"]
 
-    /// Reads a table (RFC 4180, or with semicolons or tabs) whose titles are one of `names`,
+    /// Parses a table (RFC 4180, or with semicolons or tabs). Its titles are one of `names`,
     /// `points`, and the names of further values.
     package init(csv text: String) throws(Flaw) {
         var rows = Self.rows(of: text).filter { $0 != [""] }
@@ -59,7 +59,7 @@ package struct ScoreTable {
         }
     }
 
-    /// - Parameter points: `-` or nothing takes a score back.
+    /// - Parameter points: The points; `-` or empty text removes a score.
     private mutating func add(
         _ name: String,
         points: String,
@@ -107,7 +107,7 @@ package struct ScoreTable {
         var isQuoted = false
         let head = text.unicodeScalars.prefix { $0 != "\n" }
         let separator: Unicode.Scalar = head.contains("\t") ? "\t" : head.contains(";") ? ";" : ","
-        // A spreadsheet may write a mark of its encoding first.
+        // A spreadsheet may write a byte order mark first.
         var rest = Array(text.unicodeScalars.drop { $0 == "\u{FEFF}" })[...]
         while let scalar = rest.popFirst() {
             switch scalar {

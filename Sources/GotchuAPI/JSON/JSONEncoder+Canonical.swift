@@ -1,15 +1,15 @@
 package import FoundationEssentials
 
 extension JSONEncoder {
-    /// An encoder that sorts members by name and does not escape slashes: the same value is always
-    /// the same bytes.
+    /// An encoder that sorts members by name and does not escape slashes, so that equal values have
+    /// equal bytes.
     package static var canonical: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
     }
 
-    /// Encodes a value of our own types as `canonical` does, with each member on a line of its own.
+    /// Encodes a value of our own types like `canonical`, with each member on its own line.
     package static func pretty(_ value: some Encodable) -> [UInt8] {
         let encoder = canonical
         encoder.outputFormatting.insert(.prettyPrinted)

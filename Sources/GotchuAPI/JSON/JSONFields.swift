@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// The members of a request's body, taken one by one; unknown ones are refused at the end.
+/// The members of a request's body. Each is removed when read; any left at the end is refused.
 package struct JSONFields {
     private var members: [String: JSONValue]
 
@@ -20,7 +20,7 @@ package struct JSONFields {
         }
     }
 
-    /// Takes a member as it is; `nil` if it is absent.
+    /// Removes and returns a member unchanged; `nil` if it is absent.
     package mutating func value(_ name: String) -> JSONValue? {
         members.removeValue(forKey: name)
     }
@@ -37,7 +37,7 @@ package struct JSONFields {
 
     /// A list of whole numbers, or `nil` if it is absent or `null`.
     ///
-    /// - Parameter limit: The largest number of them.
+    /// - Parameter limit: The maximum number of elements.
     package mutating func integers(_ name: String, limit: Int) throws(Problem) -> [Int64]? {
         let form = "a list of at most \(limit) whole numbers"
         let values = try member(name, form) { $0.elements(limit) }
@@ -63,8 +63,7 @@ package struct JSONFields {
         }
     }
 
-    /// The objects of an array, each to be taken apart like a body, or `nil` if it is absent or
-    /// `null`.
+    /// An array of objects, each to be read like a body, or `nil` if it is absent or `null`.
     package mutating func objects(
         _ name: String,
         limit: Int
@@ -76,12 +75,11 @@ package struct JSONFields {
         }
     }
 
-    /// Takes a string of at most `limit` characters of Unicode, without control characters and
-    /// bidirectional controls: a payer sees it beside the amount, which could be made to look like
-    /// another.
+    /// Reads a string of at most `limit` Unicode scalars without control characters and
+    /// bidirectional controls: it is shown beside the amount, which they could make look different.
     package mutating func shortText(_ name: String, limit: Int) throws(Problem) -> String? {
         guard let text = try string(name) else { return nil }
-        // Counted in scalars: one `Character` may have any number of accents.
+        // Scalars are counted: one `Character` may have any number of combining marks.
         let scalars = text.unicodeScalars
         guard scalars.count <= limit,
             !scalars.contains(where: {
@@ -93,13 +91,13 @@ package struct JSONFields {
         return text
     }
 
-    /// Returns true for embeddings, overrides and isolates (UAX #9, 2); the marks for a single
-    /// position are allowed.
+    /// Returns true for embeddings, overrides and isolates (UAX #9, 2); the marks, which affect a
+    /// single position, are allowed.
     private static func isTurning(_ scalar: Unicode.Scalar) -> Bool {
         (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
     }
 
-    /// Takes a session's id, which must be present.
+    /// Reads a required session id.
     package mutating func sessionID(_ name: String) throws(Problem) -> SessionID {
         guard let text = try string(name), let id = SessionID(rawValue: text) else {
             throw .invalid("\(name) must be the name of a session.")
@@ -119,7 +117,7 @@ package struct JSONFields {
 
     /// Parses a string; `nil` if it is absent or `null`.
     ///
-    /// - Parameter form: The form that it must have, for people.
+    /// - Parameter form: The required format, for people.
     package mutating func parsed<Value>(
         _ name: String,
         _ form: String,
@@ -130,7 +128,7 @@ package struct JSONFields {
         return value
     }
 
-    /// Takes a whole number, which must be present.
+    /// Reads a required integer.
     package mutating func requiredInteger(_ name: String) throws(Problem) -> Int64 {
         guard let value = try integer(name) else { throw .invalid("\(name) is missing.") }
         return value
@@ -147,8 +145,8 @@ package struct JSONFields {
         return value
     }
 
-    /// Refuses members that were not taken: a misspelt member must not be ignored where money is
-    /// concerned.
+    /// Refuses members that were not read: a misspelt member must not be ignored in a call that may
+    /// move money.
     package consuming func end() throws(Problem) {
         guard let name = members.keys.sorted().first else { return }
         throw .invalid("The body has a member that this call does not know: \(name.prefix(64)).")
@@ -156,14 +154,14 @@ package struct JSONFields {
 }
 
 extension JSONValue {
-    /// The elements of an array of at most `limit`; `nil` for any other value.
+    /// Returns the elements of an array of at most `limit`; `nil` for any other value.
     fileprivate func elements(_ limit: Int) -> [JSONValue]? {
         if case .array(let elements) = self, elements.count <= limit { elements } else { nil }
     }
 }
 
 extension Problem {
-    /// Makes the problem for a request that can never succeed unchanged.
+    /// Creates the problem for a request that can never succeed unchanged.
     package static func invalid(_ detail: String) -> Problem {
         Problem(.validationError, detail: detail)
     }

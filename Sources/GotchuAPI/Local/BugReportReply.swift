@@ -1,4 +1,4 @@
-/// `GET /v1/bugreport`: everything that helps to find a fault, without private data.
+/// `GET /v1/bugreport`: a report for finding faults, without private data.
 package struct BugReportReply: Codable, Equatable, Sendable {
     /// Text for people, in sections that begin with `== `.
     package var text: String

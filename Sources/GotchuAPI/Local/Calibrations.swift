@@ -2,14 +2,14 @@ package import GotchuCore
 
 /// `PUT /v1/calibration`: the levels measured with one adapter, in dBm.
 package struct NewCalibration: Codable, Equatable, Sendable {
-    /// `hci0`
+    /// The adapter's name, such as `hci0`.
     package var adapter: String
-    /// Levels at tap distance, with spaces between them.
+    /// The levels at tap distance, separated by spaces.
     package var tap: String
-    /// Levels at one metre.
+    /// The levels at one metre, separated by spaces.
     package var metre: String
 
-    /// The number of samples that are taken of one distance.
+    /// The maximum number of samples at one distance.
     package static let sampleLimit = 1000
 
     package init(adapter: String, tap: [RSSI], metre: [RSSI]) {
@@ -24,7 +24,7 @@ package struct NewCalibration: Codable, Equatable, Sendable {
         self.metre = metre
     }
 
-    /// Parses levels; `nil` if one is not a level, or there are too many.
+    /// Parses levels; `nil` if one is invalid or there are too many.
     package static func levels(in text: String) -> [RSSI]? {
         let words = text.split(separator: " ")
         let levels = words.compactMap { Int($0).flatMap { RSSI(dBm: $0) } }
@@ -32,14 +32,14 @@ package struct NewCalibration: Codable, Equatable, Sendable {
     }
 }
 
-/// The calibration of one adapter, with the thresholds that apply since then.
+/// The calibration of one adapter, with the resulting thresholds.
 package struct CalibrationView: Codable, Equatable, Sendable {
-    /// The adapter's address, or its name where it has none.
+    /// The adapter's address, or its name if it has none.
     package var adapter: String
     package var measuredAt: Timestamp
     package var tap: LevelPercentiles
     package var metre: LevelPercentiles
-    /// In dBm, as are the others.
+    /// The threshold in dBm, like the others.
     package var tapEnter: Double
     package var tapLeave: Double
     package var nearEnter: Double

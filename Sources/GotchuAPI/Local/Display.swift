@@ -3,25 +3,25 @@ package import GotchuCore
 /// The customer's display: `GET /v1/display`, and each line of `GET /v1/display/events`. Always the
 /// whole state.
 ///
-/// Nothing in it is a secret of the payer, the shop or an earlier customer.
+/// It contains no secret of the payer, the shop or an earlier customer.
 package struct DisplayReply: Codable, Equatable, Sendable {
-    /// Identifies the page that shows this: another one is to be loaded when it changes.
+    /// The version of the page that shows this: a page reloads when it changes.
     package var build: String
     package var state: DisplayState
-    /// The language of the words, and the direction in which it is written.
+    /// The language of the texts, and its writing direction.
     package var language: Language
     package var isRightToLeft: Bool
     package var shop: String?
-    /// Dressed as the language writes it: `12,80 €`.
+    /// The amount, formatted for the language: `12,80 €`.
     package var amount: String?
     package var amountCents: Int64?
     package var currency: Currency?
-    /// The tip that the payer gave, with its name.
+    /// The tip that the payer gave, with a label.
     package var tip: String?
     package var memo: String?
     package var headline: String
     package var line: String?
-    /// The same in the shop's second language.
+    /// The same texts in the shop's second language.
     package var second: Second?
     /// A warning for the customer.
     package var note: String?
@@ -56,7 +56,7 @@ package struct DisplayReply: Codable, Equatable, Sendable {
         }
     }
 
-    /// A short text, and the words behind it.
+    /// A short text with a label.
     package struct Labelled: Codable, Equatable, Sendable {
         package var text: String
         package var label: String
@@ -69,9 +69,9 @@ package struct DisplayReply: Codable, Equatable, Sendable {
 
     package struct TimeLeft: Codable, Equatable, Sendable {
         package var milliseconds: Int
-        /// All the time that there was.
+        /// The total time.
         package var totalMilliseconds: Int
-        /// The words behind it.
+        /// The label of the countdown.
         package var label: String
 
         package init(milliseconds: Int, totalMilliseconds: Int, label: String) {
@@ -90,7 +90,7 @@ package struct DisplayReply: Codable, Equatable, Sendable {
     package struct PayLink: Codable, Equatable, Sendable {
         package var url: String
         package var qr: QR
-        /// The words below the code.
+        /// The text below the QR code.
         package var label: String
 
         package init(url: String, qr: QR, label: String) {

@@ -1,15 +1,15 @@
 package import GotchuCore
 
-/// The days that a question about earnings is about.
+/// The days for which earnings are requested.
 package struct EarningsSelection: Equatable, Sendable {
     package enum Days: Equatable, Sendable {
-        /// Any but `custom`.
+        /// Any period except `custom`.
         case period(EarningsPeriod)
         case dates(ClosedRange<CalendarDay>)
     }
 
     package var days: Days
-    /// The zone whose days these are; the daemon's own unless given.
+    /// The time zone of the days; the daemon's if `nil`.
     package var zone: ZoneName?
 
     package init(_ days: Days, zone: ZoneName? = nil) {
@@ -19,8 +19,8 @@ package struct EarningsSelection: Equatable, Sendable {
 
     /// - Parameters:
     ///   - parameter: Returns the value of a call's parameter; `nil` if it is absent.
-    ///   - usual: The period unless the call names one.
-    /// - Throws: A problem: 400 for what is no period, date or zone.
+    /// - usual: The default period.
+    /// - Throws: A problem: 400 for an invalid period, date or zone.
     package init(
         _ parameter: (String) -> String?,
         usual: EarningsPeriod
@@ -50,7 +50,7 @@ package struct EarningsSelection: Equatable, Sendable {
         days = .period(period)
     }
 
-    /// The parameters of a call that asks for these days.
+    /// The query parameters for these days.
     package var query: String {
         let span =
             switch days {
@@ -60,7 +60,7 @@ package struct EarningsSelection: Equatable, Sendable {
         return span + (zone.map { "&zone=\(percentEncoded($0.rawValue))" } ?? "")
     }
 
-    /// The parts that these days are told in: hours of one day, days of several; all time has none.
+    /// The step of the parts: hours for one day, days for several; `nil` for all time.
     package var step: EarningsStep? {
         switch days {
         case .period(.today): .hour

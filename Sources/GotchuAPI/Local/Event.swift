@@ -2,7 +2,7 @@ package import GotchuCore
 
 /// One line of `GET /v1/events` (NDJSON): first a `snapshot`, then changes.
 ///
-/// A reader gets only what its level allows: every reader presences and status, a cashier also
+/// A reader gets only what its level allows: all readers presences and status, a cashier also
 /// requests, a spender also payments.
 package enum Event: Equatable, Sendable {
     /// The whole state; always the first element.
@@ -10,11 +10,11 @@ package enum Event: Equatable, Sendable {
     case statusChanged(StatusReply)
     /// A presence appeared or changed.
     case presenceChanged(PresenceView)
-    /// A presence was not heard any more.
+    /// A presence is no longer heard.
     case presenceLost(EID)
     case requestChanged(RequestView)
     case paymentChanged(PaymentView)
-    /// The reader was too slow and missed this many events; connect again for a snapshot.
+    /// The reader was too slow and missed this many events; reconnect for a snapshot.
     case lagged(Int)
 
     /// The whole state that a reader may see.

@@ -1,6 +1,6 @@
 /// The headers of calls that can be repeated safely.
 package enum IdempotencyHeader {
-    /// The caller's key, for `POST /v1/requests` and `POST /v1/payments`.
+    /// The caller's idempotency key.
     package static let key = "Idempotency-Key"
     /// `true` in the reply to a repeated call.
     package static let replayed = "Idempotent-Replayed"

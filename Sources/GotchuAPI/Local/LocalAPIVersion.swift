@@ -1,6 +1,6 @@
-/// The version headers by which the two ends of the daemon's socket recognize each other.
+/// The version headers with which the daemon and its clients check that they are compatible.
 package enum LocalAPIVersion {
-    /// The contract's major version. Ends with different ones do not talk to each other.
+    /// The API's major version. Ends with different versions do not work together.
     package static let current = "1"
 
     /// The header that carries `current` on every reply.

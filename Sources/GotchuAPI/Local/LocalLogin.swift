@@ -1,8 +1,8 @@
-/// `POST /v1/login`: one of a token, or an e-mail address for a development server.
+/// `POST /v1/login`: either a token or an e-mail address for a development server.
 package struct LocalLogin: Codable, Equatable, Sendable {
     /// A bearer token of the payment server. A secret: it is sent over the daemon's socket only.
     package var token: String?
-    /// The address for which a development server is asked for a token.
+    /// The e-mail address for which a development server issues a token.
     package var devEmail: String?
 
     package init(token: String? = nil, devEmail: String? = nil) {

@@ -2,21 +2,21 @@ package import GotchuCore
 
 /// `POST /v1/payments`: pays what a person has seen and confirmed.
 package struct NewPayment: Codable, Equatable, Sendable {
-    /// The EID that was picked from the air, or typed. One of `eid` and `sid` must be present.
+    /// The EID that was picked from those heard, or typed. One of `eid` and `sid` is required.
     package var eid: EID?
     package var sid: SessionID?
-    /// The amount the person saw; anything else is refused.
+    /// The amount that the person saw; any other is refused.
     package var confirmAmountCents: Int64
-    /// The tip that the person adds to that amount; refused if the session allows none.
+    /// The tip added to that amount; refused if the session allows none.
     package var tipCents: Int64?
-    /// The currency the person saw; anything else is refused.
+    /// The currency that the person saw; any other is refused.
     package var confirmCurrency: Currency?
-    /// The payee's name the person saw; anything else is refused.
+    /// The payee's name that the person saw; any other is refused.
     package var confirmPayee: String?
-    /// The payee's id, which no other payee has; any other is refused.
+    /// The payee's id, which is unique; any other is refused.
     package var confirmPayeeID: String?
-    /// The distance at which the EID must be heard at this moment: `tap` or `near`; absent when a
-    /// person typed the EID. An ambiguous or farther presence is refused.
+    /// The distance at which the EID must be heard now: `tap` or `near`; absent if the person typed
+    /// the EID. An ambiguous or farther presence is refused.
     package var proximity: Verdict?
 
     package init(
@@ -52,33 +52,33 @@ package struct NewPayment: Codable, Equatable, Sendable {
 /// A payment in the daemon's journal: `GET /v1/payments/{id}`.
 package struct PaymentView: Codable, Equatable, Sendable {
     package var id: String
-    /// Absent for a payment.
+    /// The kind; absent for a plain payment.
     package var kind: Kind?
     package var state: State
     package var sid: SessionID
     package var eid: EID?
-    /// The amount; of a refund all that is refunded, tip included.
+    /// The amount; for a refund all that is refunded, tip included.
     package var amountCents: Int64
-    /// The tip, if there is one: beside the amount; of a refund that is `paid` the part of it.
+    /// The tip, if any: in addition to the amount; for a refund that is `paid`, the part of it.
     package var tipCents: Int64?
     package var currency: Currency
     package var payee: String
-    /// With a payment, if the server gave one.
+    /// For a payment: the payee's id, if the server gives one.
     package var payeeID: String?
     package var createdAt: Timestamp
     package var updatedAt: Timestamp
-    /// With `declined`: the server's code, or `PAYMENT_CANCELLED`. Before an outcome: the code that
-    /// the server gives instead of one.
+    /// With `declined`: the server's code, or `PAYMENT_CANCELLED`. Before the outcome is known: the
+    /// code with which the server answered instead.
     package var code: String?
     /// One sentence about the state.
     package var detail: String
-    /// The person's next step, if there is one.
+    /// The next step for the person, if any.
     package var nextStep: String?
-    /// With `paid`.
+    /// With `paid`: the new balance.
     package var newBalanceCents: Int64?
     package var transferID: String?
-    /// With a refund that is `paid`: `true` if the same refund had been made before, so that
-    /// nothing more was refunded.
+    /// With a refund that is `paid`: true if the same refund was made before, so that nothing more
+    /// was refunded.
     package var wasMadeBefore: Bool?
 
     package init(
@@ -128,21 +128,21 @@ package struct PaymentView: Codable, Equatable, Sendable {
 
     /// The kind of a payment that is not a plain one.
     package enum Kind: String, Codable, Sendable {
-        /// A refund of one's own request.
+        /// A refund of one of this device's own requests.
         case refund
     }
 
     /// The state of a payment.
     package enum State: String, Codable, CaseIterable, Sendable {
-        /// Locking the session: nothing was sent yet, and it can be cancelled.
+        /// The session is being locked: nothing was sent yet, and it can be cancelled.
         case locking
         /// The session is locked; the money is being sent.
         case sending
-        /// The server gave no definite answer. It is being asked, with the same key.
+        /// The server gave no definite answer; it is asked again with the same key.
         case unknown
         /// The money has moved.
         case paid
-        /// Definitely not paid; `code` says why.
+        /// Definitely not paid; `code` is the reason.
         case declined
 
         /// A Boolean that is true if the state is final.

@@ -13,11 +13,11 @@ package struct PresencesReply: Codable, Equatable, Sendable {
 package struct PresenceView: Codable, Equatable, Sendable {
     package var eid: EID
     package var verdict: Verdict
-    /// The last level in dBm; absent while none was reported.
+    /// The last level in dBm; absent if none was reported yet.
     package var rssiDBm: Int?
     /// The filtered level, on which the verdict is based, in dBm.
     package var smoothedDBm: Double?
-    /// The lead over the next best presence in dB; negative for one that is behind.
+    /// The lead over the next best presence in dB; negative if another leads.
     package var marginDB: Double?
     package var carrier: Sighting.Carrier
     package var adapter: String
@@ -58,7 +58,7 @@ package struct PresenceView: Codable, Equatable, Sendable {
         self.session = session
     }
 
-    // In the order of the names on the wire, in which they are written fastest (`CanonicalJSON`).
+    // Sorted by their names on the wire: this order is encoded fastest (`CanonicalJSON`).
     enum CodingKeys: String, CodingKey {
         case adapter, carrier, eid
         case firstHeardAt = "first_heard_at"
@@ -79,16 +79,16 @@ package struct ResolvedSession: Codable, Equatable, Sendable {
     package var amountCents: Int64
     package var currency: Currency
     package var payee: String
-    /// The payee's id, which tells payees of one name apart, if the server gives one.
+    /// The payee's id, which distinguishes payees of the same name, if the server gives one.
     package var payeeID: String?
-    /// True if this device has paid that payee before; only in the answer to `POST /v1/resolve`.
+    /// True if this device has paid this payee before; only in the answer to `POST /v1/resolve`.
     package var isPayeeKnown: Bool?
     package var memo: String?
     package var status: SessionStatus?
     package var expiresAt: Timestamp?
     /// True if the payer may add a tip; absent otherwise.
     package var allowsTip: Bool?
-    /// The shares, if several payers share it: the amount is then that of the next one.
+    /// The shares, if several payers pay it: the amount is then the next share's.
     package var places: Places?
 
     package init(

@@ -2,18 +2,18 @@ package import GotchuCore
 
 /// `POST /v1/refunds`: refunds a paid request, in full or in part.
 ///
-/// A refund is identified by its parameters: the same request, amount and reference again is the
-/// same refund and pays nothing more, however much later and from whichever device of the payee,
-/// unless the earlier one was declined. All that is left is another refund than the same amount in
-/// figures.
+/// A refund is identified by its parameters: a repeat with the same request, amount and reference
+/// is the same refund and pays nothing more, at any later time and from any of the payee's devices,
+/// unless the earlier one was declined. A refund without an amount differs from one that gives the
+/// same amount as a number.
 package struct NewRefund: Codable, Equatable, Sendable {
     package var sid: SessionID
-    /// The amount in minor units; all that has not been refunded unless given.
+    /// The amount in minor units; by default all that has not been refunded.
     package var amountCents: Int64?
-    /// The currency of the amount: if it is present and not the payment's, the refund is refused.
-    /// It does not tell one refund from another.
+    /// The currency of the amount: the refund is refused if it is present and not the payment's. It
+    /// does not distinguish refunds.
     package var currency: Currency?
-    /// A text that tells one refund from another of the same amount. At most 140 characters.
+    /// A text that distinguishes refunds of the same amount. At most 140 characters.
     package var reference: String?
 
     package init(
@@ -28,8 +28,8 @@ package struct NewRefund: Codable, Equatable, Sendable {
         self.reference = reference
     }
 
-    /// Compares references byte for byte, as in the refund's key: an accent that is written in two
-    /// ways makes two references, though to `String` they are the same text.
+    /// Compares references byte for byte, like the refund's key: an accent in two encodings makes
+    /// two references, although they are equal as `String`.
     package static func == (left: NewRefund, right: NewRefund) -> Bool {
         left.sid == right.sid && left.amountCents == right.amountCents
             && left.currency == right.currency

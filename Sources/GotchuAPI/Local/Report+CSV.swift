@@ -7,9 +7,8 @@ extension ReportReply {
         "memo",
     ]
 
-    /// The report as a table for other programs (RFC 4180): each hour, the day, and each request
-    /// and refund whose outcome is not known. Amounts stand in minor units and in the currency's
-    /// own.
+    /// The report as CSV (RFC 4180): each hour, the day, and each request and refund with an
+    /// unknown outcome. Amounts are given in minor units and in the currency itself.
     package var csv: String {
         let rows =
             hours.map { hour in

@@ -1,17 +1,17 @@
 package import GotchuCore
 
-/// `GET /v1/report`: a day's payments and refunds of the wallet, by the payment server's books.
+/// `GET /v1/report`: a day's payments and refunds of the wallet, from the payment server.
 package struct ReportReply: Codable, Equatable, Sendable {
     /// The date, in `zone`.
     package var day: String
     package var zone: String
     package var currency: Currency
-    /// The time at which the books were read.
+    /// The time at which the payment server computed the sums.
     package var asOf: Timestamp
     package var counts: EarningsCounts
-    /// The payments less the refunds.
+    /// The payments minus the refunds.
     package var keptCents: Int64
-    /// Each hour of the day: 23, 24 or 25.
+    /// All hours of the day: 23, 24 or 25.
     package var hours: [EarningsPart]
     /// Requests and refunds of this machine whose outcome is not known yet: they may not be in the
     /// sums.

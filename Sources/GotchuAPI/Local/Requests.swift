@@ -5,13 +5,13 @@ package struct NewRequest: Codable, Equatable, Sendable {
     package var amountCents: Int64
     package var currency: Currency?
     package var memo: String?
-    /// The lifetime, 1 to 300 seconds, of a split to 3,600, of a desk to 43,200; 300 unless given.
+    /// The lifetime in seconds: 1 to 300 (to 3,600 for a split, 43,200 for a desk); by default 300.
     package var ttlSeconds: Int?
-    /// True if the payer may add a tip; false unless given.
+    /// True if the payer may add a tip; by default false.
     package var allowsTip: Bool?
-    /// The terms on which several payers share it.
+    /// The terms on which several payers share the bill.
     package var split: SplitTerms?
-    /// The contest that payers enter by paying its fee, which is the amount: the request is a desk.
+    /// The contest that payers enter by paying its fee, the amount; this makes the request a desk.
     package var contestID: String?
 
     package init(
@@ -45,33 +45,33 @@ package struct NewRequest: Codable, Equatable, Sendable {
 package struct RequestView: Codable, Equatable, Sendable {
     package var id: SessionID
     package var eid: EID
-    /// The EID that it began with, once it has another one.
+    /// The first EID, once it was replaced.
     package var firstEID: EID?
     package var state: State
     package var amountCents: Int64
-    /// The tip that the payer gave, beside the amount; absent if the request allows none.
+    /// The tip that the payer gave, in addition to the amount; absent if the request allows none.
     package var tipCents: Int64?
-    /// The amount that has gone back to the payer by the payment server's word when it was last
-    /// asked, tip included; absent while none is known.
+    /// The refunded amount, tip included, as the payment server last reported it; absent if it has
+    /// reported none.
     package var refundedCents: Int64?
-    /// The shares and how many are paid, if several payers share it.
+    /// The number of shares and of paid ones, if several payers share it.
     package var places: Places?
-    /// True if the payee gets all shares or none; absent otherwise.
+    /// True if the payee gets all shares or none; otherwise absent.
     package var isAllOrNothing: Bool?
-    /// The contest that is entered at it, if it is a desk; absent until the server has told of it.
+    /// The contest, if it is a desk; absent until the server has returned it.
     package var contest: DeskContest?
     package var currency: Currency
     package var memo: String?
     package var createdAt: Timestamp
     package var expiresAt: Timestamp
     package var paidAt: Timestamp?
-    /// The payee as payers see it; absent if the server does not say.
+    /// The payee as payers see it; absent if the server does not return it.
     package var payee: String?
-    /// The address at which a browser pays it, as a QR code holds it:
+    /// The link with which a browser pays it, as encoded in its QR code:
     /// `HTTPS://PAY.EXAMPLE/P/8BB71B3447`; absent unless it is advertised and the server has pages.
     package var payLink: String?
     /// The time at which a payer's device last came to the payee's, by this device's clock; absent
-    /// until one has, and once nobody is waited for.
+    /// before that, and once no payer is awaited any more.
     package var noticedAt: Timestamp?
     /// A Boolean that is true while its EID is on the air.
     package var isOnAir: Bool
@@ -126,8 +126,8 @@ package struct RequestView: Codable, Equatable, Sendable {
         TippedAmount(Money(minorUnits: amountCents, currency: currency), tip: tipCents)
     }
 
-    /// The part of a shared bill that is paid: `3 of 5 paid · $30.00 of $50.00`; of a desk what it
-    /// has sold: `3 of 20 places · $15.00`.
+    /// The paid part of a shared bill: `3 of 5 paid · $30.00 of $50.00`; for a desk the places
+    /// sold: `3 of 20 places · $15.00`.
     package var progress: String? {
         places.map { places in
             let paid = Money(minorUnits: places.paidCents.value, currency: currency)
@@ -146,11 +146,11 @@ package struct RequestView: Codable, Equatable, Sendable {
         case locked
         /// The money is in the payee's wallet.
         case paid
-        /// Nobody paid in time.
+        /// Not paid in time.
         case expired
         /// The payee cancelled it.
         case cancelled
-        /// It ended while the server could not be asked; its outcome is being looked up.
+        /// It ended while the server was unreachable; its outcome is being looked up.
         case unknown
 
         /// A Boolean that is true if the state is final.
@@ -178,7 +178,7 @@ package struct RequestView: Codable, Equatable, Sendable {
     }
 }
 
-/// `GET /v1/requests`: the requests since the daemon's start and those still open, newest first.
+/// `GET /v1/requests`: the requests since the daemon's start and the open ones, newest first.
 package struct RequestsReply: Codable, Equatable, Sendable {
     package var requests: [RequestView]
 

@@ -3,10 +3,10 @@ package struct ServerProbeReply: Codable, Equatable, Sendable {
     package var url: String
     package var isReachable: Bool
     package var latencyMilliseconds: Int?
-    /// The lead of this machine's clock over the server's; half a second either way means nothing,
-    /// because the server tells whole seconds.
+    /// The time by which this machine's clock is ahead of the server's; up to half a second means
+    /// nothing, because the server reports whole seconds.
     package var clockLeadMilliseconds: Int?
-    /// The reason why it cannot be reached, or cannot work, as an item of the daemon's health.
+    /// The reason why the server is unreachable or does not work, as a health item.
     package var problem: HealthItem?
 
     package init(

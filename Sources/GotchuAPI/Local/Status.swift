@@ -2,14 +2,14 @@ package import GotchuCore
 
 /// `GET /v1/status`.
 package struct StatusReply: Codable, Equatable, Sendable {
-    /// `true` when requests and payments can be made: no health item is an error.
+    /// True if requests and payments can be made: no health item is an error.
     package var isReady: Bool
     /// One sentence for a person: `Ready · adapter hci0 · server http://… reachable (42 ms)`.
     package var summary: String
     package var version: String
     package var radio: RadioStatus
     package var server: ServerStatus
-    /// Everything that is wrong now; a consequence of another item names it in `depends_on`.
+    /// The current problems; one that follows from others names them in `depends_on`.
     package var health: [HealthItem]
 
     package init(
@@ -43,16 +43,16 @@ package struct RadioStatus: Codable, Equatable, Sendable {
     package var bluezVersion: String?
     package var isScanning: Bool
     package var listening: ListeningStatus
-    /// The transport of sightings, where there is a choice: `management` or `dbus`.
+    /// The source of sightings, if there is a choice: `management` or `dbus`.
     package var transport: String?
-    /// The reason why it is not the better transport, in one sentence.
+    /// The reason why the better source is not used, in one sentence.
     package var transportNote: String?
     package var advertising: [EID]
     /// The number of EIDs that can be on the air at once, if the adapter reports it.
     package var advertisingCapacity: Int?
-    /// Advertisements that were not ours since the start, by reason.
+    /// The number of advertisements since the start that were not ours, by reason.
     package var ignored: [String: Int]
-    /// The thresholds for verdicts, if the adapter was calibrated.
+    /// The thresholds for verdicts, if the adapter is calibrated.
     package var calibration: CalibrationView?
 
     package init(
@@ -90,11 +90,11 @@ package struct RadioStatus: Codable, Equatable, Sendable {
     }
 }
 
-/// The demand for what the radio hears, and the reason for which there is any or none.
+/// The demand for presences, and its reason.
 package struct ListeningStatus: Codable, Equatable, Sendable {
     /// The setting `listen`: `auto`, `always` or `never`.
     package var setting: ListenSetting
-    /// True while the radio is to listen; `is_scanning` says whether it does.
+    /// True if the radio should listen; `is_scanning` is true if it does.
     package var isWanted: Bool
     /// One sentence for a person.
     package var reason: String
@@ -119,9 +119,9 @@ package struct ListeningStatus: Codable, Equatable, Sendable {
     }
 }
 
-/// The times at which the radio listens.
+/// The setting for when the radio listens.
 package enum ListenSetting: String, CaseIterable, Codable, Sendable {
-    /// Listens while a program needs what is heard, and a moment after.
+    /// Listens while a program needs presences, and for a short time after.
     case auto
     case always
     case never
@@ -130,7 +130,7 @@ package enum ListenSetting: String, CaseIterable, Codable, Sendable {
 /// The payment server's part of the status.
 package struct ServerStatus: Codable, Equatable, Sendable {
     package var url: String
-    /// `nil` until it was first asked.
+    /// A Boolean that is true if it is reachable; `nil` before the first call.
     package var isReachable: Bool?
     package var latencyMilliseconds: Int?
     package var isLoggedIn: Bool
@@ -155,16 +155,16 @@ package struct ServerStatus: Codable, Equatable, Sendable {
     }
 }
 
-/// A problem of the daemon, as data.
+/// A problem of the daemon in machine-readable form.
 package struct HealthItem: Codable, Equatable, Sendable {
-    /// Stable, lower-kebab: `bluetooth-adapter-off`, `server-unreachable`, `not-logged-in` ….
+    /// The stable code in lower-kebab, such as `bluetooth-adapter-off` or `not-logged-in`.
     package var code: String
     package var severity: Severity
     /// One sentence.
     package var text: String
-    /// The command or the action that helps.
+    /// The command or action that helps.
     package var fix: String
-    /// Codes of the items that this one follows from.
+    /// The codes of the items from which this one follows.
     package var dependsOn: [String]
 
     package init(
@@ -184,7 +184,7 @@ package struct HealthItem: Codable, Equatable, Sendable {
     package enum Severity: String, Codable, Sendable {
         /// The daemon cannot do its job.
         case error
-        /// It can, but a person should look.
+        /// The daemon can work, but a person should look.
         case warning
     }
 

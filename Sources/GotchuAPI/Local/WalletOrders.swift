@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// `POST /v1/wallet/deposits`: fill the wallet from a card.
+/// `POST /v1/wallet/deposits`: fills the wallet from a card.
 package struct NewDeposit: Codable, Equatable, Sendable {
     package var amountCents: Int64
 
@@ -8,7 +8,7 @@ package struct NewDeposit: Codable, Equatable, Sendable {
         self.amountCents = amountCents
     }
 
-    /// - Throws: A problem: 400 for a missing amount, or one that no request can have.
+    /// - Throws: A problem: 400 for a missing or invalid amount.
     package init(_ fields: JSONFields) throws(Problem) {
         var fields = fields
         amountCents = try fields.requiredInteger("amount_cents")
@@ -23,10 +23,10 @@ package struct NewDeposit: Codable, Equatable, Sendable {
     }
 }
 
-/// `POST /v1/wallet/withdrawals`: pay money of the wallet to a bank.
+/// `POST /v1/wallet/withdrawals`: pays money from the wallet to a bank account.
 package struct NewWithdrawal: Codable, Equatable, Sendable {
     package var amountCents: Int64
-    /// One of the payee's bank accounts; the usual one unless given.
+    /// The id of one of the payee's bank accounts; by default the usual one.
     package var bankAccountID: String?
 
     package init(amountCents: Int64, bankAccountID: String? = nil) {
@@ -34,7 +34,7 @@ package struct NewWithdrawal: Codable, Equatable, Sendable {
         self.bankAccountID = bankAccountID
     }
 
-    /// - Throws: A problem: 400 for a missing amount, or one that no request can have.
+    /// - Throws: A problem: 400 for a missing or invalid amount.
     package init(_ fields: JSONFields) throws(Problem) {
         var fields = fields
         amountCents = try fields.requiredInteger("amount_cents")
@@ -51,14 +51,14 @@ package struct NewWithdrawal: Codable, Equatable, Sendable {
     }
 }
 
-/// A withdrawal that gotchud orders of the payment server.
+/// A withdrawal that gotchud orders from the payment server.
 package struct WithdrawalView: Codable, Equatable, Sendable {
     package enum State: String, Codable, CaseIterable, Sendable {
-        /// Being ordered.
+        /// The order is being sent.
         case sending
-        /// Ordered, and the server has not answered yet. It is asked again; money moves once.
+        /// The server has not answered yet. The order is repeated; money moves only once.
         case unknown
-        /// The server has it, and says how far it is.
+        /// The server has accepted it, and reports its progress.
         case ordered
         case declined
     }
@@ -67,12 +67,12 @@ package struct WithdrawalView: Codable, Equatable, Sendable {
     package var state: State
     package var amountCents: Int64
     package var createdAt: Timestamp
-    /// The server's word on it.
+    /// The withdrawal as the server last returned it.
     package var withdrawal: WithdrawalReply?
     package var code: String?
     /// A sentence for a person.
     package var detail: String
-    /// The command that helps next, if one does.
+    /// The command to run next, if any.
     package var nextStep: String?
 
     package init(
@@ -108,7 +108,7 @@ package struct PayoutsReply: Codable, Equatable, Sendable {
     package var connect: ConnectStatusReply
     package var earnings: EarningsReply
     package var withdrawable: Withdrawable
-    /// The newest withdrawals, as the server has them.
+    /// The newest withdrawals, as the server lists them.
     package var withdrawals: [WithdrawalReply]
 
     package init(

@@ -1,30 +1,30 @@
 package import GotchuCore
 
-/// The answer to `GET /api/payments/earnings`: what the caller's wallet was paid less what it
-/// refunded.
+/// The answer to `GET /api/payments/earnings`: the payments to the caller's wallet minus its
+/// refunds.
 package struct EarningsReply: Codable, Equatable, Sendable {
     package var currency: Currency
     package var period: EarningsPeriod
-    /// The zone whose days these are.
+    /// The time zone of the days.
     package var zone: String
-    /// The first and the last date; absent for all time.
+    /// The first and last date; absent for all time.
     package var from: String?
     package var to: String?
-    /// The time at which the books were read.
+    /// The time at which the ledger was read.
     package var asOf: Timestamp
-    /// The sums of the period; its counts are absent for all time.
+    /// The total of the period; `counts` is absent for all time.
     package var totalCents: WireInteger
     package var counts: EarningsCounts?
     package var todayCents: WireInteger
     package var weekCents: WireInteger
     package var monthCents: WireInteger
     package var allTimeCents: WireInteger
-    /// The part of all earnings that is in the wallet still, that is on its way to a bank, and that
-    /// was paid out or spent.
+    /// The parts of all earnings that are still in the wallet, on the way to a bank, and paid out
+    /// or spent.
     package var pendingCents: WireInteger?
     package var processingCents: WireInteger?
     package var paidCents: WireInteger?
-    /// The hours or days of the period, each of them; absent unless asked for.
+    /// All hours or days of the period; absent unless requested.
     package var parts: [EarningsPart]?
 
     package init(
@@ -71,35 +71,35 @@ package struct EarningsReply: Codable, Equatable, Sendable {
     }
 }
 
-/// The period of an earnings question.
+/// The period of a request for earnings.
 package enum EarningsPeriod: String, Codable, CaseIterable, Sendable {
     case today
     /// From Monday to today.
     case week
-    /// From the month's first to today.
+    /// From the first of the month to today.
     case month
     case all
-    /// The dates `from` to `to`.
+    /// The dates `from` to `to`, inclusive.
     case custom
 }
 
-/// The parts that an answer about earnings may have.
+/// The length of the parts of a reply about earnings.
 package enum EarningsStep: String, Sendable {
     case hour, day
 }
 
-/// Payments and refunds in some time.
+/// The number and sums of payments and refunds in a period.
 package struct EarningsCounts: Codable, Equatable, Sendable {
     package var paymentCount: Int64 = 0
     /// The sum of the payments, tips included.
     package var takenCents: Int64 = 0
     package var refundCount: Int64 = 0
-    /// The sum of the refunds; positive.
+    /// The sum of the refunds, as a positive number.
     package var refundedCents: Int64 = 0
 
     package init() {}
 
-    /// The payments less the refunds.
+    /// The payments minus the refunds.
     package var keptCents: Int64 { takenCents - refundedCents }
 
     enum CodingKeys: String, CodingKey {
@@ -114,7 +114,7 @@ package struct EarningsCounts: Codable, Equatable, Sendable {
 package struct EarningsPart: Codable, Equatable, Sendable {
     package var startsAt: Timestamp
     package var endsAt: Timestamp
-    /// Its start on the clocks of the zone: `2026-11-21T08:00:00+01:00`.
+    /// The start as local time in the zone: `2026-11-21T08:00:00+01:00`.
     package var localTime: String
     package var counts: EarningsCounts
 
@@ -167,7 +167,7 @@ package struct EarningsEntry: Codable, Equatable, Sendable {
     package var id: String
     package var sessionID: SessionID?
     package var type: Kind
-    /// Without the house's part; positive.
+    /// The amount without the house's share; positive.
     package var amountCents: WireInteger
     package var currency: Currency
     package var earnedAt: Timestamp

@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// A payment intent: a payer's wish to fill their wallet.
+/// A payment intent: a deposit that a payer wants to make.
 package struct IntentReply: Codable, Equatable, Sendable {
     package var paymentIntentID: String
     package var status: IntentStatus
@@ -13,10 +13,10 @@ package struct IntentReply: Codable, Equatable, Sendable {
     /// The time at which the wallet was credited.
     package var creditedAt: Timestamp?
     package var lastError: IntentError?
-    /// For an app with the provider's own form; only where the intent was made.
+    /// The secret for an app with the provider's form; only in the reply that creates the intent.
     package var clientSecret: String?
     package var publishableKey: String?
-    /// The page on which it is paid; only where the intent was made.
+    /// The page on which to pay; only in the reply that creates the intent.
     package var checkoutURL: String?
 
     package init(
@@ -66,7 +66,7 @@ package enum IntentStatus: String, Codable, CaseIterable, Sendable {
     case failed = "FAILED"
     case canceled = "CANCELED"
 
-    /// A Boolean that is true once it will not change any more.
+    /// A Boolean that is true if the state is final.
     package var isFinal: Bool {
         switch self {
         case .succeeded, .failed, .canceled: true
@@ -76,7 +76,7 @@ package enum IntentStatus: String, Codable, CaseIterable, Sendable {
     }
 }
 
-/// The reason why the newest attempt to pay an intent did not succeed.
+/// The reason why the latest attempt to pay an intent failed.
 package struct IntentError: Codable, Equatable, Sendable {
     package var code: String
     package var message: String

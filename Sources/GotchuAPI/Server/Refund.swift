@@ -1,17 +1,17 @@
 /// The answer to `POST /sessions/{sid}/refund`, once the refund is durable.
 package struct RefundReply: Codable, Equatable, Sendable {
     package var ok: Bool
-    /// The whole refund, tip included.
+    /// The whole refund, tip included, in minor units.
     package var amountCents: WireInteger
-    /// The part of it that was tip; absent if the session allows none.
+    /// The tip's part of the refund; absent if the session allows none.
     package var tipCents: WireInteger?
-    /// The session's total refunds, this one included.
+    /// The sum of the session's refunds, including this one.
     package var refundedCents: WireInteger
     /// The payee's balance right after it.
     package var newBalanceCents: WireInteger
     package var transferID: String
-    /// A Boolean that is true if an earlier call with the same key made it: the header
-    /// `Idempotent-Replayed`, so no member of the document.
+    /// A Boolean that is true if an earlier call with the same key made it. It is the header
+    /// `Idempotent-Replayed`, not a member of the document.
     package var isReplay = false
 
     package init(

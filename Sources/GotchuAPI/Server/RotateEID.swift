@@ -1,12 +1,12 @@
 package import GotchuCore
 
-/// The answer to `POST /sessions/{sid}/eids`: the session's present EID, and the one before it.
+/// The answer to `POST /sessions/{sid}/eids`: the session's current and previous EID.
 package struct RotateEIDReply: Codable, Equatable, Sendable {
     package var eid: EID
     /// The expiry of the session itself.
     package var expiresAt: Timestamp
     package var replacedEID: EID
-    /// The time until which the replaced EID resolves too.
+    /// The time until which the previous EID still resolves.
     package var replacedUntil: Timestamp
 
     package init(eid: EID, expiresAt: Timestamp, replacedEID: EID, replacedUntil: Timestamp) {

@@ -30,10 +30,10 @@ package struct SendReply: Codable, Equatable, Sendable {
 
 /// The answer to `GET /wallet/sends/{key}`: the definite outcome of a payment.
 ///
-/// A key without a decision is 404 `NOT_FOUND`; the payment may then still be resent.
+/// A key without a decision gets 404 `NOT_FOUND`; the payment may then still be resent.
 package struct SendOutcomeReply: Codable, Equatable, Sendable {
     package var outcome: Outcome
-    /// The HTTP status of the answer to the payment itself.
+    /// The HTTP status of the reply to the payment itself.
     package var status: Int
     package var sid: SessionID
     /// With `paid`.
@@ -44,7 +44,7 @@ package struct SendOutcomeReply: Codable, Equatable, Sendable {
     package var tipCents: WireInteger?
     /// With `declined`: the code of the refusal.
     package var code: String?
-    /// With `declined`: its sentence.
+    /// With `declined`: the sentence of the refusal.
     package var detail: String?
 
     package init(

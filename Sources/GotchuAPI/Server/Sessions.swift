@@ -4,21 +4,21 @@ package import GotchuCore
 package struct CreateSessionRequest: Codable, Equatable, Sendable {
     package var amountCents: Int64
     package var currency: Currency?
-    /// Shown to the payer. At most 140 characters.
+    /// A text shown to the payer. At most 140 characters.
     package var memo: String?
-    /// The lifetime, 1 to 300 seconds, of a split to 3,600, of a desk to 43,200; 300 unless given.
+    /// The lifetime in seconds: 1 to 300 (to 3,600 for a split, 43,200 for a desk); by default 300.
     package var ttlSeconds: Int?
-    /// True if the payer may add a tip; false unless given.
+    /// True if the payer may add a tip; by default false.
     package var allowsTip: Bool?
-    /// `split` or `entry` if several payers pay it; absent otherwise.
+    /// `split` or `entry` if several payers pay it; otherwise absent.
     package var kind: String?
-    /// The contest that payers enter.
+    /// The contest that payers enter by paying.
     package var contestID: String?
     /// The number of equal shares of a split.
     package var shares: Int?
-    /// The shares of a split, if they are not equal; their sum is the amount.
+    /// The shares of a split, if unequal; their sum is the amount.
     package var shareCents: [Int64]?
-    /// A Boolean that is true if the payee of a split gets all shares or none; false unless given.
+    /// True if the payee of a split gets all shares or none; by default false.
     package var isAllOrNothing: Bool?
 
     package init(
@@ -31,7 +31,7 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
         contestID: String? = nil
     ) {
         self.amountCents = amountCents
-        // A desk's currency is its contest's.
+        // The currency of a desk is that of its contest.
         self.currency = contestID == nil ? currency : nil
         self.memo = memo
         self.ttlSeconds = ttlSeconds
@@ -92,7 +92,7 @@ package struct CreateSessionReply: Codable, Equatable, Sendable {
 /// `POST /sessions/resolve`.
 package struct ResolveRequest: Codable, Equatable, Sendable {
     package var eid: EID
-    /// The place of the payer's device; with a token the payee's screens are told.
+    /// The position of the payer's device; with a token it is shown on the payee's screens.
     package var proximity: PayerProximity?
 
     package init(eid: EID, proximity: PayerProximity? = nil) {
@@ -101,9 +101,9 @@ package struct ResolveRequest: Codable, Equatable, Sendable {
     }
 }
 
-/// The place of a payer's device, as far as a payee is told.
+/// The position of a payer's device, as far as it is reported to a payee.
 package enum PayerProximity: String, Codable, Sendable {
-    /// At the payee's device, and at no other.
+    /// Next to the payee's device only.
     case tap
 }
 
@@ -112,19 +112,18 @@ package struct ResolveReply: Codable, Equatable, Sendable {
     package var sid: SessionID
     package var amountCents: WireInteger
     package var payee: PayeeDisplay
-    /// The payee's id, which tells one payee from another of the same name, always the same for
-    /// each; not the user's id.
+    /// The payee's id, which is stable and distinguishes payees of the same name; not the user id.
     package var payeeID: String?
     package var currency: Currency?
     package var memo: String?
     package var expiresAt: Timestamp?
     package var status: SessionStatus?
-    /// True if the payer may add a tip; absent otherwise.
+    /// True if the payer may add a tip; otherwise absent.
     package var allowsTip: Bool?
-    /// The contest that is entered by paying, if one is.
+    /// The contest that the payer enters by paying, if any.
     package var contest: DeskContest?
-    /// `split` or `entry` if several payers pay it: the amount is then that of the next share.
-    /// Absent otherwise, like the places.
+    /// `split` or `entry` if several payers pay it: the amount is then the next share's. Otherwise
+    /// absent, like the places.
     package var kind: String?
     package var placeCount: Int64?
     package var placesPaid: Int64?
@@ -164,7 +163,7 @@ package struct ResolveReply: Codable, Equatable, Sendable {
     /// The places, if several payers pay it.
     package var places: Places? { Places(kind, placeCount, placesPaid, placesHeld, paidCents) }
 
-    /// The requested amount. A server that names no currency means `usd`.
+    /// The requested amount; in `usd` if the server names no currency.
     package var amount: Money { Money(minorUnits: amountCents.value, currency: currency ?? .usd) }
 
     enum CodingKeys: String, CodingKey {
@@ -183,7 +182,7 @@ package struct ResolveReply: Codable, Equatable, Sendable {
     }
 }
 
-/// The payee as shown to payers: a name, never an e-mail address or a user id.
+/// The payee as payers see it: a name, never an e-mail address or a user id.
 package struct PayeeDisplay: Codable, Equatable, Sendable {
     package var name: String
 
@@ -192,12 +191,12 @@ package struct PayeeDisplay: Codable, Equatable, Sendable {
     }
 }
 
-/// The answer to `GET /readyz`, in one word.
+/// The answer to `GET /readyz`.
 package struct ReadyReply: Codable, Equatable, Sendable {
     package var status: String
 }
 
-/// The answer to `POST /sessions/lock`, and without the lease to `…/unlock`.
+/// The answer to `POST /sessions/lock` and, without the expiry, to `…/unlock`.
 package struct LockReply: Codable, Equatable, Sendable {
     package var ok: Bool
     /// The time until which this payer holds the session.
@@ -217,7 +216,7 @@ package struct LockReply: Codable, Equatable, Sendable {
     }
 }
 
-/// A payer's share of a session that several pay: a session of its own.
+/// A payer's share of a session that several payers pay: a session of its own.
 package struct LockedShare: Codable, Equatable, Sendable {
     package var sid: SessionID
     package var place: Int64
@@ -246,24 +245,24 @@ package struct SessionReply: Codable, Equatable, Sendable {
     package var expiresAt: Timestamp
     package var lockExpiresAt: Timestamp?
     package var paidAt: Timestamp?
-    /// True if the payer may add a tip; absent otherwise.
+    /// True if the payer may add a tip; otherwise absent.
     package var allowsTip: Bool?
-    /// The tip that the payer gave, beside the amount; absent if the session allows none.
+    /// The tip that the payer gave, in addition to the amount; absent if the session allows none.
     package var tipCents: WireInteger?
-    /// The amount refunded to the payer, tip included; absent while there is none.
+    /// The amount refunded to the payer, tip included; absent if there is none.
     package var refundedCents: WireInteger?
-    /// The contest that is entered by paying, if one is.
+    /// The contest that payers enter by paying, if any.
     package var contest: DeskContest?
-    /// `split` or `entry` if several payers pay it; absent otherwise, like the places.
+    /// `split` or `entry` if several payers pay it; otherwise absent, like the places.
     package var kind: String?
     package var placeCount: Int64?
     package var placesPaid: Int64?
     package var placesHeld: Int64?
     package var paidCents: WireInteger?
-    /// Grows by one with each change; the `id:` of the session's events.
+    /// The version, which grows by one with each change; the `id:` of the session's events.
     package var version: Int64
-    /// The time at which a payer's device came to the payee's: in an event that repeats the state,
-    /// without an `id:`.
+    /// The time at which a payer's device was close to the payee's: only in an event that repeats
+    /// the state, which has no `id:`.
     package var noticedAt: Timestamp?
 
     package init(

@@ -2,9 +2,9 @@
 package struct SplitTerms: Codable, Equatable, Sendable {
     /// The number of equal shares.
     package var shares: Int?
-    /// The shares, if they are not equal; their sum is the amount.
+    /// The shares, if unequal; their sum is the amount.
     package var shareCents: [Int64]?
-    /// True if the payee gets all shares or none; false unless given.
+    /// True if the payee gets all shares or none; by default false.
     package var isAllOrNothing: Bool?
 
     package init(shares: Int?, shareCents: [Int64]?, isAllOrNothing: Bool?) {
@@ -22,12 +22,12 @@ package struct SplitTerms: Codable, Equatable, Sendable {
 
 /// The places of a session that several payers pay.
 package struct Places: Codable, Equatable, Sendable {
-    /// The kind of a bill that is shared.
+    /// The kind of a shared bill.
     package static let split = "split"
-    /// The kind of a desk, where a contest is entered.
+    /// The kind of a desk, at which payers enter a contest.
     package static let entry = "entry"
 
-    /// The session's kind: `split`, `entry`, or one that a newer server knows.
+    /// The session's kind: `split`, `entry`, or an unknown one of a newer server.
     package var kind: String
     package var places: Int64
     package var paid: Int64
@@ -43,7 +43,7 @@ package struct Places: Codable, Equatable, Sendable {
         self.paidCents = paidCents
     }
 
-    /// The places among the members of a session; `nil` if one payer pays it.
+    /// Creates the places from a session's members; `nil` if one payer pays it.
     init?(
         _ kind: String?,
         _ places: Int64?,

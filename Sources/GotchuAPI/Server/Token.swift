@@ -5,7 +5,7 @@ package struct TokenReply: Codable, Equatable, Sendable {
     package var tokenType: String
     /// The lifetime of the access token in seconds.
     package var expiresIn: Int64
-    /// The credential for the next exchange; the one that was shown is spent. A secret.
+    /// The credential for the next exchange; the previous one is used up. A secret.
     package var refreshToken: String
     package var userID: String
     package var scope: String

@@ -33,9 +33,9 @@ package struct WalletEntry: Codable, Equatable, Sendable {
     /// `DEV_OPENING`.
     package var type: String
     package var direction: EntryDirection
-    /// Always positive; `direction` says which way it went.
+    /// The amount, always positive; `direction` is its sign.
     package var amountCents: WireInteger
-    /// The part of it that was tip; absent if its session allows none.
+    /// The tip's part of the amount; absent if its session allows none.
     package var tipCents: WireInteger?
     package var currency: Currency?
     package var memo: String?
@@ -70,7 +70,7 @@ package struct WalletEntry: Codable, Equatable, Sendable {
     }
 }
 
-/// The direction in which an entry moved money: out of the wallet, or into it.
+/// The direction of an entry: out of the wallet, or into it.
 package enum EntryDirection: String, Codable, Sendable {
     case debit = "DEBIT"
     case credit = "CREDIT"

@@ -8,9 +8,9 @@ package struct BalanceReply: Codable, Equatable, Sendable {
     package var currency: Currency
     /// The time of the newest entry.
     package var lastUpdated: Timestamp
-    /// The newest entry: in events alone, once there is one.
+    /// The newest entry, if any; only in events.
     package var newest: WalletTransaction?
-    /// The time at which gotchud was told: in its events alone.
+    /// The time at which gotchud received the event; only in its events.
     package var asOf: Timestamp?
 
     package init(
@@ -42,11 +42,11 @@ package struct BalanceReply: Codable, Equatable, Sendable {
 package struct TransactionsReply: Codable, Equatable, Sendable {
     package var transactions: [WalletTransaction]
     package var totalCount: Int64
-    /// The page's number; absent if a cursor was given.
+    /// The page number; absent if a cursor was given.
     package var page: Int64?
     package var limit: Int
     package var totalPages: Int64
-    /// The cursor of the entries after these; absent if there are none.
+    /// The cursor for the next page; absent if there is none.
     package var nextCursor: String?
 
     package init(
@@ -75,21 +75,21 @@ package struct TransactionsReply: Codable, Equatable, Sendable {
     }
 }
 
-/// One line of a wallet's history. A public contract: every field is a commitment.
+/// One line of a wallet's history. This type is public API: every field is a commitment.
 package struct WalletTransaction: Codable, Equatable, Sendable {
     package var transactionID: String
     package var walletID: String
     package var userID: String
     package var type: Kind
     package var direction: EntryDirection
-    /// Always positive.
+    /// The amount, always positive.
     package var amountCents: WireInteger
-    /// The part of it that was tip; absent if its session allows none.
+    /// The tip's part of the amount; absent if its session allows none.
     package var tipCents: WireInteger?
     package var currency: Currency
     package var memo: String?
     package var sessionID: SessionID?
-    /// The contest that it belongs to, if it belongs to one.
+    /// The contest that it belongs to, if any.
     package var contestID: String?
     package var createdAt: Timestamp
     package var status = "confirmed"

@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// A withdrawal from the wallet to a bank.
+/// A withdrawal from the wallet to a bank account.
 package struct WithdrawalReply: Codable, Equatable, Sendable {
     package var withdrawalID: String
     package var amountCents: WireInteger
@@ -9,7 +9,7 @@ package struct WithdrawalReply: Codable, Equatable, Sendable {
     package var createdAt: Timestamp
     /// The code of the reason why it waits or has failed.
     package var reason: String?
-    /// The time at which the bank is expected to have it.
+    /// The time at which the money is expected at the bank.
     package var arrivalDate: Timestamp?
 
     package init(
@@ -40,7 +40,7 @@ package struct WithdrawalReply: Codable, Equatable, Sendable {
 }
 
 extension WithdrawalReply {
-    /// The reason in words for people; the provider's own codes stay.
+    /// The reason as a text for people; the provider's own codes are not translated.
     package var reasonText: String? {
         switch reason {
         case "waiting_for_release": "The operator releases a new payee's first withdrawals."
@@ -56,13 +56,13 @@ package enum WithdrawalStatus: String, Codable, CaseIterable, Sendable {
     case pending, processing, paid, failed, cancelled
 }
 
-/// The parts of a wallet's money for a withdrawal, in minor units.
+/// The parts of the wallet's balance by their state for withdrawals, in minor units.
 package struct Withdrawable: Codable, Equatable, Sendable {
     /// The part that can be withdrawn now.
     package var availableCents: WireInteger
-    /// The part that came in too lately.
+    /// The part that is too recent to be withdrawn.
     package var heldCents: WireInteger
-    /// The debt: the provider took it back after it was spent. A withdrawal settles it first.
+    /// The debt: money that the provider took back after it was spent. Withdrawals settle it first.
     package var owedCents: WireInteger
 
     package init(availableCents: WireInteger, heldCents: WireInteger, owedCents: WireInteger) {
@@ -122,7 +122,7 @@ package struct ConnectStatusReply: Codable, Equatable, Sendable {
     package var chargesEnabled: Bool
     package var payoutsEnabled: Bool
     package var detailsSubmitted: Bool
-    /// The provider's names of what it still needs to know.
+    /// The provider's names of the details that it still requires.
     package var currentlyDue: [String]
     package var disabledReason: String?
     package var currentDeadline: Timestamp?

@@ -6,7 +6,7 @@ import LocalAPI
 import ServiceProcess
 import Subprocess
 
-/// `gotchu-ctl bugreport`: one file for finding a fault.
+/// `gotchu-ctl bugreport`: writes one file that helps to find a fault.
 struct BugReportCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "bugreport",
@@ -37,7 +37,7 @@ struct BugReportCommand: ReportingCommand {
 
     func run() async throws {
         let output = Output(isJSON: options.json)
-        // The file first: if it cannot be written, nothing need be collected.
+        // Created first: if that fails, there is no need to collect anything.
         let path = file ?? "gotchu-bugreport-\(Self.fileTime).txt"
         let descriptor = try Self.create(path)
         defer { close(descriptor) }
@@ -101,7 +101,7 @@ struct BugReportCommand: ReportingCommand {
         return (lines, lines.isEmpty ? missing : nil)
     }
 
-    /// The kernel as uname(2) names it, without the machine's own name.
+    /// The kernel as uname(2) reports it, without the host name.
     private static var system: String {
         var names = utsname()
         guard uname(&names) == 0 else { return "unknown system" }
@@ -115,7 +115,7 @@ struct BugReportCommand: ReportingCommand {
         String(Timestamp.now.iso8601.prefix(19)).replacing(":", with: "")
     }
 
-    /// Makes a new file for its owner alone, never through another user's link.
+    /// Creates a file that only its owner can access. Fails if the path exists, even as a link.
     private static func create(_ path: String) throws -> Int32 {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor < 0 else { return descriptor }

@@ -77,7 +77,7 @@ struct CalibrateCommand: SocketCommand {
             }
             return eid
         }
-        // Printed before the person has walked.
+        // Printed first: without root the result of the walk is not stored.
         if geteuid() != 0 { output.talk("Only root may keep it: sudo gotchu-ctl calibrate") }
         output.talk("1 of 2: hold this device against the till, as a customer does. Then Enter.")
         let tap = try await measurement(of: wanted, client, output).run()
@@ -140,6 +140,6 @@ struct CalibrateCommand: SocketCommand {
 }
 
 extension LevelPercentiles {
-    /// The median, and the range of eight in ten.
+    /// The median, and the 10th and 90th percentiles.
     fileprivate var text: String { "\(p50) (\(p10) … \(p90))" }
 }

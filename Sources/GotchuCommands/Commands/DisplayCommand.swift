@@ -4,7 +4,7 @@ import GotchuCore
 import LocalAPI
 import Synchronization
 
-/// `gotchu-ctl display`: the customer's display, on a console.
+/// `gotchu-ctl display`: shows the customer's display on a console.
 struct DisplayCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "display",
@@ -21,7 +21,7 @@ struct DisplayCommand: SocketCommand {
             """
     )
 
-    /// The interval between two looks at what is to be drawn.
+    /// The interval between two frames.
     private static let frameInterval = Duration.milliseconds(200)
 
     @OptionGroup var options: CommonOptions
@@ -40,7 +40,7 @@ struct DisplayCommand: SocketCommand {
         _ = try await race { try await follow(client, output) }
     }
 
-    /// The newest state, and the time at which it came.
+    /// The newest state, and the time at which it was received.
     private final class Newest: Sendable {
         let state = Mutex<(reply: DisplayReply, at: MonotonicTime)?>(nil)
     }
@@ -57,7 +57,7 @@ struct DisplayCommand: SocketCommand {
 
     private func isDrawn(_ output: Output) -> Bool { !jsonLines && output.isLive }
 
-    /// Receives each state, across the daemon's restarts.
+    /// Receives each state. Reconnects when the daemon restarts.
     private func receive(
         _ client: LocalClient,
         _ newest: Newest,
@@ -76,13 +76,13 @@ struct DisplayCommand: SocketCommand {
             } catch let failure as LocalClientFailure
                 where (failure.isAbsence || failure.isClosed) && last != nil
             {
-                // There is no notification that gotchud has its socket again; Ctrl-C cancels this.
+                // Nothing announces gotchud's socket after a restart: poll. Ctrl-C cancels this.
                 try await Task.sleep(for: EventFollower.retryInterval)
             }
         }
     }
 
-    /// Writes a state that differs from the last one by more than the time that is left.
+    /// Writes a state if it differs from the last one in more than the remaining time.
     private func write(
         _ reply: DisplayReply,
         after last: DisplayReply?,

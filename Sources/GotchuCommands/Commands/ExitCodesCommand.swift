@@ -1,7 +1,7 @@
 import ArgumentParser
 import ServiceProcess
 
-/// `gotchu-ctl help exit-codes`: the table that scripts rely on.
+/// `gotchu-ctl help exit-codes`: prints the table of exit statuses that scripts rely on.
 struct ExitCodesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exit-codes",

@@ -79,7 +79,7 @@ struct PayCommand: SocketCommand {
             let selection = TargetSelection(reach: reach)
             let picked = try await selection.pick(client, output, limit: timeout.duration)
             eid = picked.eid
-            // A person chose it among several that are equally near: its distance proves nothing.
+            // The person chose it from equally near ones: its distance proves nothing.
             if picked.verdict != .ambiguous { proximity = reach.verdict }
         }
         let session = try await client.resolve(eid)
@@ -130,8 +130,8 @@ struct PayCommand: SocketCommand {
         return typed
     }
 
-    /// Refuses a session that differs from the options: another payee, another currency, a tip that
-    /// is not allowed, or too much.
+    /// Refuses a session that does not match the options: another payee or currency, a tip that is
+    /// not allowed, or too much.
     private func refuseOthers(
         _ session: ResolvedSession,
         _ amount: TippedAmount,
@@ -170,14 +170,14 @@ struct PayCommand: SocketCommand {
         .negative("\(reason) Nothing was paid.", next: "gotchu-ctl pay")
     }
 
-    /// Prints reasons to check the payee twice.
+    /// Prints a warning if there is a reason to double-check the payee.
     private func warn(
         of session: ResolvedSession,
         _ client: LocalClient,
         _ output: Output
     ) async throws {
         guard let id = session.payeeID else { return }
-        // Without a scan nothing is near; to begin one for this would make a named request wait.
+        // Without a scan no presence is known; starting one would delay a payment by EID.
         let near = try await client.status().radio.isScanning ? client.sessions() : []
         let isDouble = near.contains { presence in
             presence.session.map { $0.payee == session.payee && $0.payeeID != id } ?? false

@@ -56,17 +56,17 @@ struct RecordCommand: SocketCommand {
         }
     }
 
-    /// Writes lines as they arrive.
+    /// Writes lines to the file as they arrive.
     ///
-    /// - Returns: True if there was room for all of them. A failure of the file is a result,
-    ///   because an error would be taken for the connection's.
+    /// - Returns: True if there was room for all of them. A file error is returned, not thrown: the
+    ///   client takes thrown errors for failures of the connection.
     private func write(
         _ lines: inout LocalLines,
         _ written: borrowing Mutex<Written>,
         _ output: Output
     ) async throws -> Result<Bool, CommandFailure> {
         do {
-            // Opened only now: without a daemon, or a permission, no empty file is left behind.
+            // Created only now: without a daemon or a permission, no empty file is left.
             var recording = try RecordingFile(path: file)
             output.talk("Recording to \(file.printable), Ctrl-C ends it.")
             while let line = try await lines.next(isolation: #isolation) {
@@ -80,7 +80,7 @@ struct RecordCommand: SocketCommand {
         }
     }
 
-    /// A summary of the file's content beside its header.
+    /// The number of recorded lines and bytes; the header does not count as a line.
     private struct Written: Encodable, Sendable {
         let file: String
         var lines = 0

@@ -58,7 +58,7 @@ struct RefundCommand: SocketCommand {
         let question = Question(output: output)
         if !yes { try question.requireTerminal(next: unasked) }
         var request: RequestView?
-        // The request is needed for the question, and to find its id by an EID.
+        // The request is needed for the question, and to find its id by its EID.
         if !yes || EID(id) != nil {
             request = try await client.shown().requests?.first {
                 $0.matches(id)
@@ -98,8 +98,8 @@ struct RefundCommand: SocketCommand {
         return money
     }
 
-    /// The same command with `--yes`, with the amount: a copy of it must not refund more than was
-    /// meant.
+    /// The same command with `--yes` and the amount, so that a copied command never refunds more
+    /// than was meant.
     private var unasked: String {
         var words = ["gotchu-ctl refund", id.shellQuoted]
         if let amount { words.append(amount.shellQuoted) }

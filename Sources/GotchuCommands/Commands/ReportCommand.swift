@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl report`: the end of the day.
+/// `gotchu-ctl report`: shows what was paid and refunded on a day, by hour.
 struct ReportCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",

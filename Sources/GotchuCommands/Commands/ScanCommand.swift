@@ -4,7 +4,7 @@ import GotchuCore
 import LocalAPI
 import ServiceProcess
 
-/// `gotchu-ctl scan`: lists the requests on the air nearby.
+/// `gotchu-ctl scan`: lists the open requests nearby.
 struct ScanCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
@@ -20,7 +20,7 @@ struct ScanCommand: SocketCommand {
             """
     )
 
-    /// The shortest time between two drawings of the table.
+    /// The shortest time between two redraws of the table.
     private static let frameInterval = Duration.milliseconds(100)
 
     @OptionGroup var options: CommonOptions
@@ -101,7 +101,7 @@ struct ScanCommand: SocketCommand {
         }
     }
 
-    /// Reads events until it is cancelled, and draws at the same time if there is a terminal.
+    /// Reads events until cancelled, and redraws the table if there is a terminal.
     private func follow(
         _ watch: SharedPresenceList,
         _ client: LocalClient,

@@ -4,7 +4,7 @@ import GotchuCore
 import LocalAPI
 import ServiceProcess
 
-/// `gotchu-ctl status`: the daemon's state in one sentence, and what helps.
+/// `gotchu-ctl status`: shows the daemon's state in one sentence, and the fixes for its problems.
 struct StatusCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -100,7 +100,7 @@ struct StatusCommand: SocketCommand {
 }
 
 extension RadioStatus {
-    /// Tells whether the radio listens, and if not the reason, where it is not to.
+    /// A text that says if the radio listens, and if not, the reason.
     var listeningText: String {
         if isScanning { return "listening" }
         return switch (listening.isWanted, listening.setting) {

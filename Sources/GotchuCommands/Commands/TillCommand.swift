@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl till`: the tills' pages that may request money here.
+/// `gotchu-ctl till`: manages the paired till pages, which may request money here.
 struct TillCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "till",

@@ -6,7 +6,7 @@ import LocalAPI
 import ServiceProcess
 import Synchronization
 
-/// `gotchu-ctl watch`: every event as it happens.
+/// `gotchu-ctl watch`: prints every event as it happens.
 struct WatchCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
@@ -77,8 +77,8 @@ struct WatchCommand: SocketCommand {
         }
     }
 
-    /// Runs the hook for settlements from now on. While it runs no events are read: what is missed
-    /// meanwhile, or while there is no connection, is in the next snapshot.
+    /// Runs the hook for settlements from now on. No events are read while it runs: those missed
+    /// then, or while disconnected, are in the next snapshot.
     private func run(_ hook: Hook, _ client: LocalClient, _ output: Output) async throws {
         guard access(hook.program, X_OK) == 0 else {
             throw CommandFailure.inputOutput(
@@ -91,8 +91,8 @@ struct WatchCommand: SocketCommand {
         _ = try await race {
             try await follower.follow { event -> Bool? in
                 if case .snapshot(let snapshot) = event {
-                    // Refuses users who may see neither requests nor payments: nothing would ever
-                    // come.
+                    // Refuses users who may see neither requests nor payments: they would never get
+                    // an event.
                     _ = try await client.shown()
                     let status = Event.statusChanged(snapshot.status)
                     status.lines(at: .now, on: output.data).forEach { output.line($0) }

@@ -6,7 +6,7 @@ extension Leaderboard {
     ///
     /// - Parameter currency: The currency of amounts.
     func table(in currency: Currency) -> Table {
-        // The organiser scores by these numbers.
+        // Organisers enter scores by these numbers.
         let hasNumbers = !standings.isEmpty && standings.allSatisfy { $0.entryNumber != nil }
         let hasOwn = standings.contains { $0.isYou == true }
         var all = columns.map { column in
@@ -31,7 +31,7 @@ extension Leaderboard {
         return table
     }
 
-    /// One line about all of it.
+    /// A one-line summary of the leaderboard.
     var summary: String {
         let count = meta.totalParticipants.value
         return "\(state.rawValue.lowercased()) · \(count == 1 ? "1 entry" : "\(count) entries")"
@@ -42,7 +42,7 @@ extension Leaderboard {
 extension Leaderboard.Column {
     fileprivate var isText: Bool { type == nil || type == "string" }
 
-    /// A cell of the column. A kind of column that is not known here is shown as it is.
+    /// A cell of the column. A value of an unknown column type is shown unformatted.
     func text(_ value: JSONValue, in currency: Currency) -> String {
         switch (type, value) {
         case (_, .null): ""

@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl contest`: look at contests, enter them, and run one's own.
+/// `gotchu-ctl contest`: shows contests, enters them, and runs one's own.
 struct ContestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "contest",
@@ -107,7 +107,7 @@ struct ContestListCommand: SocketCommand {
         if let next = list.nextCursor { output.talk("More: \(again) --cursor \(next)") }
     }
 
-    /// The command with its options, but for the place where it begins.
+    /// The same command with its options, except the one for the starting position.
     private var again: String {
         [
             "gotchu-ctl contest list", mine ? "--mine" : nil,
@@ -146,7 +146,7 @@ extension ContestList {
 }
 
 extension Output {
-    /// Writes a document as it came, on one line.
+    /// Writes a document as received, on one line.
     func document(_ bytes: [UInt8]) {
         var text = String(decoding: bytes, as: UTF8.self)
         while text.last?.isNewline == true { text.removeLast() }
@@ -154,7 +154,7 @@ extension Output {
     }
 }
 
-/// `gotchu-ctl contest show`: all of a contest.
+/// `gotchu-ctl contest show`: shows a contest with all its sections.
 struct ContestShowCommand: ContestVerb {
     static let configuration = CommandConfiguration(
         commandName: "show",
@@ -222,7 +222,7 @@ struct ContestBoardCommand: ContestVerb {
             cursor: cursor
         )
         guard !output.isJSON else { return output.document(reply.bytes) }
-        // Amounts of a leaderboard are in the contest's currency, which its page names.
+        // Leaderboard amounts are in the contest's currency, which only the contest itself states.
         let currency = try await access.detail().document.currency
         var page = reply.document
         output.line(page.summary)
@@ -260,9 +260,9 @@ struct ContestSettlementCommand: ContestVerb {
 }
 
 extension SettlementReply {
-    /// The payouts for a person. Entries without a prize are counted alone.
+    /// The payouts for a person. Entries without a prize are only counted.
     ///
-    /// - Parameter names: The entrants' names, as far as they are known, by their entries' numbers.
+    /// - Parameter names: The entrants' known names by entry number.
     func lines(
         in currency: Currency,
         on terminal: Terminal,

@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl contest create`: makes a draft.
+/// `gotchu-ctl contest create`: creates a draft.
 struct ContestCreateCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
@@ -124,7 +124,7 @@ struct ContestCreateCommand: SocketCommand {
         return bytes
     }
 
-    /// The body of the call, of the options.
+    /// The request body, built from the options.
     private func terms() throws -> [UInt8] {
         guard let title, let template, let fee, let locks else {
             throw CommandFailure.bug("options were not validated")
@@ -146,7 +146,7 @@ struct ContestCreateCommand: SocketCommand {
         if let review { members["settle_after_seconds"] = .integer(review) }
         if isInviteOnly { members["is_invite_only"] = .boolean(true) }
         if let rake {
-            // A percent has two decimals at most, like an amount.
+            // A percentage has at most two decimals, like an amount.
             guard let share = Money(rake)?.minorUnits, (0...2_000).contains(share) else {
                 throw Self.badData("--rake is 0 to 20 percent, with two decimals at most.")
             }

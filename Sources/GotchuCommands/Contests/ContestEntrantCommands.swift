@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl contest join`: enters a contest, for its fee.
+/// `gotchu-ctl contest join`: enters a contest and pays its fee.
 struct ContestJoinCommand: ContestVerb {
     static let configuration = CommandConfiguration(
         commandName: "join",
@@ -21,7 +21,7 @@ struct ContestJoinCommand: ContestVerb {
             """
     )
 
-    /// The waits before a full contest is tried again.
+    /// The delays before the retries of entering a full contest.
     private static let placeWaits: [Duration] = [.seconds(2), .seconds(4), .seconds(8)]
 
     @OptionGroup var target: ContestOptions
@@ -58,12 +58,12 @@ struct ContestJoinCommand: ContestVerb {
             } catch LocalClientFailure.problem(let problem)
                 where problem.errorCode == .contestFull && waitsForPlace
             {
-                // A remembered refusal stays what it is: each try has a key of its own.
+                // A refusal is stored under its key, so each try uses a new key.
                 guard let wait = waits.popFirst() else {
                     throw LocalClientFailure.problem(problem)
                 }
                 output.talk("All places are taken; trying again in \(wait.wholeSecondsText) …")
-                // Nothing tells when a place is given back; the list of waits ends this.
+                // Nothing announces a free place: retry until the delays are used up.
                 try await Task.sleep(for: wait)
             }
         }
@@ -97,7 +97,7 @@ struct ContestJoinCommand: ContestVerb {
     }
 }
 
-/// `gotchu-ctl contest leave`: leaves a contest, and gets the fee back.
+/// `gotchu-ctl contest leave`: leaves a contest; the fee is refunded.
 struct ContestLeaveCommand: ContestVerb {
     static let configuration = CommandConfiguration(
         commandName: "leave",

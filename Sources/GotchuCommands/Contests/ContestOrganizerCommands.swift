@@ -25,7 +25,7 @@ struct ContestPublishCommand: ContestVerb {
 
     func run(_ access: ContestAccess, _ output: Output) async throws {
         let detail = try await access.detail().document
-        // Nobody has entered a draft: its pool is the added prize.
+        // A draft has no entrants: its pool is the added prize.
         if let prize = detail.pool, prize.minorUnits > 0 {
             let amount = output.talking.paint("\(prize)", .bold)
             try Question(output: output).require(
@@ -42,7 +42,7 @@ struct ContestPublishCommand: ContestVerb {
 }
 
 extension ContestDetail {
-    /// The prize pool as the page's summary states it.
+    /// The prize pool from the summary section.
     var pool: Money? {
         sections.lazy.compactMap { $0.data.integer("prize_pool_cents") }.first
             .map { Money(minorUnits: $0, currency: currency) }
@@ -50,7 +50,7 @@ extension ContestDetail {
 }
 
 extension ContestDetail {
-    /// Refuses what has to wait until nobody can enter or leave any more.
+    /// Refuses an action that must wait until the entries are closed.
     func requireLock(_ access: ContestAccess) throws {
         guard state == .scheduled else { return }
         throw CommandFailure.negative(
@@ -60,7 +60,7 @@ extension ContestDetail {
     }
 }
 
-/// `gotchu-ctl contest invite`: the address of a contest's page.
+/// `gotchu-ctl contest invite`: prints the address of a contest's page.
 struct ContestInviteCommand: ContestVerb {
     static let configuration = CommandConfiguration(
         commandName: "invite",
@@ -114,7 +114,7 @@ struct ContestInviteCommand: ContestVerb {
     }
 }
 
-/// `gotchu-ctl contest lock`: closes the entries now.
+/// `gotchu-ctl contest lock`: closes entries now.
 struct ContestLockCommand: ContestVerb {
     static let configuration = CommandConfiguration(
         commandName: "lock",
@@ -195,7 +195,7 @@ struct ContestDisputeCommand: ContestVerb {
     }
 }
 
-/// `gotchu-ctl contest cancel`: cancels a contest, and gives everybody their money back.
+/// `gotchu-ctl contest cancel`: cancels a contest and refunds all entrants.
 struct ContestCancelCommand: ContestVerb {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
@@ -229,7 +229,7 @@ struct ContestCancelCommand: ContestVerb {
     }
 }
 
-/// `gotchu-ctl contest delete`: hides a draft, or a contest that is over.
+/// `gotchu-ctl contest delete`: hides a draft or a finished contest.
 struct ContestDeleteCommand: ContestVerb {
     static let configuration = CommandConfiguration(
         commandName: "delete",

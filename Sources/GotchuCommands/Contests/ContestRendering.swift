@@ -1,8 +1,8 @@
 import GotchuAPI
 import GotchuCore
 
-// Presentation contract 1 in text. Kinds of sections, columns and actions that are not known here
-// are shown by their form alone: a new kind of contest needs no new program.
+// Presentation contract 1 as text. Unknown types of sections, columns and actions are rendered from
+// their data alone: a new type of contest needs no new program.
 
 extension ContestDetail {
     var currency: Currency { payoutTable.first?.currency ?? .usd }
@@ -12,12 +12,12 @@ extension ContestDetail {
 
     func action(_ id: String) -> ContestAction? { actionList.first { $0.id == id } }
 
-    /// The question to be answered before an action, if there is one.
+    /// The confirmation question of an action, if it has one.
     func question(_ id: String) -> String? {
         action(id)?.confirm.map { "\(title): \($0.printable)" }
     }
 
-    /// All of it, for a person.
+    /// The whole contest as text for a person.
     func lines(on terminal: Terminal) -> [String] {
         var lines = [
             terminal.paint(display.title.printable, .bold),
@@ -41,7 +41,7 @@ extension ContestDetail {
         return lines + actionLines(on: terminal)
     }
 
-    /// The state in the words of the contract.
+    /// The state in lower case, with a note if the result is disputed.
     var stateText: String {
         let isDisputed = leaderboardState == .disputed
         return state.rawValue.lowercased() + (isDisputed ? ", disputed" : "")
@@ -49,7 +49,7 @@ extension ContestDetail {
 
     private var endText: String { endTime.value.map { " · ends \($0.dateText)" } ?? "" }
 
-    /// The actions that are possible, with their commands, and the others by the reason why not.
+    /// The possible actions with their commands, and the others grouped by the reason why not.
     private func actionLines(on terminal: Terminal) -> [String] {
         let possible = actionList.filter(\.enabled)
         var reasons: [(text: String, labels: [String])] = []
@@ -75,7 +75,7 @@ extension ContestDetail {
 }
 
 extension ContestAction {
-    /// The verbs of this program, by action.
+    /// The subcommands of `gotchu-ctl contest` by action id.
     private static let verbs = [
         "join": "join", "leave": "leave", "roster": "roster", "object": "object",
         "leaderboard": "board", "settlement": "settlement", "publish": "publish", "lock": "lock",
@@ -83,7 +83,7 @@ extension ContestAction {
         "cancel": "cancel", "delete": "delete",
     ]
 
-    /// The command that does it, or a note that there is none.
+    /// The command for this action, or a note that this program has none.
     fileprivate func command(_ contest: WireUUID) -> String {
         guard let verb = Self.verbs[id] else {
             return "not with this program: \(method.rawValue) \(href.printable)"
@@ -93,7 +93,7 @@ extension ContestAction {
 }
 
 extension ContestSection {
-    /// The section for a person: its title, and what can be shown of it.
+    /// The section for a person: its title, and its data as far as it can be shown.
     func lines(on terminal: Terminal) -> [String] {
         let (name, known) = knownLines
         let body = known ?? data.genericLines
@@ -104,8 +104,8 @@ extension ContestSection {
         return [terminal.paint(heading, .bold)] + body
     }
 
-    /// The name and the lines of a kind that the contract describes; no lines if the data has
-    /// another form.
+    /// The title and the lines of a section type that the contract describes; no lines if the data
+    /// has another format.
     private var knownLines: (name: String?, lines: [String]?) {
         switch type {
         case "summary": ("Summary", data.summaryLines)
@@ -146,7 +146,7 @@ extension JSONValue {
         return [format, rounds, tie].compactMap { $0.map { "  \($0)" } }
     }
 
-    /// Rows and scalars of a kind that is not known; `nil` if there are none.
+    /// Rows and scalars of an unknown section type; `nil` if there are none.
     fileprivate var genericLines: [String]? {
         switch self {
         case .object(let members):
@@ -173,7 +173,7 @@ extension JSONValue {
         return rows.isEmpty ? nil : aligned(rows)
     }
 
-    /// The value for a person, if it is one; never in a form that commands a terminal.
+    /// The value for a person if it is a scalar; without control sequences for the terminal.
     var scalar: String? {
         switch self {
         case .null: "-"
@@ -185,7 +185,7 @@ extension JSONValue {
     }
 }
 
-/// Rows of two columns, indented; the first one as wide as its widest cell.
+/// Indented rows of two columns; the first is as wide as its widest cell.
 private func aligned(_ rows: [(String, String)]) -> [String] {
     let width = rows.map(\.0.columns).max() ?? 0
     return rows.map { label, value in

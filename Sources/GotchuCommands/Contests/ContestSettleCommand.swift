@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl contest settle`: shows the prizes, and pays them.
+/// `gotchu-ctl contest settle`: shows the prizes and pays them.
 struct ContestSettleCommand: ContestVerb {
     static let configuration = CommandConfiguration(
         commandName: "settle",
@@ -35,7 +35,7 @@ struct ContestSettleCommand: ContestVerb {
         reply.document.lines(in: detail.currency, on: output.data).forEach { output.line($0) }
     }
 
-    /// Shows the prizes and the objections, and asks.
+    /// Shows the prizes and objections, and asks for confirmation.
     private func ask(
         _ detail: ContestDetail,
         _ access: ContestAccess,

@@ -3,11 +3,11 @@ import Glibc
 import GotchuAPI
 import GotchuCore
 
-/// A moment as a person types it: `+90m`, `2026-12-04 18:00` of this machine's time zone, or
+/// A time as a person types it: `+90m`, `2026-12-04 18:00` in this machine's time zone, or
 /// `2026-12-04T18:00:00Z`.
 struct TypedMoment: ExpressibleByArgument, Sendable {
     private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-    /// The largest number of units; a century of days.
+    /// The largest number of units: a century in days.
     private static let limit: Int64 = 36_525
 
     let time: Timestamp
@@ -32,7 +32,7 @@ struct TypedMoment: ExpressibleByArgument, Sendable {
 
     /// `2026-12-04 18:00` in the system's time zone.
     private static func local(_ text: String) -> Timestamp? {
-        // Read as if it were in UTC, which shows if there is such a day and hour.
+        // Parsed as UTC first, to check that this day and hour exist.
         let pieces = text.split(separator: " ").map(String.init)
         guard pieces.count == 2, pieces[1].utf8.count == 5,
             Timestamp(iso8601: "\(pieces[0])T\(pieces[1]):00Z") != nil
@@ -45,7 +45,7 @@ struct TypedMoment: ExpressibleByArgument, Sendable {
         )
         (parts.tm_hour, parts.tm_min, parts.tm_isdst) = (numbers[3], numbers[4], -1)
         let seconds = mktime(&parts)
-        // A time that a change of the clock leaves out comes back as another one.
+        // mktime returns another time for one that a clock change skips.
         guard seconds != -1, parts.tm_hour == numbers[3], parts.tm_min == numbers[4] else {
             return nil
         }
@@ -65,7 +65,7 @@ struct TypedTiers: ExpressibleByArgument, Sendable {
         for part in argument.split(separator: ",", omittingEmptySubsequences: false) {
             let pieces = part.split(separator: "x", omittingEmptySubsequences: false)
             let count = pieces.count == 2 ? Int64(pieces[1]) : 1
-            // A percent has two decimals at most, like an amount.
+            // A percentage has at most two decimals, like an amount.
             guard (1...2).contains(pieces.count), let count, (1...10_000).contains(count),
                 let share = Money(pieces[0])?.minorUnits, (1...10_000).contains(share)
             else { return nil }

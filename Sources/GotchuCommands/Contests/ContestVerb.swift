@@ -36,17 +36,17 @@ extension ContestVerb {
     }
 }
 
-/// One contest, by way of the daemon.
+/// One contest, accessed through the daemon.
 struct ContestAccess: Sendable {
     /// The largest page of a leaderboard.
     static let boardPage = 200
-    /// The time for which a server that does not answer is asked again.
+    /// The time for which a call is retried while the server does not answer.
     private static let patience: Duration = .seconds(60)
 
     let client: LocalClient
     let id: WireUUID
 
-    /// A command about this contest, for a person to type.
+    /// Returns a command about this contest, for a person to type.
     func command(_ verb: String, _ more: String = "") -> String {
         "gotchu-ctl contest \(verb) \(id)" + (more.isEmpty ? "" : " \(more)")
     }
@@ -58,7 +58,7 @@ struct ContestAccess: Sendable {
 
     /// Returns the contest if it has changed.
     ///
-    /// - Parameter tag: The tag of the document that is known.
+    /// - Parameter tag: The tag of the known document.
     func detail(unless tag: String?) async throws -> ContestReply<ContestDetail>? {
         var call = ContestCall(.get, "/\(id)", document: ContestDetail.self)
         (call.language, call.knownTag) = (Environment.language, tag)
@@ -70,7 +70,7 @@ struct ContestAccess: Sendable {
         return try await get("/leaderboard?limit=\(limit)\(start)", as: Leaderboard.self)
     }
 
-    /// Returns the pages of the leaderboard, one after the other, until `isEnough` of the last one.
+    /// Returns the pages of the leaderboard in order, up to the first for which `isEnough` is true.
     func boards(until isEnough: (Leaderboard) -> Bool) async throws -> [Leaderboard] {
         var pages: [Leaderboard] = []
         var cursor: String?
@@ -93,8 +93,8 @@ struct ContestAccess: Sendable {
 
     /// Makes a call that changes the contest.
     ///
-    /// - Parameter isKeyed: True if it moves money: it is then repeated under its key while nobody
-    ///   answers.
+    /// - Parameter isKeyed: True if it moves money: it is then retried under one key while the
+    ///   server does not answer.
     func post<Document: ContestDocument>(
         _ verb: String,
         _ body: [String: JSONValue] = [:],
@@ -112,9 +112,9 @@ struct ContestAccess: Sendable {
         }
     }
 
-    /// Makes a call that changes the contest, and writes its answer if that is to be JSON.
+    /// Makes a call that changes the contest, and prints the reply if the output is JSON.
     ///
-    /// - Returns: The contest; `nil` if everything is written.
+    /// - Returns: The contest; `nil` if the reply was printed.
     func act(
         _ verb: String,
         _ output: Output,
@@ -136,7 +136,7 @@ struct ContestAccess: Sendable {
 }
 
 extension Environment {
-    /// The person's language, as `Accept-Language` has it: `de-DE`; `nil` if none is set.
+    /// The user's language in the format of `Accept-Language`: `de-DE`; `nil` if none is set.
     static var language: String? {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { Environment[$0] }.first
         let name = (locale ?? "").prefix { $0 != "." && $0 != "@" }
@@ -148,11 +148,11 @@ extension Environment {
 }
 
 extension Problem {
-    /// The problem with what a person needs to know of it.
+    /// The problem with the details that a person needs.
     func about(_ id: WireUUID) -> Problem {
         var problem = self
         if errorCode == .insufficientWalletBalance, let requiredCents, let availableCents {
-            // Contests are in one currency.
+            // All contests have the same currency.
             let need = Money(minorUnits: max(0, requiredCents - availableCents))
             let (fee, has) = (Money(minorUnits: requiredCents), Money(minorUnits: availableCents))
             problem.detail =

@@ -19,7 +19,7 @@ struct ContestWaitCommand: ContestVerb {
             """
     )
 
-    /// The pause between two looks in the first minute, and later.
+    /// The polling interval in the first minute, and later.
     private static let pauses: (first: Duration, later: Duration) = (.seconds(2), .seconds(10))
 
     @OptionGroup var target: ContestOptions
@@ -42,7 +42,7 @@ struct ContestWaitCommand: ContestVerb {
         }
     }
 
-    /// Looks until the contest has ended. An answer that does not come is asked for again.
+    /// Polls until the contest has ended. Passing failures are retried.
     private func end(of access: ContestAccess, _ output: Output) async throws -> ContestDetail {
         let start = ContinuousClock.now
         var known = try await access.detail()
@@ -55,7 +55,7 @@ struct ContestWaitCommand: ContestVerb {
                 output.talk("\(detail.title) is \(shown) …")
             }
             let isYoung = start.duration(to: .now) < .seconds(60)
-            // The server notifies nobody of a contest's end by itself; the time limit ends this.
+            // The server does not announce the end of a contest: poll. The time limit ends this.
             try await Task.sleep(for: isYoung ? Self.pauses.first : Self.pauses.later)
             do {
                 known = try await access.detail(unless: known.tag) ?? known
@@ -93,13 +93,13 @@ extension Leaderboard.Standing {
 }
 
 extension Problem {
-    /// A Boolean that is true if the same call may soon succeed.
+    /// A Boolean that is true if a retry may soon succeed.
     fileprivate var isPassing: Bool {
         [.serverUnreachable, .tryAgain, .rateLimited, .internalError].contains(errorCode)
     }
 }
 
-/// The end of a contest for one who waited: the output of `--json`.
+/// The end of a contest for `wait`: the output of `--json`.
 struct ContestOutcome: Encodable, Sendable {
     let contest: WireUUID
     let state: ContestState

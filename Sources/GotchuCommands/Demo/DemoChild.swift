@@ -2,11 +2,11 @@ import Subprocess
 import Synchronization
 import SystemPackage
 
-/// A program that runs as long as the demo needs it.
+/// A child process that runs as long as the demo needs it.
 final class DemoChild: Sendable {
-    /// The number of log lines that are kept to be shown if it fails.
+    /// The number of log lines kept, to be shown if it fails.
     private static let logLimit = 12
-    /// The time it has to end before it is killed.
+    /// The time between SIGTERM and SIGKILL.
     private static let grace = Duration.seconds(5)
     private static let lineLimit = 64 * 1024
 
@@ -14,8 +14,7 @@ final class DemoChild: Sendable {
     private let path: String
     private let arguments: [String]
     private let state = Mutex(State())
-    /// Its process id and then its lines, as they are written; the oldest are dropped if nobody
-    /// reads.
+    /// The process id, then its output lines. The oldest are dropped if nothing reads them.
     let lines: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
 
@@ -33,15 +32,15 @@ final class DemoChild: Sendable {
 
     var processID: Int32? { state.withLock { $0.processID } }
 
-    /// The last lines that it wrote.
+    /// The last lines of its output.
     var log: [String] { state.withLock { $0.log } }
 
-    /// Runs it until the task is cancelled. Ending before that is a failure.
+    /// Runs it until the task is cancelled. An earlier exit is a failure.
     func run() async throws {
         defer { continuation.finish() }
         var options = PlatformOptions()
-        // In a group of its own, so that Ctrl-C reaches only this process, which ends its children
-        // in order.
+        // A process group of its own: Ctrl-C reaches only this process, which then ends its
+        // children in order.
         options.processGroupID = 0
         options.teardownSequence = [
             .gracefulShutDown(allowedDurationToNextStep: Self.grace)

@@ -4,7 +4,7 @@ import Glibc
 import LocalAPI
 import ServiceProcess
 
-/// `gotchu-ctl demo`: a payment from end to end on this machine.
+/// `gotchu-ctl demo`: shows a payment from end to end on this machine.
 struct DemoCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
@@ -63,7 +63,7 @@ struct DemoCommand: ReportingCommand {
         }
     }
 
-    /// Makes a new folder for this user alone. Its path is short, because sockets are made in it.
+    /// Creates a folder for this user alone. The path is short, because it holds sockets.
     private static func makeFolder() throws -> String {
         var template = Array(("/tmp/gotchu-demo-" + String(repeating: "X", count: 6)).utf8) + [0]
         let isMade = template.withUnsafeMutableBytes { bytes in

@@ -2,12 +2,12 @@ import FoundationEssentials
 import Glibc
 import LocalAPI
 
-/// The folder, the programs and the simulated air of one demo.
+/// The folder, the programs and the simulated radio of one demo.
 struct DemoEnvironment: Sendable {
     /// The role of a daemon.
     struct Role: Sendable {
         let name: String
-        /// The position in metres on the simulated air.
+        /// The position in metres in the simulated radio.
         let start: String
 
         static let kiosk = Role(name: "kiosk", start: "0,0")
@@ -24,7 +24,7 @@ struct DemoEnvironment: Sendable {
     private let folder: String
     private let daemon: String
     private let server: String
-    /// The path of gotchu-ctl: in a clone a shell does not find it by its name.
+    /// The path of gotchu-ctl: in a clone it is not in the shell's search path.
     let control: String
 
     init(folder: String, programs: String, screens: DemoScreens?) throws {
@@ -83,7 +83,7 @@ struct DemoEnvironment: Sendable {
         LocalClient(socketPath: socket(of: role))
     }
 
-    /// Moves a daemon's radio to `distance` metres from the kiosk. The air knows it by process id.
+    /// Moves a daemon's radio to `distance` metres from the kiosk, by the daemon's process id.
     func move(_ child: DemoChild, to distance: Double) throws {
         guard let processID = child.processID else { return }
         let path = "\(folder)/air/\(processID).position"

@@ -60,7 +60,7 @@ final class DemoOutput: Sendable {
         output.line("           " + output.data.paint(text, .dim))
     }
 
-    /// Prints what is no step: the first line, and indented what belongs to it.
+    /// Prints a line that belongs to no step, and its details indented.
     func note(_ text: String, _ details: String...) {
         guard !output.isJSON else { return }
         output.line("\n" + text)

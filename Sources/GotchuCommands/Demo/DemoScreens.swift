@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Subprocess
 
-/// The pages of a demo, on ports of this machine that are free.
+/// The web pages of a demo, on free ports of this machine.
 struct DemoScreens: Sendable {
     let display: UInt16
     let till: UInt16
@@ -26,14 +26,14 @@ struct DemoScreens: Sendable {
         """
     }
 
-    /// The arguments by which a person on another machine sees the pages here.
+    /// The ssh arguments that forward the pages to another machine.
     var forwarding: String {
         [display, till, server].map { "-L \($0):127.0.0.1:\($0)" }.joined(separator: " ")
     }
 
-    /// Opens the pages in the person's browser.
+    /// Opens the pages in the user's browser.
     ///
-    /// - Returns: False where there is no desktop to show them, or no program that opens them.
+    /// - Returns: False if there is no desktop, or no program that opens them.
     func open() async throws -> Bool {
         guard Environment["DISPLAY"] ?? Environment["WAYLAND_DISPLAY"] != nil else { return false }
         for url in [earningsURL, tillURL, displayURL] {
@@ -48,7 +48,7 @@ struct DemoScreens: Sendable {
         return true
     }
 
-    /// A port of loopback that nobody has now.
+    /// Returns a loopback port that is free now.
     private static func freePort() throws -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

@@ -3,14 +3,14 @@ import GotchuCore
 import LocalAPI
 
 extension DemoScript {
-    /// The time that a person takes to read a page before the story goes on.
+    /// The time to read a page before the demo continues.
     private static let reading = Duration.seconds(5)
-    /// The time that a person has to pay on the payer's page before the payer of the demo comes.
+    /// The time to pay on the payer's page before the simulated payer arrives.
     private static let patience = Duration.seconds(20)
     /// The time for which the payer looks at the phone.
     private static let pause = Duration.seconds(3)
 
-    /// Opens the pages, or says where they are.
+    /// Prints the addresses of the pages, and opens them in a browser if possible.
     func show(_ screens: DemoScreens) async throws {
         try await output.step {
             for (name, url) in [
@@ -26,7 +26,7 @@ extension DemoScript {
             let text = isOpen ? "Your browser shows" : "Open in a browser"
             return ((), "\(text): display, till, earnings")
         }
-        // Nothing tells that a person has looked at a page.
+        // There is no event for a person who has read a page.
         try await Task.sleep(for: Self.reading)
     }
 
@@ -65,7 +65,7 @@ extension DemoScript {
             request.payLink?.lowercased() ?? ""
         )
         try await Task.sleep(for: Self.patience)
-        // Paid or cancelled meanwhile: nobody has to come.
+        // Paid or cancelled meanwhile: the payer need not come.
         guard try await kiosk.request(request.id).state == .advertising else { return }
         try environment.move(child, to: 0.05)
         try await Task.sleep(for: Self.pause)

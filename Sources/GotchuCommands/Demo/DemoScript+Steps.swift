@@ -9,9 +9,9 @@ extension DemoScript {
     private static let walk = [2.5, 1.0, 0.5, 0.05]
     /// The time that the payer stays at each distance.
     private static let stride = Duration.milliseconds(500)
-    /// The time between two looks at a withdrawal.
+    /// The interval at which a withdrawal is polled.
     private static let pause = Duration.milliseconds(100)
-    /// The largest output of `verify` that is read, in bytes.
+    /// The most bytes of the output of `verify` that are read.
     private static let proofLimit = 64 * 1024
 
     /// Makes the kiosk request money.
@@ -23,7 +23,7 @@ extension DemoScript {
         }
     }
 
-    /// Lets the payer hear the request from afar, be refused, and walk up to the kiosk.
+    /// Lets the payer hear the request from a distance, be refused, and walk up to the kiosk.
     func approach(_ request: RequestView, _ child: DemoChild) async throws {
         try await output.step {
             let seen = try await verdict(.far, of: request.eid) { _ in }
@@ -42,7 +42,7 @@ extension DemoScript {
                 group.addTask {
                     for distance in Self.walk {
                         try environment.move(child, to: distance)
-                        // The time that a person takes for a step: the filter sees a walk.
+                        // The duration of a person's step, so that the filter sees a walk.
                         try await Task.sleep(for: Self.stride)
                     }
                     return nil
@@ -62,7 +62,7 @@ extension DemoScript {
         }
     }
 
-    /// Shows the payer amount and payee, and pays.
+    /// Shows the amount and the payee to the payer, and pays.
     func pay(_ request: RequestView) async throws {
         let session = try await output.step {
             let session = try await payer.resolve(request.eid)
@@ -93,7 +93,7 @@ extension DemoScript {
         }
     }
 
-    /// Checks that the kiosk learns of the payment, and that the books are right.
+    /// Checks that the kiosk learns of the payment, and that the ledger is correct.
     func settle(_ request: RequestView) async throws {
         try await output.step {
             let condition = WaitCondition.paid(request.id.rawValue)
@@ -121,7 +121,7 @@ extension DemoScript {
         }
     }
 
-    /// Fills the payer's wallet and empties the kiosk's, with the development mint's money.
+    /// Deposits to the payer's wallet and withdraws from the kiosk's, with development money.
     private func moveMoney() async throws {
         try await output.step {
             let deposit = try await payer.openDeposit(
@@ -153,7 +153,7 @@ extension DemoScript {
         )
     }
 
-    /// Waits until the payer's daemon gives `eid` this verdict, and prints the verdicts before.
+    /// Waits until the payer's daemon reports this verdict for `eid`; prints the earlier ones.
     private func verdict(
         _ wanted: Verdict,
         of eid: EID,

@@ -2,7 +2,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// A payer walks up to a kiosk and pays. Every step is checked; the first failure ends it.
+/// A payer walks up to a kiosk and pays. Every step is checked; the first failure ends the script.
 struct DemoScript: Sendable {
     /// The interval at which a starting daemon is polled.
     private static let pollInterval = Duration.milliseconds(50)
@@ -29,7 +29,7 @@ struct DemoScript: Sendable {
         payer = environment.client(of: .payer)
     }
 
-    /// Runs the script. The programs end with it, whatever happens.
+    /// Runs the script. The child processes end with it, also after an error.
     func play() async throws {
         let server = environment.serverChild()
         try await during([server]) {
@@ -48,7 +48,7 @@ struct DemoScript: Sendable {
         }
     }
 
-    /// Runs programs while `body` runs; a program that ends before is a failure.
+    /// Runs child processes while `body` runs; one that exits earlier is a failure.
     private func during(
         _ children: [DemoChild],
         _ body: @escaping @Sendable () async throws -> Void
@@ -101,8 +101,8 @@ struct DemoScript: Sendable {
                 _ = try await client.status()
                 return
             } catch let failure as LocalClientFailure where failure.isAbsence {
-                // Nothing announces the socket of a daemon that starts; `during` cancels this if it
-                // ends.
+                // Nothing announces the socket of a starting daemon: poll. `during` cancels this if
+                // the daemon exits.
                 try await Task.sleep(for: pollInterval)
             }
         }

@@ -2,13 +2,13 @@ import GotchuAPI
 import GotchuCore
 import Pages
 
-/// The customer's display in characters.
+/// The customer's display as text.
 struct DisplayDrawing {
     private let lines: [(text: String, ink: Ink?)]
-    /// One line, for what is no terminal.
+    /// One line, for output that is not a terminal.
     let summary: String
 
-    /// - Parameter age: The time since the reply came.
+    /// - Parameter age: The time since the reply was received.
     init(_ reply: DisplayReply, age: Duration = .zero) {
         let reply = age < DisplayState.offlineDelay ? reply : Self.silent(after: reply, age)
         var lines: [(text: String, ink: Ink?)] = [(reply.shop?.shortened ?? "", .dim), ("", nil)]
@@ -36,7 +36,7 @@ struct DisplayDrawing {
             .compactMap { $0?.printable }.joined(separator: " · ")
     }
 
-    /// The lines of a frame, in the middle of a terminal.
+    /// The lines of a frame, centred on a terminal.
     func frame(on terminal: Terminal) -> [String] {
         let (columns, rows) = terminal.size ?? (80, 24)
         let above = max(0, (rows - 1 - lines.count) / 2)
@@ -48,7 +48,7 @@ struct DisplayDrawing {
             }
     }
 
-    /// The display to which nothing has come for a while.
+    /// The display once nothing was received for a while.
     private static func silent(after last: DisplayReply, _ age: Duration) -> DisplayReply {
         let isClosed = age >= DisplayState.closedDelay || last.state == .closed
         let state: DisplayState = isClosed ? .closed : .offline

@@ -3,15 +3,15 @@ import DBus
 
 /// The adapters in a reply of bluetoothd's object manager.
 struct BluetoothAdapters {
-    /// One adapter as far as payments need it.
+    /// The properties of one adapter that matter for payments.
     struct Adapter {
         let name: String
         let isPowered: Bool
         let canAdvertise: Bool
         /// The version of the bluetoothd that has the adapter; `nil` if it shows another device id.
         let version: BlueZVersion?
-        /// True if bluetoothd has an interface that only an experimental one has at the versions
-        /// that matter here.
+        /// True if bluetoothd has an interface that, in the versions that matter here, only exists
+        /// with `--experimental`.
         let isExperimental: Bool
 
         /// - Parameter main: bluetoothd's configuration.
@@ -39,8 +39,8 @@ struct BluetoothAdapters {
 
         private var quirks: BlueZQuirks { BlueZQuirks(version: version) }
 
-        /// The finding on the version. A version that other programs can crash is named even though
-        /// gotchud avoids it.
+        /// The finding on the version. A version that other programs can crash is reported even
+        /// though gotchud avoids that.
         private var versionFinding: Finding {
             guard version == nil || quirks.canFilterByUUID else {
                 return .doubtful(

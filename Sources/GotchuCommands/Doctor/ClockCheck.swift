@@ -2,14 +2,14 @@ import CLinux
 
 /// Checks the clock, by which requests and logins expire.
 struct ClockCheck {
-    /// The offset from which on a request's countdown is visibly wrong.
+    /// The offset at which a request's countdown becomes visibly wrong.
     static let doubtfulOffset: Duration = .seconds(5)
-    /// The offset from which on valid requests and logins are refused.
+    /// The offset at which valid requests and logins are refused.
     static let badOffset: Duration = .seconds(60)
 
-    /// A Boolean that is true if the kernel says that a time server keeps the clock right.
+    /// A Boolean that is true if the kernel reports the clock as synchronised.
     let isSynchronised: Bool
-    /// The lead of this clock over the payment server's, if that is known.
+    /// The time by which this clock is ahead of the payment server's, if known.
     let lead: Duration?
 
     static func current(lead: Duration?) -> ClockCheck {

@@ -3,7 +3,7 @@ import ServiceProcess
 import Subprocess
 import SystemPackage
 
-/// Checks that gotchud could start with its configuration, by asking gotchud itself.
+/// Checks that gotchud could start with its configuration, by running gotchud.
 struct ConfigurationCheck {
     static let usualFile = "/etc/gotchu/gotchud.json"
     private static let warningMark = "warning: "
@@ -29,7 +29,7 @@ struct ConfigurationCheck {
             let result = try await Subprocess.run(
                 .path(FilePath(gotchud)),
                 arguments: ["--check-config"],
-                // Its warnings for the journal would have another form.
+                // With this variable set, warnings would be in the journal's format.
                 environment: .inherit.updating(["JOURNAL_STREAM": nil]),
                 output: .string(limit: Self.outputLimit),
                 error: .combinedWithOutput
@@ -42,7 +42,7 @@ struct ConfigurationCheck {
                     fix: "\(gotchud.shellQuoted) --check-config"
                 )
             }
-            // Other output is a warning of its log.
+            // Any other output is a warning of gotchud's log.
             if let warning = lines.first(where: { $0.hasPrefix(Self.warningMark) }) {
                 return .doubtful(
                     layer,

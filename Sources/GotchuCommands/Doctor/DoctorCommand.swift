@@ -1,7 +1,7 @@
 import ArgumentParser
 import ServiceProcess
 
-/// `gotchu-ctl doctor`: checks each layer by itself, from the kernel up.
+/// `gotchu-ctl doctor`: checks each layer separately, from the kernel up.
 struct DoctorCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",

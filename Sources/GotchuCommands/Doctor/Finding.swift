@@ -6,7 +6,7 @@ struct Finding: Encodable, Equatable, Sendable {
         case bad
         /// Payments work, but a person should look.
         case doubtful
-        /// Unknown while a layer below does not work, or of no importance.
+        /// Unknown because a lower layer does not work, or irrelevant.
         case skipped
     }
 
@@ -15,7 +15,7 @@ struct Finding: Encodable, Equatable, Sendable {
     let verdict: Verdict
     /// The observation, in a few words.
     let text: String
-    /// The command to run, or the thing to do.
+    /// The command to run, or the action to take.
     var fix: String?
 
     init(_ layer: String, _ verdict: Verdict, _ text: String, fix: String? = nil) {

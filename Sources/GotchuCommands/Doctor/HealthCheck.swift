@@ -1,6 +1,6 @@
 import GotchuAPI
 
-/// Selects those items of the daemon's health that no other check covers.
+/// Selects the daemon's health items that no other check covers.
 enum HealthCheck {
     /// Codes that the finding of another layer covers.
     private static let saidAlready: Set = ["not-logged-in", "login-refused"]

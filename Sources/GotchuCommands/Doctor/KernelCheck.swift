@@ -14,7 +14,7 @@ struct KernelCheck {
         KernelCheck(answer: Result(catching: KernelAdapter.all), switches: RadioSwitch.all())
     }
 
-    /// A Boolean that is true if bluetoothd cannot have an adapter either.
+    /// A Boolean that is true if there is no adapter, so that bluetoothd has none either.
     var hasNone: Bool {
         switch answer {
         case .success(let adapters): adapters.isEmpty
@@ -34,7 +34,7 @@ struct KernelCheck {
             ]
         case .success(let adapters): adapters.map(finding)
         case .failure(let error) where error.number == EAFNOSUPPORT:
-            // Without the module, and in every network namespace but the first.
+            // The module is missing, or this is not the initial network namespace.
             [
                 Finding.bad(
                     Self.layer,
@@ -53,7 +53,7 @@ struct KernelCheck {
         }
     }
 
-    /// Returns the finding on an adapter. One that is down is only doubtful: that is normal while
+    /// Returns the finding on an adapter. One that is down is only doubtful: this is normal while
     /// bluetoothd is not running, and another may be up.
     private func finding(_ adapter: KernelAdapter) -> Finding {
         guard !adapter.isUp else {

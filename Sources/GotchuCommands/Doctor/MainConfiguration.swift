@@ -1,14 +1,13 @@
 import FoundationEssentials
 
-/// bluetoothd's `main.conf`, as far as the doctor reads it.
+/// The settings of bluetoothd's `main.conf` that the doctor reads.
 struct MainConfiguration: Equatable {
     static let path = "/etc/bluetooth/main.conf"
 
-    /// The values in the file by section and key in lower case; of a key that comes twice the last
-    /// counts.
+    /// The values by lower-case section and key; the last one of a repeated key counts.
     private let values: [String: String]
 
-    /// The file that bluetoothd reads when it starts; empty if there is none.
+    /// The current file, which bluetoothd reads when it starts; empty if there is none.
     static var current: MainConfiguration {
         let data = FileManager.default.contents(atPath: path) ?? Data()
         return MainConfiguration(text: String(decoding: data, as: UTF8.self))
@@ -28,7 +27,7 @@ struct MainConfiguration: Equatable {
         self.values = values
     }
 
-    /// A Boolean that is true if bluetoothd will be experimental at its next start.
+    /// A Boolean that is true if bluetoothd will run as experimental after its next start.
     var isExperimental: Bool {
         ["true", "1"].contains(values["general.experimental"]?.lowercased() ?? "")
     }

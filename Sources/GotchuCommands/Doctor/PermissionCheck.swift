@@ -9,12 +9,12 @@ struct PermissionCheck {
     let userID: UInt32
     /// The group's id; `nil` if the system has no such group.
     let groupID: UInt32?
-    /// True if gotchud counts the user as a member.
+    /// A Boolean that is true if gotchud counts the user as a member.
     let isMember: Bool
     /// The group's name.
     var group = usualGroup
 
-    /// Returns the check of this process, with the group that the socket has, or usually will have.
+    /// Returns the check of this process with the socket's group, or the usual one if unknown.
     static func current(socketPath: String) -> PermissionCheck {
         let socketGroup = Self.group(of: socketPath)
         let group = socketGroup?.name ?? usualGroup
@@ -29,7 +29,7 @@ struct PermissionCheck {
         )
     }
 
-    /// Returns the group of a daemon's socket. The group root gives access to root alone.
+    /// Returns the group that may use the socket; `nil` for root's, which admits root alone.
     private static func group(of socketPath: String) -> (id: UInt32, name: String)? {
         var status = stat()
         guard stat(socketPath, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK,

@@ -1,8 +1,8 @@
 import DBus
 import Glibc
 
-/// Checks that the bus lets gotchud talk to bluetoothd. Debian's policy lets every user; others do
-/// not, so the installation brings a policy.
+/// Checks that the bus lets gotchud talk to bluetoothd. Debian's policy allows this for all users;
+/// others do not, so the installation includes a policy.
 struct PolicyCheck {
     static let file = "org.gotchu.gotchud.conf"
     static let folders = [
@@ -16,7 +16,7 @@ struct PolicyCheck {
         PolicyCheck(path: folders.map { "\($0)/\(file)" }.first { access($0, R_OK) == 0 })
     }
 
-    /// - Parameter error: The refusal of bluetoothd's objects, if there was one.
+    /// - Parameter error: The error from reading bluetoothd's objects, if there was one.
     func finding(_ error: DBusError?) -> Finding {
         let layer = "policy"
         guard let path else {

@@ -1,18 +1,17 @@
 import FoundationEssentials
 
-/// One of the kernel's switches that turn a Bluetooth radio off (rfkill). Reading needs no
-/// privilege.
+/// One of the kernel's rfkill switches of a Bluetooth radio. Reading needs no privilege.
 struct RadioSwitch: Equatable {
     /// The name of the device that is switched off, such as `hci0`.
     let name: String
-    /// True if a program has turned it off.
+    /// A Boolean that is true if a program has turned it off.
     let isSoftBlocked: Bool
-    /// True if a key or the firmware has turned it off.
+    /// A Boolean that is true if a key or the firmware has turned it off.
     let isHardBlocked: Bool
 
     var isBlocked: Bool { isSoftBlocked || isHardBlocked }
 
-    /// Returns the switches of Bluetooth, by name.
+    /// Returns the Bluetooth switches, by name.
     static func all(in folder: String = "/sys/class/rfkill") -> [RadioSwitch] {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return entries.compactMap { entry in

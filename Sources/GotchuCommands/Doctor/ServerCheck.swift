@@ -2,7 +2,7 @@ import GotchuAPI
 import ServiceProcess
 
 /// Reports the payment server's state as the daemon sees it, because its connection is the one that
-/// matters. While the daemon does not run, reports the result of a probe on the same path.
+/// matters. If the daemon does not run, reports the result of a probe over the same route.
 enum ServerCheck {
     static func findings(_ status: StatusReply?, probe: ServerProbeReply?) -> [Finding] {
         guard let server = status?.server else {
@@ -47,6 +47,6 @@ enum ServerCheck {
 }
 
 extension HealthItem {
-    /// True if it explains why the payment server cannot work.
+    /// A Boolean that is true if it explains why the payment server cannot work.
     var isAboutServer: Bool { severity == .error && code.hasPrefix("server-") }
 }

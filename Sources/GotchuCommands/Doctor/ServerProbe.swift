@@ -3,20 +3,20 @@ import GotchuAPI
 import Subprocess
 import SystemPackage
 
-/// Probes the payment server as gotchud would, also while gotchud is not running: `gotchud
+/// Probes the payment server the way gotchud does, even if gotchud is not running: `gotchud
 /// --check-server`.
 enum ServerProbe {
     private static let outputLimit = 16 * 1024
 
-    /// - Parameter server: The running daemon's; `nil` for the configured one.
-    /// - Returns: `nil` if there is no gotchud program, or it gave no result.
+    /// - Parameter server: The running daemon's server; `nil` for the configured one.
+    /// - Returns: `nil` if there is no gotchud program, or it returned no result.
     static func run(server: String?) async -> ServerProbeReply? {
         try? await run(server.map { ["--server", $0] } ?? [], input: .none).reply
     }
 
-    /// Probes with these options of gotchud.
+    /// Runs gotchud's probe with these options.
     ///
-    /// - Returns: Its result, or the first line of its error.
+    /// - Returns: The result, or the first line of gotchud's error.
     static func run(
         _ options: [String],
         input: some InputProtocol
@@ -40,6 +40,6 @@ enum ServerProbe {
 }
 
 extension ServerProbeReply {
-    /// The lead of this machine's clock over the server's.
+    /// The time by which this machine's clock is ahead of the server's.
     var clockLead: Duration? { clockLeadMilliseconds.map { .milliseconds($0) } }
 }

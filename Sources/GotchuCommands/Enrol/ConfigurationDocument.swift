@@ -55,7 +55,7 @@ struct ConfigurationDocument {
     /// check it before they replace the file.
     static func text(_ text: String, withServer server: String) -> String {
         let value = String(decoding: CanonicalJSON.bytes(of: server), as: UTF8.self)
-        // A quote within a string has a backslash before it, so that no string contains this.
+        // A quote inside a JSON string is escaped, so no string can contain a match.
         let member = #/"server"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null)/#
         if text.contains(member) {
             return text.replacing(member, with: "\"server\": \(value)", maxReplacements: 1)
@@ -63,7 +63,7 @@ struct ConfigurationDocument {
         guard let brace = text.firstIndex(of: "{") else { return text }
         let rest = text[text.index(after: brace)...]
         let isEmpty = rest.first { !$0.isWhitespace } == "}"
-        // On the same line, so that line numbers in gotchud's errors are those of the old file too.
+        // Inserted on the same line, so that line numbers in gotchud's errors fit the old file too.
         return "\(text[...brace])\"server\": \(value)\(isEmpty ? "" : ",")\(rest)"
     }
 }

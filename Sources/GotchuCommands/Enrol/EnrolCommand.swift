@@ -24,7 +24,7 @@ struct EnrolCommand: SocketCommand {
             """
     )
 
-    /// The time in which gotchud must answer with the new server.
+    /// The time within which gotchud must answer with the new server.
     private static let restartLimit: Duration = .seconds(120)
 
     @OptionGroup var options: CommonOptions
@@ -75,8 +75,7 @@ struct EnrolCommand: SocketCommand {
         let code = try TokenSource(file: tokenFile).read(output)
         let before = try await client.status().server
         if before.url != server {
-            // The token is the old server's secret. From here on no new request or payment can
-            // begin either.
+            // The token belongs to the old server. Without it no new request or payment can begin.
             if before.isLoggedIn { _ = try await client.logout() }
             try document.replace(with: document.text(withServer: server))
             try await restart(output)
@@ -90,9 +89,9 @@ struct EnrolCommand: SocketCommand {
         output.talk(status.summary.printable)
     }
 
-    /// Probes the server as a gotchud with this configuration would.
+    /// Probes the server the way gotchud would with this configuration.
     ///
-    /// - Returns: Its URL in gotchud's spelling.
+    /// - Returns: The server's URL as gotchud spells it.
     private func probe(_ text: String) async throws -> String {
         let found = try await ServerProbe.run(
             ["--config", "/dev/stdin", "--server", url],
@@ -117,7 +116,7 @@ struct EnrolCommand: SocketCommand {
         return reply.url
     }
 
-    /// Restarts the daemon if systemd runs it; otherwise asks the person to.
+    /// Restarts the daemon if systemd runs it; otherwise asks the person to restart it.
     private func restart(_ output: Output) async throws {
         let isService = socketPath == SocketPath.system
         guard isService, try await systemctl("is-active", "--quiet", "gotchud") else {

@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl earnings`: the wallet's earnings, and the payments behind them.
+/// `gotchu-ctl earnings`: shows the wallet's earnings and the payments behind them.
 struct EarningsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "earnings",
@@ -22,7 +22,7 @@ struct EarningsCommand: AsyncParsableCommand {
         defaultSubcommand: Show.self
     )
 
-    /// The time that is asked for.
+    /// The requested period.
     struct Time: ParsableArguments {
         @Option(help: "The period.")
         var period: Period?
@@ -71,7 +71,7 @@ struct EarningsCommand: AsyncParsableCommand {
         }
     }
 
-    /// `gotchu-ctl earnings show`: the sums.
+    /// `gotchu-ctl earnings show`: shows the sums.
     struct Show: SocketCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
@@ -105,7 +105,7 @@ struct EarningsCommand: AsyncParsableCommand {
             )
         }
 
-        /// The hours or days in which something was earned or refunded; `nil` if there are none.
+        /// The hours or days with earnings or refunds; `nil` if there are none.
         private func table(of earnings: EarningsReply) -> Table? {
             let isByHour = earnings.from == earnings.to
             var table = Table(columns: [
@@ -127,7 +127,7 @@ struct EarningsCommand: AsyncParsableCommand {
         }
     }
 
-    /// `gotchu-ctl earnings history`: the payments and refunds.
+    /// `gotchu-ctl earnings history`: lists the payments and refunds.
     struct History: SocketCommand {
         static let configuration = CommandConfiguration(
             commandName: "history",
@@ -172,8 +172,8 @@ struct EarningsCommand: AsyncParsableCommand {
             }
         }
 
-        /// Reads pages until there are enough entries, or no more: a page may be shorter than asked
-        /// for.
+        /// Reads pages until there are enough entries or no more pages: a page may be shorter than
+        /// requested.
         private func read(_ client: LocalClient) async throws -> EarningsHistoryReply {
             let selection = time.selection(usual: .all)
             var found = EarningsHistoryReply(entries: [], nextCursor: nil)

@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl payouts`: the state of payouts, and setting them up.
+/// `gotchu-ctl payouts`: shows the state of payouts, and sets them up.
 struct PayoutsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "payouts",

@@ -20,9 +20,9 @@ struct WalletAddCommand: SocketCommand {
             """
     )
 
-    /// The time between two looks.
+    /// The interval at which the deposit is polled.
     private static let pause: Duration = .seconds(2)
-    /// The time for which a server that does not answer is asked again.
+    /// The time for which a call is retried while the server does not answer.
     private static let patience: Duration = .seconds(60)
 
     @OptionGroup var options: CommonOptions
@@ -44,15 +44,15 @@ struct WalletAddCommand: SocketCommand {
         var deposit = try await open(money, client)
         if !deposit.status.isFinal { show(deposit, output) }
         while !deposit.status.isFinal, ContinuousClock.now < end {
-            // The server must be asked: gotchud has no event for it; the time limit ends this.
+            // gotchud has no event for a deposit: poll. The time limit ends this.
             try await Task.sleep(for: Self.pause)
-            // An answer that does not come is asked for again, until the time is over.
+            // A failed poll is repeated until the time is over.
             if let newer = try? await client.deposit(deposit.paymentIntentID) { deposit = newer }
         }
         try await finish(deposit, client, output)
     }
 
-    /// Opens the deposit under one key, and asks again while the server does not answer.
+    /// Opens the deposit; retries with the same key while the server does not answer.
     private func open(_ money: Money, _ client: LocalClient) async throws -> IntentReply {
         try await client.persisting(for: Self.patience) { key in
             try await client.openDeposit(NewDeposit(amountCents: money.minorUnits), key: key)
@@ -110,11 +110,11 @@ struct WalletAddCommand: SocketCommand {
 }
 
 extension QRCode {
-    /// The light modules around a code, without which it is not read.
+    /// The quiet zone around the QR code in modules; scanners need it.
     private static let margin = 2
 
-    /// Draws the code with two modules in a character; `nil` where it has no room, or would not be
-    /// seen as it is.
+    /// Draws the QR code with two modules in one character; `nil` if there is no room, or the
+    /// terminal cannot show it correctly.
     func drawing(on terminal: Terminal) -> String? {
         guard terminal.isTerminal, let size = terminal.size, size.columns >= side + 2 * Self.margin,
             size.rows > (side + 2 * Self.margin) / 2
@@ -125,7 +125,7 @@ extension QRCode {
             return !(isInside && isDark(column: column, row: row))
         }
         return stride(from: range.lowerBound, to: range.upperBound, by: 2).map { row in
-            // Light on dark, as most terminals are: a light module is drawn.
+            // Light on dark, like most terminals: the light modules are drawn.
             range.map { column in
                 switch (isLight(column, row), isLight(column, row + 1)) {
                 case (true, true): "█"

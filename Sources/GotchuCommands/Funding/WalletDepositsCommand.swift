@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl wallet deposits`: what was added, and what is open still.
+/// `gotchu-ctl wallet deposits`: lists the deposits, including open ones.
 struct WalletDepositsCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "deposits",
@@ -36,7 +36,7 @@ struct WalletDepositsCommand: SocketCommand {
     }
 }
 
-/// `gotchu-ctl wallet cancel`: ends a deposit that is open.
+/// `gotchu-ctl wallet cancel`: cancels an open deposit.
 struct WalletCancelCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
@@ -69,7 +69,7 @@ struct WalletCancelCommand: SocketCommand {
 }
 
 extension IntentStatus {
-    /// The status in a word for people.
+    /// The status in one word, for people.
     fileprivate var word: String {
         switch self {
         case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction: "open"

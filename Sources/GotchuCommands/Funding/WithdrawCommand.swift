@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl withdraw`: pays money of the wallet to a bank.
+/// `gotchu-ctl withdraw`: pays money from the wallet to a bank account.
 struct WithdrawCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "withdraw",
@@ -56,7 +56,7 @@ struct WithdrawCommand: SocketCommand {
         var view = try await client.repeating { try await client.withdraw(new, key: $0) }
         let end = ContinuousClock.now + timeout.duration
         while view.state == .sending || view.state == .unknown, ContinuousClock.now < end {
-            // The server must be asked: gotchud has no event for it; the time limit ends this.
+            // gotchud has no event for a withdrawal: poll. The time limit ends this.
             try await Task.sleep(for: Self.pause)
             view = try await client.withdrawal(view.id)
         }
@@ -83,7 +83,7 @@ struct WithdrawCommand: SocketCommand {
     }
 
     private func fix(_ code: String?) -> String {
-        // `payouts` says how much is still too young to be withdrawn; `wallet` does not.
+        // `payouts` shows how much is still too recent to be withdrawn; `wallet` does not.
         guard let code = code.flatMap(ErrorCode.init(rawValue:)),
             code != .insufficientWalletBalance
         else { return "gotchu-ctl payouts" }

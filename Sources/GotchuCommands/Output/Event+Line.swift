@@ -2,8 +2,8 @@ import GotchuAPI
 import GotchuCore
 
 extension Event {
-    /// Renders the event for a person, one line each: `-->` for the air, `<--` for what went out,
-    /// `---` for the daemon itself.
+    /// Renders the event for a person, one item a line: `-->` for what is received, `<--` for what
+    /// is sent, `---` for the daemon itself.
     func lines(at time: Timestamp, on terminal: Terminal) -> [String] {
         let clock = terminal.paint(time.clockText, .dim)
         switch self {

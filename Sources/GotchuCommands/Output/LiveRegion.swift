@@ -6,7 +6,7 @@ struct LiveRegion {
     private let output: Output
     /// The columns of each drawn line.
     private var drawn: [Int] = []
-    /// The number of continuations after a stop (SIGCONT) at the last check.
+    /// The number of continuations (SIGCONT) at the last check.
     private var continuations: UInt32
     /// A Boolean that is true while the process runs in the background (`bg`).
     private var isInBackground = false
@@ -16,7 +16,7 @@ struct LiveRegion {
         continuations = clinux_continuations()
     }
 
-    /// Replaces the last drawing. Lines that do not fit are cut at the bottom.
+    /// Replaces the last drawing. Excess lines are cut at the bottom.
     mutating func draw(_ lines: [String]) {
         forgetAfterStop()
         guard !isInBackground else { return }
@@ -26,7 +26,7 @@ struct LiveRegion {
             shown = lines.prefix(limit - 1) + ["… \(lines.count - limit + 1) more"]
         }
         var frame = Self.begin + rewind(width: output.data.size?.columns)
-        // Cleared first: after a full line the cursor stands on its last column.
+        // Each line is cleared before it is written: after a full line that would erase its end.
         frame += shown.map { Self.clearToEndOfLine + $0 + "\n" }.joined()
         output.raw(frame + Self.clearToEndOfScreen + Self.end)
         drawn = shown.map(\.columnsWhenPainted)
@@ -36,7 +36,7 @@ struct LiveRegion {
     mutating func finish() {
         forgetAfterStop()
         guard !drawn.isEmpty else { return }
-        // The terminal has written ^C here if Ctrl-C ended it.
+        // If Ctrl-C ended it, the terminal has printed ^C here.
         output.raw("\r" + Self.clearToEndOfLine)
         drawn = []
     }
@@ -49,11 +49,11 @@ struct LiveRegion {
         drawn = []
     }
 
-    /// Forgets the drawing after a stop, since the shell has written below it.
+    /// Forgets the drawing after a stop, because the shell has written below it.
     private mutating func forgetAfterStop() {
         let now = clinux_continuations()
-        // A process that was never stopped may be outside the terminal's group, as under
-        // timeout(1).
+        // A process that was never stopped counts as in the foreground: it may be outside the
+        // terminal's foreground group, as under timeout(1).
         guard now != continuations || isInBackground else { return }
         continuations = now
         drawn = []
@@ -67,17 +67,17 @@ struct LiveRegion {
         return height == 0 ? "" : "\u{1B}[\(height)A\r"
     }
 
-    /// Returns the rows that drawn lines take, given their columns: a terminal that has become
-    /// narrower has wrapped those that no longer fit.
+    /// Returns the rows that the drawn lines take: a terminal that has become narrower has wrapped
+    /// the lines that no longer fit.
     static func height(of drawn: [Int], width: Int?) -> Int {
         drawn.reduce(0) { height, columns in
             height + (width.map { max(1, (columns + $0 - 1) / $0) } ?? 1)
         }
     }
 
-    // ECMA-48, and DEC's private modes: 25 shows the cursor; 7 wraps lines at the right edge,
-    // and a wrapped line takes two rows where the next frame counts one. Both only during a frame:
-    // between frames Ctrl-Z may give the terminal to the shell.
+    // ECMA-48, and DEC's private modes: 25 shows the cursor, 7 wraps long lines. Both are off
+    // during a frame: a wrapped line would take two rows, but the next frame counts one. They are
+    // on between frames, because Ctrl-Z may give the terminal to the shell.
     private static let begin = "\u{1B}[?25l\u{1B}[?7l"
     private static let end = "\u{1B}[?7h\u{1B}[?25h"
     private static let clearToEndOfLine = "\u{1B}[K"
@@ -85,15 +85,14 @@ struct LiveRegion {
 }
 
 extension Output {
-    /// The longest time between two drawings: a stop, or what a person types, may have spoiled the
-    /// last one.
+    /// The longest time between two redraws: a stop or typed text may have damaged the last one.
     private static let redrawInterval = Duration.milliseconds(500)
 
     /// Runs `body`, and meanwhile draws on a terminal that can redraw.
     ///
     /// - Parameters:
     ///   - interval: The interval at which changed lines are drawn.
-    ///   - isKept: True if the last drawing stays.
+    ///   - isKept: True if the last drawing stays on the terminal.
     ///   - frame: Returns the lines to draw; `nil` leaves the last ones.
     func live<Success: Sendable>(
         every interval: Duration,
@@ -134,15 +133,15 @@ extension Output {
                 last = lines
                 due = now + Self.redrawInterval
             }
-            // Ages and countdowns change with time alone, and a crowd must not cause a drawing for
-            // each advertisement. The end of `body` cancels this.
+            // Ages and countdowns change without events, and many advertisements must not each
+            // cause a redraw. The end of `body` cancels this.
             try await Task.sleep(for: interval)
         }
     }
 }
 
 extension String {
-    /// The columns that the text takes, without its colour sequences (ECMA-48, SGR).
+    /// The columns of the text without its colour sequences (ECMA-48, SGR).
     fileprivate var columnsWhenPainted: Int {
         split(separator: "\u{1B}[", omittingEmptySubsequences: false).enumerated().reduce(0) {
             let text = $1.offset == 0 ? $1.element : $1.element.drop { $0 != "m" }.dropFirst()

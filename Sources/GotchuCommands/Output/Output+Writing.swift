@@ -3,16 +3,16 @@ import ServiceProcess
 import Synchronization
 
 extension Output {
-    /// The errno of the first write of data that failed, while the command cleans up because of it.
+    /// The errno of the first failed write of data, while the command cleans up because of it.
     private static let failure = Mutex<CInt?>(nil)
 
-    /// Ends the process with an error if data could not be written, after cleaning up.
+    /// Ends the process with an error if data could not be written. Called after the clean-up.
     static func endIfUnwritable() {
         if let code = failure.withLock(\.self) { StandardStreams.end(unwritable: code) }
     }
 
-    /// Writes everything. If nobody reads the data any more, the process ends, after cleaning up
-    /// where that is needed.
+    /// Writes the whole text. A failed write of data, such as to a closed pipe, ends the process,
+    /// after its clean-up if it has one.
     func write(_ text: String, to terminal: Terminal) {
         let isData = terminal.descriptor == data.descriptor
         guard !isData || Self.failure.withLock({ $0 == nil }) else { return }
@@ -33,7 +33,7 @@ extension Output {
     /// Handles a failed write of data. Failed writes of other text are ignored, since nothing
     /// depends on them.
     private func lose(_ terminal: Terminal, _ code: CInt) {
-        // The terminal was closed: SIGHUP ends the command, and its clean-up must not end here.
+        // The terminal was closed: SIGHUP ends the command, and must not end its clean-up too.
         if code == EIO, terminal.isTerminal { return }
         guard SignalTrap.isAwaited else { StandardStreams.end(unwritable: code) }
         Self.failure.withLock { $0 = code }

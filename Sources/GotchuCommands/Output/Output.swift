@@ -8,7 +8,7 @@ struct Output: Sendable {
     let data = Terminal(descriptor: STDOUT_FILENO)
     let talking = Terminal(descriptor: STDERR_FILENO)
 
-    /// A Boolean that is true if the data is text that a person watches change.
+    /// A Boolean that is true if data is redrawn in place for a person.
     var isLive: Bool { !isJSON && data.canRedraw }
 
     /// Writes one line of data for a person.
@@ -43,12 +43,12 @@ struct Output: Sendable {
         talk("→ " + talking.paint(diagnosis.fix, .bold))
     }
 
-    /// Reports a failure in JSON alone.
+    /// Reports a failure as JSON only.
     func reportAsJSON(_ diagnosis: Diagnosis) {
         try? json(Failed(diagnosis))
     }
 
-    /// A failure in JSON: the object that it concerns, and the member `error`.
+    /// A failure in JSON: the object that it concerns, with the member `error` added.
     private struct Failed: Encodable {
         private let diagnosis: Diagnosis
 

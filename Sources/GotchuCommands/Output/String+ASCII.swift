@@ -1,10 +1,9 @@
 extension String {
-    /// The text for a terminal that shows ASCII alone: as wide as before, with the nearest
-    /// characters.
+    /// The text for an ASCII terminal, with the nearest characters and the same width.
     var inASCII: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return self }
         return map { character in
-            // A line end of two bytes is one `Character`.
+            // CR LF is a single `Character`.
             if character.isASCII || character == "\r\n" { return String(character) }
             return Self.nearest[character]
                 ?? (character.isBar
@@ -12,13 +11,13 @@ extension String {
         }.joined()
     }
 
-    /// The replacements for characters that this program writes itself.
+    /// The replacements for non-ASCII characters in this program's own texts.
     private static let nearest: [Character: String] = [
         "·": "-", "…": ".", "→": ">", "✓": "+", "✗": "x", "“": "\"", "”": "\"", "–": "-", "−": "-",
     ]
 }
 
 extension Character {
-    /// A piece of a signal's bar: Block Elements.
+    /// A Boolean that is true for a character of a signal bar (Block Elements).
     fileprivate var isBar: Bool { ("\u{2580}"..."\u{259F}").contains(self) }
 }

@@ -1,18 +1,18 @@
 extension String {
-    /// The number of combining marks that one letter keeps: scripts need three, and piles of them
-    /// cover other lines.
+    /// The most combining marks kept on a character: scripts need three, and more would cover other
+    /// lines.
     private static let markLimit = 3
     /// The columns for a name or a memo.
     private static let nameColumns = 40
 
-    /// The text without anything that controls a terminal, changes its direction, overlaps other
-    /// text or is invisible.
+    /// The text without characters that control a terminal, change the direction of text, overlap
+    /// other text or are invisible.
     ///
-    /// Names and memos are written by strangers: an escape sequence or a right-to-left override in
-    /// one could make an amount look like another.
+    /// Names and memos come from strangers: an escape sequence or a right-to-left override could
+    /// make an amount look like another.
     var printable: String {
         var result = ""
-        // A mark at the beginning would combine with the text before.
+        // A mark at the start would combine with the preceding text.
         var marks = Self.markLimit
         for scalar in unicodeScalars {
             switch scalar.properties.generalCategory {
@@ -27,7 +27,7 @@ extension String {
                 result.unicodeScalars.append(scalar)
                 marks += 1
             default:
-                // Fillers are letters and symbols by their category, but blank.
+                // Fillers have the category of letters or symbols, but are blank.
                 let isBlank =
                     scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{2800}"
                 result.unicodeScalars.append(isBlank ? "\u{FFFD}" : scalar)
@@ -37,10 +37,10 @@ extension String {
         return result
     }
 
-    /// A name or a memo of somebody else, printable and short enough for a line.
+    /// A stranger's name or memo, printable and short enough for a line.
     var shortened: String { printable.truncated(to: Self.nameColumns) }
 
-    /// The same in quotation marks, so that nothing in it looks like this program's own words.
+    /// The shortened text in quotation marks, so that it cannot pass for this program's own text.
     var quotedName: String {
         "“" + String(shortened.map { "\"“”„‟".contains($0) ? "'" : $0 }) + "”"
     }
@@ -66,7 +66,7 @@ extension String {
 }
 
 extension Character {
-    /// One column, or two for what East Asian Width (UAX #11) calls wide, and for emoji.
+    /// One column; two for wide characters (East Asian Width, UAX #11) and emoji.
     fileprivate var columns: Int {
         guard let scalar = unicodeScalars.first else { return 0 }
         switch scalar.value {

@@ -1,12 +1,12 @@
-/// A table fitted to a width by cutting columns and leaving out the least important ones.
+/// A table that fits the terminal's width by cutting columns and dropping the least important.
 struct Table {
-    /// A column's title and its behavior without enough room.
+    /// A column's title, and its behavior if there is too little room.
     struct Column {
         var title: String
         var isRightAligned = false
-        /// The columns of the terminal to which it may be cut; `nil` if it may not.
+        /// The narrowest width to which it may be cut; `nil` if it may not be cut.
         var minimum: Int?
-        /// The order in which columns are left out: the highest first; zero stays.
+        /// The order in which columns are dropped: the highest first; a column with 0 stays.
         var dispensability = 0
     }
 
@@ -67,8 +67,7 @@ struct Table {
             return limit == Int.max ? 0 : total - limit
         }
         while true {
-            // Computed anew each time: a column that was cut may fit again once another is left
-            // out.
+            // Recomputed each time: a column that was cut may fit again once another is dropped.
             widths = whole
             for index in kept.reversed() {
                 guard let minimum = columns[index].minimum, excess() > 0 else { continue }
@@ -78,8 +77,7 @@ struct Table {
             guard let victim = leastNeeded(of: kept) else { break }
             kept.removeAll { $0 == victim }
         }
-        // Narrower than the columns that stay: cut from the left, because the amount is on the
-        // right.
+        // Wider than the terminal even now: cut from the left, because the amount is on the right.
         for index in kept where excess() > 0 { widths[index] = max(1, widths[index] - excess()) }
         return (kept, widths)
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The abilities of one standard stream's other end. Decided once, for each stream by itself.
+/// The capabilities of one standard stream. Determined once for each stream.
 struct Terminal: Sendable {
     let descriptor: CInt
     /// A Boolean that is true if it is a terminal.
@@ -8,7 +8,7 @@ struct Terminal: Sendable {
     /// A Boolean that is true if lines can be redrawn.
     let canRedraw: Bool
     let hasColour: Bool
-    /// A Boolean that is true if the terminal shows no characters but ASCII reliably.
+    /// A Boolean that is true if only ASCII characters are sure to be shown.
     let isPlain: Bool
 
     init(descriptor: CInt) {
@@ -20,8 +20,8 @@ struct Terminal: Sendable {
         isPlain = isTerminal && !Self.isUTF8
     }
 
-    /// A Boolean that is true if the locale's character set is UTF-8 (locale(7)). Without a locale
-    /// UTF-8 is assumed, as new terminals have it.
+    /// A Boolean that is true if the locale's character set is UTF-8 (locale(7)). UTF-8 is assumed
+    /// without a locale: new terminals use it.
     private static var isUTF8: Bool {
         guard
             let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap({ Environment[$0] }).first
@@ -45,7 +45,7 @@ struct Terminal: Sendable {
     }
 }
 
-/// The styles that emphasize text; never the only bearer of a meaning.
+/// The styles that emphasize text. A style is never the only way in which a meaning is shown.
 enum Ink: Int, Sendable {
     case bold = 1
     case dim = 2

@@ -2,7 +2,7 @@ import Glibc
 import GotchuCore
 
 extension Duration {
-    /// `5 seconds`, as in a sentence.
+    /// `5 seconds`: a duration for a sentence.
     var wholeSecondsText: String {
         let seconds = components.seconds
         return seconds == 1 ? "1 second" : "\(seconds) seconds"

@@ -4,18 +4,18 @@ import GotchuCore
 import Subprocess
 import SystemPackage
 
-/// The operator's program that runs for each settlement.
+/// The operator's program, run for each settlement.
 struct Hook: Sendable {
-    /// The time that a run has to end after SIGTERM; then it is killed.
+    /// The time between SIGTERM and SIGKILL.
     private static let grace: Duration = .seconds(5)
 
     let program: String
-    /// The time that a run may take.
+    /// The timeout of a run.
     var limit: Duration = .seconds(60)
 
-    /// Runs it to its end, with the event on its standard input.
+    /// Runs the program to its end, with the event on its standard input.
     ///
-    /// - Returns: The reason of its failure; `nil` if it ended with 0.
+    /// - Returns: The reason of the failure; `nil` if it exited with 0.
     /// - Throws: `CancellationError` when the task is cancelled; the program has ended then.
     func run(_ settlement: Settlement) async throws -> String? {
         var options = PlatformOptions()

@@ -2,22 +2,22 @@ import GotchuAPI
 import LocalAPI
 
 extension PaymentWatch {
-    /// Begins a payment. Once the call was sent, a missing answer is no refusal: gotchud may be
+    /// Begins a payment. Once the call was sent, a missing reply is not a refusal: gotchud may be
     /// paying.
     ///
-    /// Ctrl-C waits for that answer, which may take as long as the payment server does, and then
+    /// Ctrl-C waits for the reply, which may take as long as the payment server does, and then
     /// cancels the payment.
     ///
-    /// - Parameter unknownOutcome: The failure to report if no answer came.
+    /// - Parameter unknownOutcome: The failure to report if there was no reply.
     static func begin(
         _ client: LocalClient,
         _ output: Output,
         orElse unknownOutcome: CommandFailure,
         _ call: @escaping @Sendable () async throws -> PaymentView
     ) async throws -> PaymentView {
-        // Set before the call: from then on a signal does not simply end the process.
+        // Set before the call: from now on a signal does not simply end the process.
         let trap = SignalTrap()
-        // Not cancelled: a payment's id must be known before it can be cancelled.
+        // Not cancelled: the payment's id must be known before it can be cancelled.
         // SAFETY: it is awaited by the race, whatever happens.
         let beginning = Task { try await call() }
         do {
@@ -40,12 +40,12 @@ extension PaymentWatch {
 }
 
 extension LocalClientFailure {
-    /// A Boolean that is true if the call may have reached gotchud, which has not answered it.
+    /// A Boolean that is true if the call may have reached gotchud without a valid reply.
     fileprivate var isNoAnswer: Bool {
         switch self {
-        // A daemon of another version answers after it has acted.
+        // A daemon of another version replies after it has acted.
         case .connectionLost, .unreadableReply, .apiMismatch, .system: true
-        // With no time left there was no connection.
+        // A limit of zero means that there was no connection.
         case .timedOut(let limit): limit > .zero
         case .noSocket, .refused, .permissionDenied, .foreignListener, .pathTooLong, .problem:
             false

@@ -4,7 +4,7 @@ import GotchuCore
 import LocalAPI
 import Synchronization
 
-/// A payment that is shown to its payer until its end.
+/// Shows a payment to its payer until its end.
 final class PaymentWatch: Sendable {
     private static let frameInterval = Duration.milliseconds(100)
 
@@ -55,8 +55,8 @@ final class PaymentWatch: Sendable {
         }
     }
 
-    /// Cancels a payment that was not sent yet, because nobody waits for it any longer. `latest`
-    /// has the outcome.
+    /// Cancels a payment that was not sent yet, because nothing waits for it any longer. The
+    /// outcome is in `latest`.
     private func cancel(_ client: LocalClient) async {
         let payment = latest.withLock { $0 }
         guard payment.state == .locking, payment.kind == nil else { return }
@@ -69,7 +69,7 @@ final class PaymentWatch: Sendable {
 
     private func unfinished(_ payment: PaymentView) -> CommandFailure {
         if payment.state == .locking || payment.state == .unknown, payment.code != nil {
-            // The server answers with something that a person must know.
+            // The server answers with a code that the person must know.
             return .tryAgain(
                 payment.detail.printable,
                 next: payment.nextStep?.printable ?? "gotchu-ctl history"
@@ -122,7 +122,7 @@ final class PaymentWatch: Sendable {
         }
     }
 
-    /// Stores the newest view; returns it if it is the last one.
+    /// Stores the newest view. Returns true if it is the last one, otherwise `nil`.
     private func apply(_ payment: PaymentView) -> Bool? {
         let before = latest.withLock { latest in
             defer { latest = payment }
@@ -150,7 +150,7 @@ final class PaymentWatch: Sendable {
 
     private func paidText(_ payment: PaymentView) -> String {
         if payment.wasMadeBefore == true {
-            // The server's balance is that of the time of the payment.
+            // The balance in the reply is that of the time of the payment.
             return output.data.paint(payment.detail.printable, .green)
         }
         let balance = payment.newBalanceCents.map {

@@ -2,24 +2,24 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// A request from its making to its end, for the person who makes it.
+/// Creates a request and follows it to its end.
 struct RequestRun: Sendable {
     let new: NewRequest
     let client: LocalClient
     let output: Output
 
-    /// Makes the request, and leaves it on the air.
+    /// Creates the request and leaves it open.
     func begin() async throws {
         let request = try await make()
         try announceOnly(request)
         try? await warn(beside: request.id)
     }
 
-    /// Makes the request and waits for its end; a signal cancels it.
+    /// Creates the request and waits for its end; a signal cancels it.
     func untilEnd() async throws {
-        // A signal while the request is being made must cancel the request too.
+        // A signal while the request is being created must cancel it too.
         let trap = SignalTrap()
-        // Not cancelled: a request that may be on the air must be known before it can be cancelled.
+        // Not cancelled: the request may be on the air, and cancelling it takes its id.
         // SAFETY: it is awaited below whatever happens.
         let making = Task { try await make() }
         switch try await race(trap: trap, { try await follow(making) }) {
@@ -47,12 +47,12 @@ struct RequestRun: Sendable {
         let watch = RequestWatch(request: request, output: output)
         watch.announce()
         try? await warn(beside: request.id)
-        // Printed only once nothing is drawn any more.
+        // Printed only after the last drawing.
         defer { if Task.isCancelled { announceCancel() } }
         do {
             return (watch, try await watch.untilEnd(client))
         } catch let failure as LocalClientFailure {
-            // Without this nobody would learn of its end.
+            // Without this the payee would not learn of its end.
             let end = try await cancel(request)
             guard end.state == .cancelled else { return (watch, end) }
             output.talk("The request was cancelled, as it cannot be followed.")
@@ -60,7 +60,7 @@ struct RequestRun: Sendable {
         }
     }
 
-    /// Warns of other open requests: requests of one device are equally near to a payer.
+    /// Warns of other open requests: a payer is equally near to all requests of one device.
     private func warn(beside id: SessionID) async throws {
         let others = try await client.requests().filter { $0.id != id && $0.isOnAir }
         guard let other = others.first else { return }
@@ -85,7 +85,7 @@ struct RequestRun: Sendable {
     private func cancel(
         _ making: Task<RequestView, any Error>
     ) async throws {
-        // A failure to make it is reported as without an interruption.
+        // If it could not be created, that error is reported as if there was no signal.
         let request = try await making.value
         let end = try await cancel(request)
         try RequestWatch(request: request, output: output).reportEnd(end)

@@ -5,7 +5,7 @@ import LocalAPI
 import ServiceProcess
 import Synchronization
 
-/// A request that is shown to its payee until its end.
+/// Shows a request to its payee until its end.
 final class RequestWatch: Sendable {
     private struct State {
         var latest: RequestView
@@ -23,13 +23,13 @@ final class RequestWatch: Sendable {
         state = Mutex(State(latest: request))
     }
 
-    /// Prints the request that was made.
+    /// Prints the created request.
     func announce() {
         let request = state.withLock { $0.latest }
         guard !output.isJSON else { return }
         let memo = request.memo.map { " · \($0.shortened)" } ?? ""
-        // In one write: a reader who wants one line may be gone after the first, and then this
-        // process ends.
+        // Written at once: a reader such as head(1) may close the pipe after the first line, and
+        // the process would end.
         output.line(
             output.data.paint("\(request.amount)", .bold) + memo
                 + "\nEID \(request.eid) · on the air until \(request.expiresAt.clockText) · "
@@ -50,7 +50,7 @@ final class RequestWatch: Sendable {
         }
     }
 
-    /// Prints the outcome; throws the exit status if nobody paid.
+    /// Prints the outcome; throws the exit status if it was not paid.
     func reportEnd(_ end: RequestView) throws {
         guard end.state.isFinal else {
             let failure = CommandFailure.tryAgain(
@@ -73,7 +73,7 @@ final class RequestWatch: Sendable {
         return try await follower.follow { event in
             switch event {
             case .snapshot(let snapshot):
-                // A daemon that restarted may list open requests only; ask for the missing one.
+                // A restarted daemon may list only open requests: read the missing one.
                 let listed = snapshot.requests.first { $0.id == id }
                 let now = if let listed { listed } else { try await client.request(id) }
                 return self.apply(now)
@@ -86,7 +86,7 @@ final class RequestWatch: Sendable {
         }
     }
 
-    /// Stores the newest view and its times; returns it if it is the last one.
+    /// Stores the newest view and its times. Returns the view if it is the last one.
     private func apply(_ request: RequestView) -> RequestView? {
         let (before, isFinal) = state.withLock { state in
             let before = state.latest
@@ -124,13 +124,13 @@ final class RequestWatch: Sendable {
         }
     }
 
-    /// Renders the fate of the shares of a bill that was not paid.
+    /// Returns a note on paid shares that were returned, for a bill that was not paid in full.
     private static func back(_ request: RequestView) -> String {
         request.isAllOrNothing == true ? " · whatever was paid has gone back" : ""
     }
 
-    /// Renders the time until payment: since the lock if that was seen, which is the payer's part,
-    /// otherwise since the request.
+    /// Returns the time until payment: from the lock, if that was seen, because this is the payer's
+    /// part; otherwise from the request.
     private func tookText(_ request: RequestView) -> String {
         let (lock, paid) = state.withLock { ($0.lockSeen, $0.paidSeen) }
         if let lock, let paid {

@@ -14,7 +14,7 @@ struct Settlement: Sendable {
     /// The event that reports it.
     let event: Event
 
-    /// Makes a settlement; `nil` for a request that is not paid.
+    /// Creates a settlement; `nil` for a request that is not paid.
     init?(_ request: RequestView) {
         guard request.state == .paid else { return nil }
         kind = .paid
@@ -23,7 +23,7 @@ struct Settlement: Sendable {
         event = .requestChanged(request)
     }
 
-    /// Makes a settlement; `nil` for a payment, and for a refund that is not complete.
+    /// Creates a settlement; `nil` for a payment, and for a refund that is not complete.
     init?(_ payment: PaymentView) {
         guard payment.kind == .refund, payment.state == .paid else { return nil }
         kind = .refunded
@@ -45,9 +45,9 @@ struct Settlement: Sendable {
     }
 }
 
-/// Finds settlements that are new since the first snapshot, each once.
+/// Finds the settlements that are new since the first snapshot, each once.
 struct Settlements {
-    /// The number of remembered settlements: more than one snapshot holds.
+    /// The number of remembered settlements; more than a snapshot holds.
     static let limit = 1024
 
     private var isBegun = false

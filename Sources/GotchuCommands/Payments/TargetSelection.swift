@@ -2,16 +2,16 @@ import GotchuAPI
 import LocalAPI
 import Synchronization
 
-/// Determines the request that the person means: the only one that is near enough, or the one that
-/// the person chooses from a list.
+/// Selects the request to pay: the only one that is near enough, or the one that the person chooses
+/// from a list.
 final class TargetSelection: Sendable {
     private struct State {
         var list = PresenceList()
         var ambiguousSince: ContinuousClock.Instant?
     }
 
-    /// The time for which several may be near before the selection fails: on the way to a till the
-    /// nearest one takes a moment to lead.
+    /// The time for which several may be near before the selection fails. On the way to a till, the
+    /// nearest one needs a moment to lead.
     private static let ambiguityLimit = Duration.seconds(2)
 
     private let reach: PresenceList.Reach
@@ -21,7 +21,7 @@ final class TargetSelection: Sendable {
         self.reach = reach
     }
 
-    /// Returns the presence that is meant; otherwise throws, with what the person can do.
+    /// Returns the selected presence; otherwise throws a failure with the next step.
     func pick(
         _ client: LocalClient,
         _ output: Output,
@@ -49,7 +49,7 @@ final class TargetSelection: Sendable {
 
     /// Applies an event.
     ///
-    /// - Returns: The request that is meant, or that this is not clear; `nil` if it may become so.
+    /// - Returns: The selected presence or the ambiguous ones; `nil` while this may still change.
     private func apply(_ event: Event) -> PresenceList.Pick? {
         state.withLock { state in
             _ = state.list.apply(event)
@@ -68,7 +68,7 @@ final class TargetSelection: Sendable {
         }
     }
 
-    /// Lets the person choose, who may stand before a till with several requests.
+    /// Lets the person choose: a till may have several requests.
     private func choose(_ several: [PresenceView], _ output: Output) throws -> PresenceView {
         let question = Question(output: output)
         // An EID that the payment server does not know cannot be paid: it may be forged.

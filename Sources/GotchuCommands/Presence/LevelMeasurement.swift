@@ -5,7 +5,7 @@ import LocalAPI
 
 /// Measures one till's levels at one distance, from the daemon's events.
 struct LevelMeasurement {
-    /// The lead in dB over the next till that identifies the one that is meant.
+    /// The lead in dB over the next till that selects the till to be measured.
     private static let lead = 6.0
     /// The interval at which standard input is polled.
     private static let inputInterval = Duration.milliseconds(50)
@@ -59,9 +59,9 @@ struct LevelMeasurement {
         output.talk("\r  \(text)   ", terminator: "")
     }
 
-    /// Waits for a line on standard input without blocking a thread that others need.
+    /// Waits for a line on standard input without blocking a thread of the cooperative pool.
     private func enter() async throws {
-        // A second Enter at the first distance would start the second measurement at once.
+        // An extra Enter from before would start this measurement at once.
         Question.forgetInput()
         while true {
             var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
@@ -75,7 +75,7 @@ struct LevelMeasurement {
                 }
                 if byte == UInt8(ascii: "\n") { return }
             } else {
-                // Polled instead of read, so that Ctrl-C and a timeout end it.
+                // Polled, not read, so that Ctrl-C and a timeout can end it.
                 try await Task.sleep(for: Self.inputInterval)
             }
         }

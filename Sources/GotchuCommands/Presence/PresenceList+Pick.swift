@@ -2,21 +2,20 @@ import GotchuAPI
 import GotchuCore
 
 extension PresenceList {
-    /// The presence that a person at this place means.
+    /// The result of picking the presence to pay.
     enum Pick: Equatable, Sendable {
         case nothing
         case one(PresenceView)
-        /// Several may be meant, so none is picked: the wrong one would cost somebody money.
+        /// Several are possible, so none is picked: paying the wrong one would cost money.
         case ambiguous([PresenceView])
     }
 
     /// Picks the only presence at tap distance, or with `reach` near, the only one within reach.
     ///
-    /// A single tap wins over others that are near: the daemon gives that verdict only to one that
-    /// leads.
+    /// A single tap wins over near ones: the daemon gives that verdict only to the leader.
     ///
-    /// - Parameter isLate: True once the payment server has had its time: a near EID that it has
-    ///   not resolved no longer counts beside one that it knows.
+    /// - Parameter isLate: True once the payment server has had time to answer: near EIDs that it
+    ///   has not resolved are then ignored if it has resolved another.
     func pick(reach: Reach, isLate: Bool = false) -> Pick {
         let taps = all(.tap)
         if let tap = taps.first { return taps.count == 1 ? .one(tap) : .ambiguous(taps) }
@@ -34,8 +33,8 @@ extension PresenceList {
         }
     }
 
-    /// Returns the presences with a verdict, the strongest first; of a session that changes its
-    /// EID, the newer.
+    /// Returns the presences with a verdict, strongest first. While a session changes its EID, only
+    /// the newer one is returned.
     private func all(_ verdict: Verdict) -> [PresenceView] {
         var found: [PresenceView] = []
         let newestFirst = presences.values.sorted { $0.firstHeardAt > $1.firstHeardAt }
@@ -52,7 +51,7 @@ extension PresenceList {
     enum Reach: Sendable {
         case tap, near
 
-        /// The verdict that the daemon must find at the moment of paying.
+        /// The verdict that the daemon must find when it pays.
         var verdict: Verdict {
             switch self {
             case .tap: .tap

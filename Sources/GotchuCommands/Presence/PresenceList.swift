@@ -1,8 +1,8 @@
 import GotchuAPI
 import GotchuCore
 
-/// The presences heard now, kept up to date from the daemon's events; reports the changes that a
-/// person should see.
+/// The presences heard now, updated from the daemon's events. Reports the changes that a person
+/// should see.
 struct PresenceList: Sendable {
     /// A change that a person should see.
     enum Change: Equatable, Sendable {
@@ -92,6 +92,6 @@ extension Verdict {
 }
 
 extension PresenceView {
-    /// The level to sort by, in dBm; unknown is farthest.
+    /// The level to sort by, in dBm; an unknown level sorts as farthest.
     var level: Double { smoothedDBm ?? rssiDBm.map(Double.init) ?? -.infinity }
 }

@@ -1,7 +1,7 @@
 import GotchuAPI
 import GotchuCore
 
-/// Renders a presence: as a row of the live table, or as a line in a pipe.
+/// Renders a presence as a row of the live table, or as a line for a pipe.
 enum PresenceRow {
     /// The levels at the two ends of a signal bar, in dBm.
     private static let barRange = -100.0 ... -30.0
@@ -41,7 +41,7 @@ enum PresenceRow {
 
     /// The numbers behind a verdict.
     static func explanation(_ presence: PresenceView) -> String {
-        // The other verdicts' reasons include it.
+        // The text of the other verdicts includes the lead.
         let lead = presence.verdict == .far ? presence.marginDB : nil
         let margin = lead.map {
             $0 < 0 ? "behind by \(oneDecimal(-$0)) dB" : "leads by \(oneDecimal($0)) dB"

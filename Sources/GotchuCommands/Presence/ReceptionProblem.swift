@@ -2,7 +2,7 @@ import GotchuAPI
 import LocalAPI
 
 extension StatusReply {
-    /// The reason why nothing can be heard now; `nil` while the radio listens or could.
+    /// The reason why nothing can be heard now; `nil` if the radio listens or could.
     var receptionProblem: HealthItem? {
         guard !radio.isScanning else { return nil }
         if radio.listening.setting == .never { return .listensNever }
@@ -11,8 +11,7 @@ extension StatusReply {
 }
 
 extension RadioStatus {
-    /// A Boolean that is true if the radio is asleep and listens as soon as somebody needs what is
-    /// near.
+    /// A Boolean that is true if the radio does not listen now, but does on demand.
     var beginsToListen: Bool { !isScanning && listening.setting == .auto }
 }
 
@@ -24,8 +23,7 @@ extension HealthItem {
         fix: "Set listen to auto in /etc/gotchu/gotchud.json, and: sudo systemctl restart gotchud"
     )
 
-    /// A Boolean that is true if it concerns the radio, and neither the payment server nor the
-    /// person.
+    /// A Boolean that is true if it concerns the radio, not the payment server or the login.
     fileprivate var isOfRadio: Bool {
         !["server-", "login-", "not-logged-in", "payment-", "configuration-"]
             .contains { code.hasPrefix($0) }
@@ -36,9 +34,9 @@ extension HealthItem {
 }
 
 extension LocalClient {
-    /// Returns the failure for a wait in which nothing was heard.
+    /// Returns the failure for a wait during which nothing was heard.
     ///
-    /// - Parameter usual: The failure if the radio does listen.
+    /// - Parameter usual: The failure if the radio has no problem.
     func silence(orElse usual: CommandFailure) async -> CommandFailure {
         guard let receptionProblem = try? await status().receptionProblem else { return usual }
         return .inputOutput(receptionProblem.receptionText, next: receptionProblem.fix.printable)

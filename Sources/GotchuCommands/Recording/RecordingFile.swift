@@ -1,7 +1,7 @@
 import Glibc
 import ServiceProcess
 
-/// The file of a recording: new, for its owner alone, and bounded.
+/// The file of a recording: newly created, readable by its owner only, limited in size.
 struct RecordingFile: ~Copyable {
     /// The largest file that a replay reads, in bytes.
     static let limit = 64 << 20
@@ -10,7 +10,7 @@ struct RecordingFile: ~Copyable {
     private let path: String
     private(set) var byteCount = 0
 
-    /// Makes the file. An existing file is never changed.
+    /// Creates the file. An existing file is never changed.
     init(path: String) throws(CommandFailure) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let opened = open(path, flags, 0o600)
@@ -30,7 +30,7 @@ struct RecordingFile: ~Copyable {
 
     /// Writes one line.
     ///
-    /// - Returns: `false` if there is no room left for it.
+    /// - Returns: `false` if there is no room for it.
     mutating func write(_ line: [UInt8]) throws(CommandFailure) -> Bool {
         let bytes = line + [UInt8(ascii: "\n")]
         guard byteCount + bytes.count <= Self.limit else { return false }
@@ -42,7 +42,7 @@ struct RecordingFile: ~Copyable {
             let number = errno
             if count < 0, number == EINTR { continue }
             guard count > 0 else {
-                // Half a line could not be replayed.
+                // Removes the partial line, which could not be replayed.
                 ftruncate(descriptor, byteCount)
                 throw Self.failure(path, number)
             }

@@ -1,23 +1,23 @@
 import ArgumentParser
 import LocalAPI
 
-/// The reason why a command failed. Sentences are complete; `next` is a command to run.
+/// The reason why a command failed. Texts are whole sentences; `next` is a command to run.
 enum CommandFailure: Error {
-    /// The daemon could not be reached, or refused.
+    /// The daemon could not be reached, or refused the call.
     case client(LocalClientFailure)
-    /// The command line contradicts itself.
+    /// The options contradict each other.
     case usage(String, next: String)
-    /// An amount, an id or a file's contents have the wrong form.
+    /// An amount, an id or a file has the wrong format.
     case badData(String, next: String)
     /// A valid answer other than the desired one.
     case negative(String, next: String)
-    /// The time was too short; it may still happen.
+    /// A timeout; it may still happen.
     case tryAgain(String, next: String)
-    /// A file or a device failed.
+    /// A file or a device error.
     case inputOutput(String, next: String)
-    /// A state that is impossible without a bug.
+    /// An impossible state: a bug.
     case bug(String)
-    /// A failure with the object that it concerns: in JSON both are one object.
+    /// A failure with the object that it concerns; in JSON both are one object.
     indirect case about(any Encodable & Sendable, CommandFailure)
 
     init(_ error: any Error) {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import LocalAPI
 
-/// The options of every command.
+/// The options that all commands have.
 struct CommonOptions: ParsableArguments, Sendable {
     @Option(
         help: .value(
@@ -20,7 +20,7 @@ struct CommonOptions: ParsableArguments, Sendable {
         guard socket?.isEmpty != true else { throw ValidationError("--socket needs a path.") }
     }
 
-    /// The service's socket unless the options or the environment name another; the one of the
+    /// The service's socket, unless an option or the environment sets another; the socket of the
     /// user's own daemon if only that exists.
     var socketPath: String {
         if let named = socket ?? Environment["GOTCHU_SOCKET"] { return named }
@@ -33,7 +33,7 @@ struct CommonOptions: ParsableArguments, Sendable {
 }
 
 extension ArgumentHelp {
-    /// The help of an option with the name of its value.
+    /// Returns the help of an option, with a name for its value.
     static func value(_ name: String, _ text: String) -> ArgumentHelp {
         ArgumentHelp(text, valueName: name)
     }

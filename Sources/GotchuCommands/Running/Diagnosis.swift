@@ -1,18 +1,18 @@
 import ServiceProcess
 
-/// A failure as it is shown to a person or a script.
+/// A failure as shown to a person or a script.
 struct Diagnosis: Encodable {
-    /// The stable code: a problem's, or one of `gotchu-ctl` in the same form.
+    /// The stable code: a problem's code, or one of `gotchu-ctl` in the same format.
     let code: String
     /// One sentence.
     let detail: String
     /// The command to run next.
     private(set) var fix: String
     let status: ExitStatus
-    /// The object that it concerns, if there is one; for JSON.
+    /// The object that it concerns, if any; for JSON.
     private(set) var subject: (any Encodable & Sendable)?
 
-    /// Turns a failure into a sentence and an exit status, in one place for all commands.
+    /// Converts a failure to a sentence and an exit status; the only place that does so.
     init(_ failure: CommandFailure, invocation: Invocation) {
         switch failure {
         case .client(let failure):

@@ -2,7 +2,7 @@ import GotchuAPI
 import ServiceProcess
 
 extension ErrorCode {
-    /// The exit status of a command that was answered with this problem.
+    /// The exit status of a command that failed with this problem.
     var exitStatus: ExitStatus {
         switch self {
         case .notFound, .insufficientWalletBalance, .ownSession, .sessionBusy, .sessionNotLocked,
@@ -28,7 +28,7 @@ extension ErrorCode {
         }
     }
 
-    /// The command that usually helps, for a problem without a fix.
+    /// The command that usually helps; for problems without a fix.
     var usualFix: String {
         switch self {
         case .unauthorized, .notLoggedIn: "gotchu-ctl login"

@@ -1,28 +1,27 @@
 import GotchuAPI
 import LocalAPI
 
-/// Reads the daemon's events across its restarts.
+/// Reads the daemon's events and reconnects after its restarts.
 struct EventFollower: Sendable {
-    /// The pause before the daemon is tried again.
+    /// The delay before each attempt to reconnect.
     static let retryInterval = Duration.milliseconds(500)
 
     let client: LocalClient
     let output: Output
-    /// A Boolean that is true if the daemon may be absent at first, as when the machine boots.
+    /// A Boolean that is true if the daemon may be absent at first, as while the machine boots.
     var toleratesAbsence = false
-    /// A Boolean that is true if the daemon has just answered: then its absence is a restart.
+    /// A Boolean that is true if the daemon has just answered: an absence is then a restart.
     var wasReached = false
-    /// A Boolean that is true to receive sessions too; the daemon listens meanwhile.
+    /// A Boolean that is true to receive sessions too; the radio then listens.
     var needsSessions = false
-    /// A Boolean that is true if missed events matter: then a `lagged` reader connects again for a
-    /// snapshot.
+    /// A Boolean that is true if missed events matter: a reader that `lagged` then reconnects to
+    /// get a snapshot.
     var needsEverything = true
 
     /// Calls `handle` with each event until it returns a value.
     ///
-    /// While the daemon is away the connection is tried again, for ever: a caller sets its own time
-    /// limit.
-    /// - Throws: Errors of `handle`, and failures that waiting cannot mend.
+    /// While the daemon is absent it reconnects without end: a caller sets its own time limit.
+    /// - Throws: Errors of `handle`, and failures that waiting cannot fix.
     func follow<Result: Sendable>(
         _ handle: (Event) async throws -> Result?
     ) async throws -> Result {
@@ -50,7 +49,7 @@ struct EventFollower: Sendable {
                     output.talk("gotchud has gone away; waiting for it to come back …")
                 }
                 isKnownAbsent = true
-                // There is no notification that gotchud has its socket again; Ctrl-C cancels this.
+                // Nothing announces gotchud's socket after a restart: poll. Ctrl-C cancels this.
                 try await Task.sleep(for: Self.retryInterval)
             }
         }
@@ -58,13 +57,13 @@ struct EventFollower: Sendable {
 }
 
 extension LocalClientFailure {
-    /// True if this user may not open the socket. A new socket is accessible to the daemon alone,
-    /// and opened to others a moment later.
+    /// A Boolean that is true if this user may not open the socket. A daemon that starts opens its
+    /// socket to others a moment after it creates it.
     var isClosed: Bool {
         if case .permissionDenied = self { true } else { false }
     }
 
-    /// A Boolean that is true if the daemon is only absent, so that waiting may help.
+    /// A Boolean that is true if the daemon is absent or does not answer, so that waiting may help.
     var isAbsence: Bool {
         switch self {
         case .noSocket, .refused, .connectionLost, .timedOut: true

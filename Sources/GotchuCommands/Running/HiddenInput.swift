@@ -1,16 +1,16 @@
 import CLinux
 import Glibc
 
-/// Reads a line from the terminal without showing it.
+/// Reads a line from the terminal without echo.
 enum HiddenInput {
     private static let endOfFile: UInt8 = 0x04
     private static let backspaces: [UInt8] = [0x08, 0x7F]
     private static let lineEnds: [UInt8] = [0x0A, 0x0D]
 
-    /// Reads up to the end of the line, or one byte more than `limit`.
+    /// Reads to the end of the line, or one byte more than `limit`.
     ///
-    /// The line discipline is off meanwhile: it would cut a line at 4095 bytes, and tokens may be
-    /// longer. However the process ends or stops there, the terminal echoes again.
+    /// Canonical mode is off meanwhile: it would cut a line at 4095 bytes, and tokens may be
+    /// longer. Echo is restored even if the process is stopped or ended meanwhile.
     static func readLine(limit: Int) -> [UInt8] {
         clinux_hide_input(STDIN_FILENO)
         defer { clinux_show_input() }

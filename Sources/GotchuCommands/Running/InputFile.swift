@@ -1,7 +1,7 @@
 import Glibc
 import ServiceProcess
 
-/// A file that a person named, or standard input.
+/// A file given on the command line, or standard input.
 struct InputFile {
     /// The path; `nil` for standard input.
     let path: String?
@@ -9,7 +9,7 @@ struct InputFile {
     /// The file's name for a sentence.
     var name: String { path?.printable ?? "standard input" }
 
-    /// Reads all of it, or a little more than `limit` bytes of a longer one.
+    /// Reads the whole file. Of a longer one, reads a little more than `limit` bytes.
     func read(limit: Int) throws(CommandFailure) -> [UInt8] {
         guard let path else { return try readAll(STDIN_FILENO, limit) }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -3,14 +3,14 @@ import Glibc
 import LocalAPI
 import ServiceProcess
 
-/// The way this process was called, as far as advice to a person depends on it.
+/// The way this process was called, used to adapt the advice to a person.
 struct Invocation {
     let socketPath: String
     let arguments: [String]
     /// The command's name.
     let command: String?
 
-    /// Returns the advised command for the same socket, if one was named on the command line.
+    /// Returns the advised command, with the `--socket` option if this command has one.
     func onSameSocket(_ advice: String) -> String {
         let isNamed = arguments.contains { $0 == "--socket" || $0.hasPrefix("--socket=") }
         let program = "gotchu-ctl "
@@ -40,14 +40,13 @@ struct Invocation {
         isService ? "journalctl -u gotchud -n 20" : "gotchu-ctl doctor"
     }
 
-    /// The command that starts a daemon on this socket, without paths relative to the working
-    /// directory.
+    /// The command that starts a daemon on this socket, with an absolute path.
     private var ownDaemon: String {
         let folder = socketPath.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath + "/"
         return "gotchud --socket \((folder + socketPath).shellQuoted)"
     }
 
-    /// A Boolean that is true if the daemon called is the one that systemd runs.
+    /// A Boolean that is true if the daemon is the one that systemd runs.
     private var isService: Bool {
         socketPath == SocketPath.system && access("/run/systemd/system", F_OK) == 0
     }

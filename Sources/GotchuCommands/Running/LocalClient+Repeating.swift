@@ -3,14 +3,14 @@ import GotchuCore
 import LocalAPI
 
 extension LocalClient {
-    /// The time for which a call without an answer is repeated.
+    /// The time for which a call is retried after a lost connection.
     static let repeatLimit: Duration = .seconds(15)
     private static let repeatPause: Duration = .milliseconds(250)
 
-    /// Makes a call with a key, and repeats it if the daemon went away before it had answered.
+    /// Makes a call with an idempotency key; retries if the connection is lost before the reply.
     ///
-    /// If the first attempt finds no daemon its failure is thrown at once: nothing was sent. Once
-    /// an answer was lost, only an answer that knows the key tells the outcome; without one it
+    /// If the first attempt finds no daemon, its failure is thrown at once: nothing was sent. After
+    /// a lost reply, only a reply that takes the key into account tells the outcome; otherwise it
     /// stays unknown.
     func repeating<Reply: Sendable>(
         _ call: (IdempotencyKey) async throws -> Reply
@@ -24,19 +24,19 @@ extension LocalClient {
                 do {
                     return try await call(key)
                 } catch let failure as LocalClientFailure where !failure.isDefinite {
-                    // Whatever the reason is now, the first call may have been carried out.
+                    // Whatever fails now, the first call may have been carried out.
                     guard failure.isRestart, ContinuousClock.now < end else {
                         throw LocalClientFailure.connectionLost
                     }
-                    // gotchud restarts and nothing announces its socket; `repeatLimit` ends this.
+                    // Nothing announces gotchud's new socket: poll until `repeatLimit` is over.
                     try await Task.sleep(for: Self.repeatPause)
                 }
             }
         }
     }
 
-    /// Makes a call with a key as `repeating` does, and asks again, with the same key, while the
-    /// payment server does not answer.
+    /// Makes a call like `repeating`, and retries with the same key while the payment server does
+    /// not answer.
     ///
     /// - Parameter patience: The time after which the last problem is thrown.
     func persisting<Reply: Sendable>(
@@ -53,7 +53,7 @@ extension LocalClient {
                     where problem.retryable == true && ContinuousClock.now < end
                 {
                     let jitter = Double.random(in: 0..<1)
-                    // Backoff with jitter; the person's patience ends it.
+                    // Backoff with jitter, until `patience` has passed.
                     try await Task.sleep(for: schedule.next(retryAfter: nil, jitter: jitter))
                 }
             }
@@ -62,9 +62,9 @@ extension LocalClient {
 }
 
 extension LocalClientFailure {
-    /// A Boolean that is true if a daemon that is restarting fails like this.
+    /// A Boolean that is true for failures that a restarting daemon causes.
     ///
-    /// It makes its socket accessible to itself alone and opens it to others a moment later.
+    /// It opens its new socket to others only a moment after it creates it.
     fileprivate var isRestart: Bool {
         if case .timedOut = self { false } else { isAbsence || isClosed }
     }
@@ -77,7 +77,7 @@ extension LocalClientFailure {
 }
 
 extension ErrorCode {
-    /// A Boolean that is true if gotchud gives this answer only after it has looked the key up and
+    /// A Boolean that is true if gotchud returns this code only after it has looked the key up and
     /// found nothing.
     fileprivate var isOfAnUnknownKey: Bool {
         switch self {
@@ -93,8 +93,8 @@ extension ErrorCode {
             .contestNotFound, .contestState, .contestCancelled, .contestDisputed, .scoresChanged,
             .noScores, .notJoined, .rosterInvalid:
             true
-        // Permissions, the login and the form of the call are checked before the key is looked up;
-        // a reused key has created something.
+        // Permissions, the login and the form of the call are checked before the key is looked up.
+        // A reused key has already created something.
         case .validationError, .methodNotAllowed, .contentTooLarge, .unsupportedMediaType,
             .rateLimited, .internalError, .tryAgain, .idempotencyKeyRequired,
             .idempotencyKeyReused, .unauthorized, .notPermitted, .browserRefused, .notLoggedIn,

@@ -55,7 +55,7 @@ extension LocalClientFailure {
         }
     }
 
-    /// The command to run next, if this failure has a special one.
+    /// The next command to run, if this failure has a specific one.
     func nextCommand(_ invocation: Invocation) -> String? {
         switch self {
         case .noSocket: invocation.startCommand
@@ -75,7 +75,7 @@ extension LocalClientFailure {
 }
 
 extension Problem {
-    /// The most that a deposit may be now, if that is what was wrong.
+    /// A sentence with the largest deposit allowed now, if the deposit was too large.
     fileprivate var most: String? {
         guard errorCode == .depositLimit, let availableCents else { return nil }
         return " The most is now \(Money(minorUnits: availableCents))."

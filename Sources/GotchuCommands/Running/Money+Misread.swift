@@ -1,7 +1,7 @@
 import GotchuCore
 
 extension Money {
-    /// The error of an amount that cannot be read.
+    /// Returns the message for an amount that cannot be parsed.
     static func misreading(_ text: String, in currency: Currency) -> String {
         let decimals = text.split(separator: ".", omittingEmptySubsequences: false).dropFirst()
         let limit = currency.minorUnitDigits

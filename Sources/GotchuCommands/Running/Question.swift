@@ -4,22 +4,22 @@ import Glibc
 struct Question {
     let output: Output
 
-    /// A Boolean that is true if there is a person who sees the question and can answer.
+    /// A Boolean that is true if a person can see the question and answer it.
     var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && output.talking.isTerminal }
 
-    /// Asks. Anything but yes means no.
+    /// Asks a question. Any answer other than yes means no.
     func ask(_ text: String) -> Bool {
         Self.forgetInput()
         output.talk("\(text) [y/N] ", terminator: "")
-        // Nothing else runs meanwhile, and Ctrl-C may end the process: nothing has been sent.
+        // Blocks: nothing else runs, and Ctrl-C may end the process, as nothing was sent.
         let answer = readLine()
         if answer == nil { output.talk("") }
         return answer.map { ["y", "yes"].contains($0.lowercased()) } ?? false
     }
 
-    /// Requires a person who can be asked.
+    /// Throws unless there is a person to ask.
     ///
-    /// - Parameter next: The command that asks nothing.
+    /// - Parameter next: The same command without a question.
     func requireTerminal(next: String) throws {
         guard !canBeAsked else { return }
         throw CommandFailure.usage(
@@ -28,11 +28,11 @@ struct Question {
         )
     }
 
-    /// Asks, unless the person said beforehand that it is not needed.
+    /// Asks for confirmation, unless the person gave it beforehand.
     ///
     /// - Parameters:
-    ///   - refusal: The sentence for a no: nothing has happened.
-    ///   - next: The command without its question.
+    ///   - refusal: The sentence for the answer no: nothing was done.
+    ///   - next: The same command without the question.
     func require(
         _ text: String,
         unless isAgreed: Bool,
@@ -53,6 +53,6 @@ struct Question {
         return answer.flatMap { Int($0) }.flatMap { (1...count).contains($0) ? $0 : nil }
     }
 
-    /// Discards input typed before the question was shown: it answers nothing.
+    /// Discards input that was typed before the question was shown.
     static func forgetInput() { tcflush(STDIN_FILENO, TCIFLUSH) }
 }

@@ -1,4 +1,4 @@
-/// The outcome of work that a person may interrupt and that may have a time limit.
+/// The outcome of work that a signal may interrupt and that may have a time limit.
 enum RaceOutcome<Success: Sendable>: Sendable {
     case finished(Success)
     case timedOut
@@ -6,12 +6,12 @@ enum RaceOutcome<Success: Sendable>: Sendable {
     case interrupted
 }
 
-/// Runs `body` until it ends, `limit` has passed, or the person interrupts.
+/// Runs `body` until it ends, `limit` has passed, or a signal arrives.
 ///
-/// In the last two cases `body` is cancelled and has ended when this returns. From the first signal
-/// on, and afterwards, the next one ends the process, so that a second Ctrl-C works.
+/// In the last two cases `body` is cancelled and has ended on return. From the first signal on,
+/// also after the return, the next signal ends the process, so that a second Ctrl-C works.
 ///
-/// - Parameter trap: One made earlier, if a signal before this call must not be lost.
+/// - Parameter trap: A trap created earlier, if a signal before this call must not be lost.
 func race<Success: Sendable>(
     limit: Duration? = nil,
     trap earlier: SignalTrap? = nil,
@@ -26,7 +26,7 @@ func race<Success: Sendable>(
         }
         if let limit {
             group.addTask {
-                // The user's limit; an earlier end cancels it.
+                // The user's time limit; an earlier end of `body` cancels it.
                 try await Task.sleep(for: limit)
                 return .timedOut
             }

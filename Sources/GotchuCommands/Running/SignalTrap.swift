@@ -2,20 +2,20 @@ import CLinux
 import Dispatch
 
 /// Catches the signals by which a person, a closing terminal or a service manager ends a command
-/// that must clean up: SIGINT, SIGTERM and SIGHUP. Once it is made the first signal is kept for its
-/// reader, and the next one ends the process.
+/// that must clean up: SIGINT, SIGTERM and SIGHUP. The first signal is kept for `came`; the next
+/// one ends the process.
 struct SignalTrap: Sendable {
-    /// True while SIGTERM makes the command clean up instead of ending the process.
+    /// A Boolean that is true while SIGTERM starts the clean-up instead of ending the process.
     static var isAwaited: Bool { clinux_catches_interruptions() == 1 }
 
     private let signals: AsyncStream<Void>
 
-    /// Keeps ignored signals ignored, as nohup(1) and a shell's background jobs expect.
+    /// Catches the signals from now on. Ignored ones stay ignored, as nohup(1) and shells expect.
     init() {
         let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         self.signals = signals
-        // Dispatch's own signal sources block their signals in the threads that they use, so that
-        // the next one might end nothing.
+        // Dispatch's signal sources are not used: they block their signals in Dispatch's threads,
+        // so that the next signal might end nothing.
         // SAFETY: a source may be cancelled from any thread; nothing else is done to it.
         nonisolated(unsafe) let source = DispatchSource.makeReadSource(
             fileDescriptor: clinux_catch_interruptions()
@@ -28,7 +28,7 @@ struct SignalTrap: Sendable {
         source.resume()
     }
 
-    /// Returns `true` once a signal came; `false` if the task was cancelled. To be called once.
+    /// Returns `true` once a signal was caught, `false` if the task was cancelled. Call it once.
     func came() async -> Bool {
         for await _ in signals { return true }
         return false

@@ -6,7 +6,7 @@ import Synchronization
 /// A command that calls the daemon: parse, one client call, render.
 protocol SocketCommand: ReportingCommand {
     /// Runs the command. Throws `CommandFailure`, `LocalClientFailure`, or `ExitCode` if everything
-    /// was printed already.
+    /// is already printed.
     func run(_ client: LocalClient, _ output: Output) async throws
 }
 

@@ -1,6 +1,6 @@
 extension String {
-    /// Returns the number of letters to change, insert, remove or swap with the next one to get the
-    /// other word (optimal string alignment).
+    /// Returns the number of edits (changes, insertions, deletions, swaps of neighbours) that turn
+    /// this word into the other (optimal string alignment).
     func distance(to other: String) -> Int {
         let (left, right) = (Array(self), Array(other))
         var rows = [Array(0...right.count)]

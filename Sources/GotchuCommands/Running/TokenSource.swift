@@ -1,9 +1,9 @@
 import Glibc
 import ServiceProcess
 
-/// The source of a token: a file, a pipe, or hidden input. Never an argument.
+/// The source of a token: a file, a pipe or hidden input. Never a command-line argument.
 struct TokenSource {
-    /// The longest token, in bytes: tokens have a few hundred, and a longer file is something else.
+    /// The longest token, in bytes: tokens have a few hundred; a longer file is not a token.
     static let limit = 16 * 1024
 
     /// The path; `nil` for standard input.

@@ -26,21 +26,21 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
 
     static let allValueStrings = ["ready", "near", "tap", "paid:ID"]
 
-    /// A Boolean that is true if it depends on what is heard.
+    /// A Boolean that is true if it depends on the presences heard.
     var needsSessions: Bool { self == .near || self == .tap }
 
     /// The state of a condition after an event.
     enum Truth: Equatable, Sendable {
         case holds
-        /// It cannot become true any more, for this reason.
+        /// It cannot become true any more; the text is the reason.
         case impossible(String)
         /// The object does not exist, or this user may not see it.
         case notShown
-        /// It is not true yet, or the event concerns something else.
+        /// Not true yet, or the event does not concern it.
         case open
     }
 
-    /// Evaluates the condition after an event, which `list` has applied already.
+    /// Evaluates the condition after an event that was already applied to `list`.
     func judge(_ event: Event, list: PresenceList) -> Truth {
         switch self {
         case .ready:
@@ -103,7 +103,7 @@ extension WaitCondition: CustomStringConvertible {
 }
 
 extension RequestView {
-    /// True if the text is the request's id, its present EID, or the one that it began with.
+    /// Returns true if the text is the request's id, its current EID or its first EID.
     func matches(_ text: String) -> Bool {
         id.rawValue == text || [eid, firstEID].contains { $0?.description == text.lowercased() }
     }

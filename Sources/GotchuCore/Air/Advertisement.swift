@@ -16,12 +16,12 @@ package struct HeardAdvertisement: Equatable, Sendable {
         self.localName = localName
     }
 
-    /// Decides if this is one of ours.
+    /// Decides if this advertisement is one of ours.
     ///
     /// In this order: service data of exactly ten hex digits; else our UUID beside a local name of
-    /// exactly ten hex digits (an iPhone cannot send service data); else not ours. A bare name
-    /// without the UUID is never accepted, and a name does not make up for service data that is no
-    /// EID: that is another product's advertisement.
+    /// exactly ten hex digits (an iPhone cannot send service data); else not ours. A name without
+    /// the UUID is never accepted. Service data that is not an EID belongs to another product: the
+    /// name is then ignored.
     package func recognise() -> Recognition {
         if let serviceData {
             if let eid = EID(hex: serviceData) { return .ours(eid, .serviceData) }
@@ -44,10 +44,10 @@ package struct HeardAdvertisement: Equatable, Sendable {
 package enum StrangerReason: String, CaseIterable, Codable, Sendable {
     /// A Tile's service data, which begins `02 00` and is as long as an EID.
     case tile
-    /// Service data or a name under our UUID of another length than an EID's.
+    /// Service data or a name under our UUID whose length is not an EID's.
     case length
     /// The right length, but not hex digits.
     case charset
-    /// Neither service data under our UUID, nor a name beside it.
+    /// No service data under our UUID, and no local name together with it.
     case noService = "no_service"
 }

@@ -1,10 +1,10 @@
-/// Selects the open requests that are on the air at a moment, when an adapter cannot advertise all
-/// at once. Pure.
+/// Selects the open requests to advertise now ("on the air") when the adapter cannot advertise all
+/// of them at once. Pure.
 ///
-/// The newest is on the air at once, because a person has just made it. Those beyond the capacity
-/// take turns; the one that has waited longest is next.
+/// A new request is advertised immediately, because a person has just made it. If there are more
+/// requests than slots, they rotate: the one that has waited longest is next.
 package struct AirSchedule: Sendable {
-    /// The time that a request stays on the air while others wait: long enough for a tap.
+    /// The time that a request stays on the air while others wait. Long enough for a tap.
     package static let turn: Duration = .seconds(4)
 
     /// The number of advertisements that the adapter can have for us; `nil` if that is not known.
@@ -14,7 +14,7 @@ package struct AirSchedule: Sendable {
         var isOn: Bool
         /// The time at which it went on the air, or began to wait.
         var since: MonotonicTime
-        /// The number of changes before: it orders those of one moment.
+        /// A sequence number that orders turns with the same time.
         var order: Int
     }
 
@@ -25,12 +25,11 @@ package struct AirSchedule: Sendable {
         self.capacity = capacity
     }
 
-    /// The number of requests on the air at once. One advertisement stays free where there are
-    /// several, so that an EID can be replaced, and a new request advertised, before an old one is
-    /// removed.
+    /// The number of requests on the air at once. If the capacity allows, one slot stays free, so
+    /// that an EID can be replaced, and a new request advertised, before an old one is removed.
     package var room: Int { capacity.map { max(1, $0 - 1) } ?? Int.max }
 
-    /// Adds a request, on the air from now on.
+    /// Adds a request and puts it on the air.
     package mutating func add(_ id: SessionID, at now: MonotonicTime) {
         set(id, isOn: true, at: now)
     }
@@ -55,7 +54,7 @@ package struct AirSchedule: Sendable {
         return Set(turns.filter(\.value.isOn).keys)
     }
 
-    /// The time at which `advance` will change something without an event; `nil` if none waits.
+    /// The time at which `advance` must be called if no event comes first; `nil` if none waits.
     package var nextChange: MonotonicTime? {
         guard turns.values.contains(where: { !$0.isOn }) else { return nil }
         return turns.values.filter(\.isOn).map { $0.since + Self.turn }.min()
@@ -70,7 +69,7 @@ package struct AirSchedule: Sendable {
         turns[id] = Turn(isOn: isOn, since: now, order: lastOrder)
     }
 
-    /// Returns the requests that are on the air, or that wait, the longest first.
+    /// Returns the requests that are on the air, or those that wait; the longest first.
     private func inOrder(isOn: Bool) -> [SessionID] {
         turns.filter { $0.value.isOn == isOn }.sorted { $0.value.order < $1.value.order }.map(\.key)
     }

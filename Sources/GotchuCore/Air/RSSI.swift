@@ -3,7 +3,7 @@ package struct RSSI: Hashable, Comparable, Sendable {
     /// −127 … −1 or 1 … 20 dBm.
     package let dBm: Int
 
-    /// Accepts what a controller can have measured.
+    /// Creates a level from a value that a controller can have measured.
     ///
     /// - Returns: `nil` for 127 ("not available", Core Specification Vol 4 Part E 7.7.65.2), for 0
     ///   (BlueZ's "unknown") and for anything above 20 or below −127 dBm. An unknown level never

@@ -1,10 +1,10 @@
-/// Decides how long reports of advertisements gather before they are read.
+/// Decides how long advertisement reports are collected before they are read as a batch.
 ///
-/// Waking a thread costs more than reading a frame. Where many come, reading each by itself is most
-/// of the work; nobody at a till notices eighty milliseconds.
+/// Waking a thread costs more than reading a frame. At a high rate, reading each frame by itself
+/// would be most of the work, and a delay of 80 ms is not noticed at a till.
 package struct ReadingPace: Sendable {
-    /// The number of reports in a window from which on they gather: 160 a second. While they do, a
-    /// window ends with a reading, so that they still do at 125.
+    /// The number of reports per window that starts batching: 160 a second. While batching, a
+    /// window ends with a read, so that batching continues down to 125 a second.
     static let busyCount = 40
     package static let window: Duration = .milliseconds(250)
     static let pause: Duration = .milliseconds(80)
@@ -15,7 +15,7 @@ package struct ReadingPace: Sendable {
 
     package init() {}
 
-    /// - Returns: The pause before the next reading.
+    /// - Returns: The pause before the next read; `nil` for none.
     package mutating func read(_ frames: Int, now: MonotonicTime) -> Duration? {
         count += frames
         guard let end = windowEnd else {
@@ -23,7 +23,7 @@ package struct ReadingPace: Sendable {
             return nil
         }
         if now >= end {
-            // After a silence the count covers a longer time, so the next window decides.
+            // After a silence the count covers more than a window, so the next window decides.
             isBusy = count >= Self.busyCount && now - end < Self.window
             count = 0
             windowEnd = now + Self.window

@@ -12,7 +12,7 @@ package struct Sighting: Hashable, Sendable {
     /// The received level; `nil` if the controller did not report one.
     package let rssi: RSSI?
 
-    /// The adapter that heard it, by BlueZ's name (`hci0`) or the simulated radio's.
+    /// The adapter that heard it: BlueZ's name (`hci0`) or the simulated radio's.
     package let adapter: String
 
     package init(

@@ -1,38 +1,40 @@
-/// Decides what the customer's display shows. Pure: events and the time in, a `DisplayView` out.
+/// Decides what the customer's display shows. Pure: takes events and the time, returns a
+/// `DisplayView`.
 ///
-/// The newest request is shown, until it has ended and been seen; then an older one that is still
-/// open. "Nothing was charged" is shown only where it is certain: by the payment server's word, or
-/// because no phone has ever heard of the request. An end that only this machine's clock knows is
-/// `checking`.
+/// Shows the newest request until it has ended and its end was shown; then an older one that is
+/// still open. "Nothing was charged" is shown only where it is certain: confirmed by the payment
+/// server, or because no phone can have seen the request. An end known only from this machine's
+/// clock is shown as `checking`.
 package struct DisplayFlow: Sendable {
-    /// A thing that happened.
+    /// An event that may change the display.
     package enum Event: Sendable {
-        /// Requests can be made and paid now, or not.
+        /// Requests can, or cannot, be made and paid now.
         case readinessChanged(isReady: Bool)
         case serverChanged(isAnswering: Bool)
-        /// The payment server is asked for a session. The number names the attempt from now on.
+        /// A session is requested from the payment server. The number identifies the attempt.
         case asking(Int, TippedAmount, memo: String?)
-        /// There will be none: nobody can have paid it.
+        /// The session was not created: nobody can have paid it.
         case askingFailed(Int)
         case opened(Int, DisplayRequest)
-        /// A request of before the daemon's start; the payment server has not spoken of it yet.
+        /// A request from before the daemon's start, not yet confirmed by the payment server.
         case resumed(DisplayRequest)
         case changed(DisplayRequest)
-        /// The payment server has spoken of a request, which is as it was.
+        /// The payment server has confirmed that a request is unchanged.
         case confirmed(SessionID)
     }
 
-    /// The requests that are remembered, the newest.
+    /// The maximum number of requests kept; the oldest are dropped.
     static let requestLimit = 48
-    /// The time after which an attempt to ask counts as failed.
+    /// The timeout of an attempt to create a session.
     static let askingLimit: Duration = .seconds(10)
-    /// The time for which a radio or server may be away before payments count as closed.
+    /// The time for which the radio or the server may be unavailable before the display shows
+    /// `closed`.
     static let closingDelay: Duration = .seconds(5)
 
     private(set) var requests: [DisplayedRequest] = []
     private var isServerSilent = false
     private var isReady = false
-    /// The time since which `isReady` has been false; `nil` at first.
+    /// The time at which `isReady` last became false; `nil` if it never did.
     private var unreadySince: MonotonicTime?
 
     package init() {}
@@ -63,7 +65,7 @@ package struct DisplayFlow: Sendable {
         }
     }
 
-    /// The things to show now.
+    /// Returns what to show now.
     package func view(at now: MonotonicTime) -> DisplayView {
         guard let shown = shown(at: now), let state = shown.state(at: now) else {
             return DisplayView(isOpen(at: now) ? .idle : .closed)
@@ -80,12 +82,12 @@ package struct DisplayFlow: Sendable {
         view.eid = request.eid
         view.ending = .init(at: request.expiresAt, total: request.lifetime)
         view.isOffAir = shown.isOffAir(at: now)
-        // Also off the air: the payment server knows it all the same.
+        // Shown even while off the air: the link needs only the payment server.
         if state == .waiting { view.payLink = request.payLink }
         return view
     }
 
-    /// The next time at which the view changes by itself, if it does.
+    /// Returns the next time at which the view changes without an event; `nil` if it does not.
     package func nextChange(after now: MonotonicTime) -> MonotonicTime? {
         var moments = requests.flatMap(\.moments)
         if let unreadySince, !isReady { moments.append(unreadySince + Self.closingDelay) }
@@ -100,7 +102,7 @@ package struct DisplayFlow: Sendable {
         requests.last { $0.state(at: now) != nil }
     }
 
-    /// Adds a request. The end of an earlier one is another customer's affair from now on.
+    /// Adds a request. Earlier ends are dismissed: they concern another customer.
     private mutating func add(_ request: DisplayedRequest) {
         for index in requests.indices where requests[index].hasEnded {
             requests[index].isDismissed = true
@@ -109,8 +111,8 @@ package struct DisplayFlow: Sendable {
         if requests.count > Self.requestLimit { requests.removeFirst() }
     }
 
-    /// Changes a request that is remembered: the end of another was seen, or never was to be. One
-    /// that ends while another is shown is not shown later.
+    /// Changes a request; ignored if it is no longer kept. If it ends while another request is
+    /// shown, its end is not shown later.
     private mutating func change(
         _ key: DisplayedRequest.Key,
         at now: MonotonicTime,

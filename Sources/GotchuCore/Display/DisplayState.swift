@@ -2,9 +2,9 @@
 package enum DisplayState: String, CaseIterable, Codable, Sendable {
     /// Ready for a payment.
     case idle
-    /// Payments cannot be taken.
+    /// Payments are not possible.
     case closed
-    /// The payment server is being asked for a session.
+    /// A session is being requested from the payment server.
     case preparing
     /// On the air, or about to be again.
     case waiting
@@ -12,22 +12,22 @@ package enum DisplayState: String, CaseIterable, Codable, Sendable {
     case near
     /// A payer has locked the session.
     case confirming
-    /// A payer has locked the session and not paid.
+    /// A payer's lock has ended without a payment.
     case released
     case paid, expired, cancelled
-    /// The end is not known; it is being asked for.
+    /// The outcome is unknown; the payment server is being asked for it.
     case checking
-    /// The session could not be made.
+    /// The session could not be created.
     case unavailable
-    /// Nothing comes from gotchud. Only a display can know.
+    /// The display receives nothing from gotchud. Set by the display itself.
     case offline
 
-    /// The silence of gotchud after which a display is `offline`, and that after which it is
-    /// `closed`. The state comes every 5 s at least.
+    /// The times without a message from gotchud after which a display is `offline`, and `closed`.
+    /// gotchud sends the state at least every 5 s.
     package static let offlineDelay: Duration = .seconds(12)
     package static let closedDelay: Duration = .seconds(72)
 
-    /// A Boolean that is true while the customer is asked to pay, and can.
+    /// A Boolean that is true while the customer is asked to pay and can pay.
     package var isAsking: Bool {
         switch self {
         case .preparing, .waiting, .near, .confirming: true
@@ -37,7 +37,7 @@ package enum DisplayState: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    /// A Boolean that is true while a customer's payment may still end in one way or another.
+    /// A Boolean that is true while the outcome of a customer's payment is still open.
     package var isUnsettled: Bool { isAsking || [.released, .checking, .offline].contains(self) }
 }
 
@@ -58,16 +58,16 @@ package struct DisplayRequest: Equatable, Sendable {
     /// The expiry by this machine's clock.
     package let expiresAt: MonotonicTime
     package let isOnAir: Bool
-    /// The time at which a payer's phone last came to the display.
+    /// The time at which a payer's phone was last noticed at the display.
     package let noticedAt: MonotonicTime?
-    /// The address at which a browser pays it.
+    /// The URL at which it can be paid in a browser.
     package let payLink: String?
-    /// The shares of a bill that several pay, or the places of a contest.
+    /// The shares of a split bill, or the places of a contest.
     package let shares: Shares?
 
     package enum Shares: Equatable, Sendable {
         case paid(Int64, of: Int64)
-        /// The places of a contest that are left.
+        /// The number of places left in a contest.
         case left(Int64)
     }
 
@@ -100,7 +100,7 @@ package struct DisplayRequest: Equatable, Sendable {
     }
 }
 
-/// The things that a customer is shown at one moment. Never the payer, a session's id, a balance or
+/// The content of the display at one moment. Never contains the payer, a session's id, a balance or
 /// an earlier customer's amount.
 package struct DisplayView: Equatable, Sendable {
     package let state: DisplayState
@@ -108,13 +108,13 @@ package struct DisplayView: Equatable, Sendable {
     package var memo: String?
     package var payee: String?
     package var payLink: String?
-    /// The shares of a bill that several pay, once one is paid.
+    /// The shares of a split bill once one is paid, or the places left in a contest.
     package var shares: DisplayRequest.Shares?
-    /// The EID on the air, while the customer can compare it or scan its code.
+    /// The EID on the air; set while the customer can compare it or scan its code.
     package var eid: EID?
-    /// The end of the time to pay, and all of that time.
+    /// The end of the time to pay, and its total length.
     package var ending: Ending?
-    /// A Boolean that is true if the request has been off the air for longer than a change takes.
+    /// A Boolean that is true if the request has been off the air longer than an EID change takes.
     package var isOffAir = false
     /// A Boolean that is true if the payment server does not answer.
     package var isServerSilent = false

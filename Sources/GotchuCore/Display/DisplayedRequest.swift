@@ -1,4 +1,4 @@
-/// One request of the display, with the times that its states stand on.
+/// One request of the display, with the times from which its state is computed.
 struct DisplayedRequest: Sendable {
     enum Key: Equatable, Sendable {
         case attempt(Int)
@@ -13,14 +13,14 @@ struct DisplayedRequest: Sendable {
         case ended(DisplayState, since: MonotonicTime)
     }
 
-    /// The time for which a lock is not shown: a payment that takes less has no flash before it.
+    /// The delay before a lock is shown, so that a fast payment does not flash `confirming`.
     static let lockDelay: Duration = .milliseconds(400)
-    /// The time off the air that a change of the EID or a turn takes.
+    /// The time off the air that is normal when the EID or the turn changes.
     static let airGap: Duration = .seconds(1)
     static let noticeHold: Duration = .seconds(10)
     static let releaseHold: Duration = .seconds(5)
     static let failureHold: Duration = .seconds(6)
-    /// The time for which the payment server's word is waited for after the expiry.
+    /// The time to wait after the expiry for the payment server to report the outcome.
     static let expiryGrace: Duration = .seconds(2)
 
     var key: Key
@@ -28,9 +28,9 @@ struct DisplayedRequest: Sendable {
     let memo: String?
     var stage: Stage
     private(set) var request: DisplayRequest?
-    /// A Boolean that is false until the payment server has spoken of it.
+    /// A Boolean that is false for a resumed request until the payment server has confirmed it.
     var isConfirmed = true
-    /// A Boolean that is true if its end is not shown (any more).
+    /// A Boolean that is true if its end must not be shown (any more).
     var isDismissed = false
     private var noticedAt: MonotonicTime?
     private var releasedAt: MonotonicTime?
@@ -48,7 +48,7 @@ struct DisplayedRequest: Sendable {
         apply(request, at: now)
     }
 
-    /// A Boolean that is true if no more can be paid, as far as is known here.
+    /// A Boolean that is true if it can no longer be paid, as far as this machine knows.
     var hasEnded: Bool {
         switch stage {
         case .failed, .ended: true
@@ -56,7 +56,7 @@ struct DisplayedRequest: Sendable {
         }
     }
 
-    /// True if nothing will be shown of it, nor asked about it.
+    /// Returns true if it can be dropped: its end is no longer shown, and its outcome is known.
     func isOver(at now: MonotonicTime) -> Bool {
         switch stage {
         case .ended(.checking, _), .open, .locked, .asked: false
@@ -66,7 +66,7 @@ struct DisplayedRequest: Sendable {
 
     mutating func apply(_ new: DisplayRequest, at now: MonotonicTime) {
         let old = request
-        // The ledger's word is final.
+        // A final state reported by the payment server never changes.
         if let old, [.paid, .expired, .cancelled].contains(old.phase) { return }
         request = new
         amount = new.amount
@@ -90,7 +90,7 @@ struct DisplayedRequest: Sendable {
         offAirSince.map { now - $0 >= Self.airGap } ?? false
     }
 
-    /// The state in which it is shown; `nil` if it is not.
+    /// Returns the state in which it is shown; `nil` if it is not shown.
     func state(at now: MonotonicTime) -> DisplayState? {
         switch stage {
         case .asked(let since):
@@ -117,7 +117,7 @@ struct DisplayedRequest: Sendable {
         return noticed == nil ? .waiting : .near
     }
 
-    /// The times at which its state may change by itself.
+    /// The times at which its state may change without an event.
     var moments: [MonotonicTime] {
         switch stage {
         case .asked(let since):
@@ -139,7 +139,7 @@ struct DisplayedRequest: Sendable {
         return moments.compactMap(\.self)
     }
 
-    /// The time for which an end is shown, unless the next request comes.
+    /// Returns the time for which an end is shown unless another request comes.
     private static func hold(of state: DisplayState) -> Duration {
         switch state {
         case .paid: .seconds(8)

@@ -1,6 +1,6 @@
 /// A Prometheus histogram of durations. Pure.
 package struct Histogram: Equatable, Sendable {
-    /// The upper bounds of the buckets, ascending; longer observations are in none of them.
+    /// The upper bounds of the buckets, ascending; longer observations are in no bucket.
     package let bounds: [Duration]
     /// The sum of all observations.
     package private(set) var sum: Duration = .zero
@@ -14,7 +14,7 @@ package struct Histogram: Equatable, Sendable {
         counts = Array(repeating: 0, count: bounds.count)
     }
 
-    /// Buckets for operations on this machine: an event's way to a reader, a sync of the disk.
+    /// Buckets for local operations, such as delivering an event or syncing the disk.
     package static let local = Histogram(
         bounds: [
             .microseconds(100), .microseconds(250), .microseconds(500), .milliseconds(1),
@@ -23,7 +23,7 @@ package struct Histogram: Equatable, Sendable {
         ]
     )
 
-    /// Buckets for waits of a person.
+    /// Buckets for times that a person waits.
     package static let human = Histogram(
         bounds: [
             .milliseconds(250), .milliseconds(500), .seconds(1), .milliseconds(1500), .seconds(2),
@@ -34,7 +34,7 @@ package struct Histogram: Equatable, Sendable {
     package mutating func observe(_ duration: Duration) {
         sum += duration
         count += 1
-        // The bucket of this duration; the page adds up those below.
+        // Only this bucket is counted; `cumulativeCounts` adds up the lower ones.
         guard let index = bounds.firstIndex(where: { duration <= $0 }) else { return }
         counts[index] += 1
     }

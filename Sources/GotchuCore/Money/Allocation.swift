@@ -1,4 +1,4 @@
-/// The division of an amount among several, in whole minor units, without a loss.
+/// Functions that divide an amount in whole minor units; the parts always add up to it.
 package enum Allocation {
     /// Divides an amount by weights: each part is its exact share rounded down, then the largest
     /// remainders get one unit more, equal ones in order.
@@ -27,7 +27,7 @@ package enum Allocation {
         return parts
     }
 
-    /// Divides an amount into equal shares; the first are one unit larger where it does not divide.
+    /// Divides an amount into equal shares; a remainder is spread over the first, one unit each.
     ///
     /// - Parameters:
     ///   - total: Minor units, not negative.

@@ -1,17 +1,17 @@
-/// A state machine that brings one payment or refund to its definite end. Pure: no clock, no
-/// network, no journal.
+/// A state machine that drives one payment or refund to its final outcome. Pure: it uses no clock,
+/// network or journal itself.
 ///
-/// Every flow keeps these rules: nothing is sent before the journal has it; only a definite answer
-/// ends it; "declined" is said only when it is certain that no money has moved and none will.
+/// Rules of every flow: nothing is sent before it is in the journal; only a definite answer ends
+/// it; "declined" is reported only if it is certain that no money has moved and none will.
 package protocol MoneyFlow: Sendable {
-    /// A call to the payment server.
+    /// A request to the payment server.
     associatedtype Question: Sendable
     /// The part of an open flow's state that must survive a crash.
     associatedtype Progress: Codable, Equatable, Sendable
 
     /// Applies an event and returns the next action.
     ///
-    /// - Parameter jitter: 0 …< 1, for the next wait should there be one.
+    /// - Parameter jitter: 0 …< 1, used if the next action is a wait.
     mutating func handle(
         _ event: MoneyFlowEvent,
         jitter: Double
@@ -24,15 +24,15 @@ package enum MoneyFlowEvent: Sendable {
     case answered(PaymentAnswer)
     case journalled
     case journalFailed
-    /// - Parameter elapsed: The time since the flow was started, the machine being asleep or not.
+    /// - Parameter elapsed: The time since the flow was started, including suspend.
     case waited(elapsed: Duration)
-    /// A person has cancelled it before anything was sent, and the journal has that.
+    /// It was cancelled by a person before anything was sent, and the journal has recorded that.
     case cancelled
 }
 
 /// The next step of a `MoneyFlow`.
 package enum MoneyFlowAction<Question, Progress: Codable & Equatable & Sendable> {
-    /// Ask the payment server, then report `.answered`.
+    /// Send the request to the payment server, then report `.answered`.
     case ask(Question)
     /// Write the stage to the journal and sync it, then report `.journalled`, `.journalFailed` or
     /// `.cancelled`.
@@ -46,12 +46,12 @@ package enum MoneyFlowAction<Question, Progress: Codable & Equatable & Sendable>
 extension MoneyFlowAction: Equatable where Question: Equatable {}
 extension MoneyFlowAction: Sendable where Question: Sendable {}
 
-/// The journal's word on a payment or refund.
+/// The state of a payment or refund as stored in the journal.
 package enum MoneyStage<Progress: Codable & Equatable & Sendable>: Codable, Equatable, Sendable {
     case open(Progress)
     case ended(PaymentEnd)
 
-    /// The definite end; `nil` while it is open.
+    /// The final outcome; `nil` while it is open.
     package var end: PaymentEnd? {
         switch self {
         case .open: nil
@@ -60,15 +60,15 @@ package enum MoneyStage<Progress: Codable & Equatable & Sendable>: Codable, Equa
     }
 }
 
-/// The definite end of a payment or refund.
+/// The final outcome of a payment or refund.
 package enum PaymentEnd: Codable, Equatable, Sendable {
     case paid(Receipt)
     case declined(Decline)
 
-    /// A Boolean that is true if the end may be published although the journal does not have it.
+    /// A Boolean that is true if the outcome may be published even if it cannot be journalled.
     ///
-    /// "Paid" may: the next start asks with the same key and gets the same answer. "Declined" may
-    /// not: the next start would go on from the journal's older record, and charge somebody who was
+    /// "Paid" may: after a restart, the same key gets the same answer. "Declined" may not: after a
+    /// restart, the flow would continue from the older journal record and charge a payer who was
     /// told that nothing was paid.
     var needsNoJournal: Bool {
         switch self {

@@ -1,27 +1,27 @@
 /// The meaning of the payment server's answer to a lock or a send.
 package enum PaymentAnswer: Equatable, Sendable {
-    /// It was carried out. The receipt of a lock is empty.
+    /// The request was carried out. The receipt of a lock is empty.
     case done(Receipt)
-    /// Not done. `isReplay`: the server had remembered this refusal under the key and repeats it:
+    /// The request was refused. `isReplay`: the server repeats a refusal stored under the key;
     /// nothing can ever be done under that key.
     case refused(Decline, isReplay: Bool = false)
     /// The token was not accepted; nothing was decided about the payment.
     case unauthorized(Decline)
-    /// No answer, or one that says nothing definite. `retryAfter` if the server said so.
+    /// No answer, or no definite one. `retryAfter`: the server's `Retry-After`, if it sent one.
     case unknown(retryAfter: Duration?)
-    /// No byte has left: this login or this server is not the payment's.
+    /// Nothing was sent: the current login or server is not the payment's.
     case notAsked(UnresolvedReason)
 }
 
-/// The server's particulars of a payment or refund that it made.
+/// The server's details of a completed payment or refund.
 package struct Receipt: Equatable, Codable, Sendable {
     /// The payer's balance right after it, in minor units.
     package var newBalanceCents: Int64?
     package var transferID: String?
-    /// With a refund: the part of it that was tip, in minor units, if the session allowed tips.
+    /// For a refund: the part of it that was tip, in minor units, if the session allowed tips.
     package var tipCents: Int64?
-    /// A Boolean that is true if it was made under the same key before this payment or refund
-    /// began: nothing more has moved.
+    /// A Boolean that is true if it had been made under the same key before this payment or refund
+    /// began: no further money has moved.
     package var wasMadeBefore: Bool?
 
     package init(
@@ -41,7 +41,7 @@ package struct Receipt: Equatable, Codable, Sendable {
 package struct Decline: Equatable, Codable, Sendable {
     /// The stable code of the server or this daemon.
     package var code: String
-    /// One sentence.
+    /// The explanation for people; one sentence.
     package var detail: String
 
     package init(code: String, detail: String) {
@@ -54,16 +54,16 @@ package struct Decline: Equatable, Codable, Sendable {
         detail: "The session expired before it could be paid."
     )
 
-    /// The cancellation by the person, before anything was sent.
+    /// The decline of a payment that a person cancelled before anything was sent.
     package static let cancelled = Decline(
         code: "PAYMENT_CANCELLED",
         detail: "It was cancelled before anything was sent."
     )
 
-    /// The same refusal in the words that it needs after a send whose answer was lost.
+    /// The same refusal, worded for a payment with an earlier send whose answer was lost.
     ///
-    /// The server had known the session, or it could not have been locked: that it knows it no more
-    /// means that its books are older than the payment.
+    /// The session must have existed, because it was locked. `NOT_FOUND` now means that the
+    /// server's database is older than the payment.
     var afterLostAnswer: Decline {
         guard code == "NOT_FOUND" else { return self }
         return Decline(
@@ -74,8 +74,8 @@ package struct Decline: Equatable, Codable, Sendable {
         )
     }
 
-    /// A Boolean that is true if only the payment server itself, after looking the key up, answers
-    /// a send with this code.
+    /// A Boolean that is true if a send gets this code only from the payment server, and only after
+    /// it has looked the key up.
     var isDecidedByKey: Bool {
         switch code {
         case "INSUFFICIENT_WALLET_BALANCE", "SESSION_BUSY", "SESSION_NOT_LOCKED", "SESSION_PAID",

@@ -1,35 +1,36 @@
-/// The payer's side of one payment: lock, journal, send, journal. One key for its whole life.
+/// The payer's side of one payment: lock, journal, send, journal. Uses one idempotency key
+/// throughout.
 package struct PaymentFlow: MoneyFlow {
-    /// The longest life of a session. Nothing was sent in so much time: nothing can be paid any
-    /// more. Never judged by the wall clock, which may differ from the server's.
+    /// The longest life of a session. If nothing was sent for that long, it can no longer be paid.
+    /// Never measured by the wall clock, which may differ from the server's.
     static let longestSession: Duration = .seconds(300)
 
     package enum Progress: String, Codable, Sendable {
-        /// No send has left: giving up is certain.
+        /// Nothing was sent: the payment can be given up safely.
         case locking
-        /// A send may have left.
+        /// A send may have reached the server.
         case sending
     }
 
     package enum Question: Equatable, Sendable {
         case lock
         case send
-        /// The outcome that the server has for the key, without sending again.
+        /// Gets the outcome stored for the key, without sending again.
         case lookUp
-        /// Lets another payer in at once, instead of when the lock ends by itself.
+        /// Releases the lock, so that another payer need not wait until it expires.
         case unlock
     }
 
     private enum State: Equatable {
         case locking
-        /// The lock is ours; no send may leave before the journal knows of it.
+        /// The lock is ours; nothing may be sent before the journal has recorded it.
         case recordingLock
-        /// `isUncertain`: an earlier send has left and its answer is not known.
+        /// `isUncertain`: the answer to an earlier send is unknown.
         case sending(isUncertain: Bool)
-        /// A send has left, its answer is not known, and the server now refuses without a word on
-        /// the key.
+        /// The answer to an earlier send is unknown, and the server now refuses for a reason that
+        /// says nothing about the key.
         case lookingUp(Decline)
-        /// The lock is released before the end is published: a second try must find it free.
+        /// The lock is released before the end is published, so that another attempt finds it free.
         case unlocking(PaymentEnd)
         case recordingEnd(PaymentEnd)
         case ended
@@ -39,7 +40,7 @@ package struct PaymentFlow: MoneyFlow {
     private var mayHoldLock: Bool
     private var schedule = RetrySchedule()
 
-    /// Continues where the journal says that the payment was left.
+    /// Continues from the state recorded in the journal.
     ///
     /// - Parameter progress: `.locking` for a new payment.
     package init(from progress: Progress) {
@@ -62,8 +63,8 @@ package struct PaymentFlow: MoneyFlow {
             state = .sending(isUncertain: false)
             return .ask(.send)
         case (.recordingLock, .journalFailed):
-            // The journal still says "locking", and the next start would go on from there: it is
-            // not declined, and this run goes on from there too.
+            // The journal still says "locking", and a restart would continue from there. So this
+            // run does not decline either: it goes back to locking.
             state = .locking
             return wait(because: .journal, jitter: jitter)
         case (.locking, .cancelled), (.recordingLock, .cancelled):
@@ -121,16 +122,16 @@ package struct PaymentFlow: MoneyFlow {
         case .done(let receipt): return end(.paid(receipt))
         case .refused(let refusal, let isReplay):
             guard isUncertain else { return end(.declined(refusal)) }
-            // Only what the server decided about this very key says that no earlier send succeeded,
-            // and none will; a refusal at the door (a gateway's, a missing scope's) says nothing.
+            // Only a decision about this key proves that no earlier send succeeded and none will. A
+            // refusal made before the key is looked up (by a gateway, for a missing scope) proves
+            // nothing.
             if isReplay || refusal.isDecidedByKey {
                 return end(.declined(refusal.afterLostAnswer))
             }
             state = .lookingUp(refusal)
             return .ask(.lookUp)
         case .unauthorized(let refusal):
-            // Refused at the door, before the key was looked up: says nothing about an earlier
-            // send.
+            // Refused before the key was looked up: says nothing about an earlier send.
             guard isUncertain else { return end(.declined(refusal)) }
             return wait(because: .unauthorized(refusal), jitter: jitter)
         case .unknown(let retryAfter):
@@ -146,7 +147,7 @@ package struct PaymentFlow: MoneyFlow {
         after refusal: Decline,
         _ jitter: Double
     ) -> MoneyFlowAction<Question, Progress> {
-        // A resend may decide a payment that is undecided or unknown.
+        // If the outcome is still undecided or unknown, it is sent again.
         state = .sending(isUncertain: true)
         switch answer {
         case .done(let receipt): return end(.paid(receipt))

@@ -1,16 +1,14 @@
-/// The payee's side of one refund: ask, journal. It needs no lock: the session was paid to nobody
-/// else.
+/// The payee's side of one refund: request, journal. Needs no lock: only this payee can refund.
 ///
-/// The key follows from the wish and the attempt, and an earlier refund that nobody here remembers
-/// may have used it. A key that the server has declined stays declined for ever, and the last word
-/// is that of the first key after those: another device that does the same comes to the same key,
-/// and nothing is refunded twice.
+/// The key is derived from the parameters and the attempt number, so an earlier refund that this
+/// device does not know may have used it. A declined key stays declined: the next attempt number
+/// gives the next key. Another device derives the same keys, so nothing is refunded twice.
 package struct RefundFlow: MoneyFlow {
-    /// The number of keys that are passed at most, each of which the server has declined for good.
+    /// The maximum number of keys skipped because the server has permanently declined them.
     static let attemptLimit = 100
 
     package struct Progress: Codable, Equatable, Sendable {
-        /// The number of attempts at the same wish before this one, each with a key of its own.
+        /// The number of earlier attempts at the same refund, each with its own key.
         package var attempt: Int
 
         package init(attempt: Int) {
@@ -19,15 +17,15 @@ package struct RefundFlow: MoneyFlow {
     }
 
     package enum Question: Equatable, Sendable {
-        /// The same question again is a resend under the same key.
+        /// Requests the refund; repeated, it is a resend under the same key.
         case refund
     }
 
     private enum State: Equatable {
-        /// `isUncertain`: this key was asked with before, and that answer is not known.
+        /// `isUncertain`: a request with this key may have been sent, and its answer is unknown.
         case asking(isUncertain: Bool)
-        /// The key was an earlier refund's, declined for good; nothing is sent under the next one
-        /// before the journal knows of it.
+        /// The key was permanently declined for an earlier refund; nothing is sent under the next
+        /// one before the journal has recorded it.
         case recordingAttempt
         case recordingEnd(PaymentEnd)
         case ended
@@ -38,7 +36,7 @@ package struct RefundFlow: MoneyFlow {
     private var passed = 0
     private var schedule = RetrySchedule()
 
-    /// - Parameter isResumed: True after a restart: the question may have been asked before.
+    /// - Parameter isResumed: True after a restart: the request may have been sent before.
     package init(from progress: Progress, isResumed: Bool) {
         self.progress = progress
         state = .asking(isUncertain: isResumed)
@@ -78,7 +76,8 @@ package struct RefundFlow: MoneyFlow {
     ) -> MoneyFlowAction<Question, Progress> {
         switch answer {
         case .done(var receipt):
-            // The answer that a resend repeats is this refund's own.
+            // The earlier request repeated here was this refund's own, so nothing was made before
+            // it.
             if isUncertain { receipt.wasMadeBefore = nil }
             return end(.paid(receipt))
         case .refused(_, isReplay: true) where passed < Self.attemptLimit:
@@ -88,8 +87,8 @@ package struct RefundFlow: MoneyFlow {
             return .journal(.open(progress))
         case .refused(let refusal, let isReplay):
             guard isUncertain else { return end(.declined(refusal)) }
-            // As with a payment: only what was decided about this very key counts. The resend is
-            // the only way to ask about it.
+            // As with a payment, only a decision about this key counts. The only way to look it up
+            // is to resend.
             if isReplay || refusal.isDecidedByKey {
                 return end(.declined(refusal.afterLostAnswer))
             }

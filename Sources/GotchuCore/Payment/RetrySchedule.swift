@@ -1,8 +1,8 @@
 /// The delays before the same request is sent again: 2, 4, 8 … 60 seconds, with jitter.
 package struct RetrySchedule: Sendable {
-    /// The first wait.
+    /// The first delay, before jitter.
     package static let firstDelay: Duration = .seconds(2)
-    /// The longest wait, unless the server asked for more.
+    /// The longest delay, unless the server asks for more.
     static let maximumDelay: Duration = .seconds(60)
     /// The longest `Retry-After` that is honored.
     static let maximumRetryAfter: Duration = .seconds(300)
@@ -11,12 +11,12 @@ package struct RetrySchedule: Sendable {
 
     package init() {}
 
-    /// Returns the next wait.
+    /// Returns the next delay.
     ///
     /// - Parameters:
     ///   - retryAfter: The server's `Retry-After`: the wait is at least as long.
     ///   - jitter: 0 …< 1, uniformly random: the wait is 50 to 100 % of the schedule's, so that
-    ///     payers that were cut off together do not come back together ("equal jitter").
+    ///     clients disconnected together do not retry together ("equal jitter").
     package mutating func next(retryAfter: Duration?, jitter: Double) -> Duration {
         precondition((0..<1).contains(jitter), "jitter is a fraction")
         let doubled = Self.firstDelay * (1 << min(attempt, 5))

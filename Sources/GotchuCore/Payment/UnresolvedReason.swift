@@ -1,19 +1,19 @@
-/// The reason why the end of an open payment or refund is not known yet.
+/// The reason why the outcome of an open payment or refund is not known yet.
 package enum UnresolvedReason: Equatable, Sendable {
-    /// The server did not answer, or said nothing definite.
+    /// The server did not answer, or gave no definite answer.
     case noAnswer
-    /// The server answers with something that says nothing about the payment.
+    /// The server refuses for a reason that says nothing about the payment.
     case refused(Decline)
     /// The server does not accept the login any more.
     case unauthorized(Decline)
-    /// The next step cannot be journalled, and is not done before it is.
+    /// Writing to the journal failed; the next step waits for it.
     case journal
-    /// Another user is logged in: nothing is sent in the first one's name.
+    /// Another user is logged in: nothing is sent on behalf of the payment's user.
     case otherLogin
     /// Another payment server is configured: nothing is sent there.
     case otherServer
 
-    /// The server's words, if they are the reason.
+    /// The server's refusal, if that is the reason.
     package var refusal: Decline? {
         switch self {
         case .noAnswer, .journal, .otherLogin, .otherServer: nil
@@ -21,6 +21,6 @@ package enum UnresolvedReason: Equatable, Sendable {
         }
     }
 
-    /// A Boolean that is false if a person is needed.
+    /// A Boolean that is true if it resolves without a person's help.
     package var endsByItself: Bool { self == .noAnswer || self == .journal }
 }

@@ -1,25 +1,26 @@
 /// The levels that one adapter measured at tap distance and at one metre, and the thresholds
 /// computed from them.
 package struct Calibration: Codable, Equatable, Sendable {
-    /// Held against the till, as a customer does.
+    /// The levels at tap distance: held against the till, as a customer does.
     package let tap: LevelPercentiles
-    /// One metre away.
+    /// The levels at a distance of one metre.
     package let metre: LevelPercentiles
 
-    /// Fewer samples than this at one distance say too little about its percentiles.
+    /// The minimum number of samples at each distance; with fewer, the percentiles are unreliable.
     package static let minimumSamples = 30
-    /// By how many dB nine of ten samples at tap distance must exceed nine of ten at one metre.
-    /// What two distances overlap in, no threshold can tell apart.
+    /// The minimum difference in dB between the 10th percentile at tap distance and the 90th
+    /// percentile at one metre. If the levels overlap, no threshold can separate them.
     static let minimumGap = 8
 
-    /// The dead bands of the defaults, in dB; a wider one would reach down to the level at 1 m.
+    /// The widths of the default dead bands, in dB; a wider tap band would reach the level at 1 m.
     private static let widestTapBand = 10.0
     private static let nearBand = 8.0
 
     /// The reason why measurements give no thresholds.
     package enum Refusal: Error, Equatable, Sendable {
         case tooFewSamples(place: Place, count: Int)
-        /// Nine of ten are above `tap` there and below `metre` here, in dBm.
+        /// The levels overlap. `tap` is the 10th percentile at tap distance, `metre` the 90th at
+        /// one metre, in dBm.
         case overlap(tap: Int, metre: Int)
     }
 
@@ -46,22 +47,21 @@ package struct Calibration: Codable, Equatable, Sendable {
         self.metre = metre
     }
 
-    /// Entered by nine of ten samples at tap distance, with a quarter of the gap to spare; left
-    /// above what is heard at one metre, so that stepping back ends it.
+    /// The tap thresholds. `enter` is a quarter of the gap below the 10th percentile at tap
+    /// distance; `leave` is above the levels at one metre, so that stepping back ends a tap.
     package var tapThresholds: ProximityPolicy.Thresholds {
         let gap = Double(tap.p10 - metre.p90)
         let enter = Double(tap.p10) - gap / 4
         return .init(enter: enter, leave: max(enter - Self.widestTapBand, Double(metre.p90) + 1))
     }
 
-    /// Entered by nine of ten samples at one metre.
+    /// The near thresholds. `enter` is just below the 10th percentile at one metre.
     package var nearThresholds: ProximityPolicy.Thresholds {
         let enter = Double(metre.p10) - 1
         return .init(enter: enter, leave: enter - Self.nearBand)
     }
 
-    /// A Boolean that is true if the values can have been measured: what is read from a file is
-    /// checked again.
+    /// A Boolean that is true if the values are plausible. Checked again after reading a file.
     package var isSound: Bool {
         [tap, metre].allSatisfy {
             $0.count >= Self.minimumSamples && $0.p10 <= $0.p50 && $0.p50 <= $0.p90
@@ -71,7 +71,7 @@ package struct Calibration: Codable, Equatable, Sendable {
 }
 
 extension Calibration.Refusal {
-    /// One sentence that says what was measured and why it is no use.
+    /// A sentence that says what was measured and why it cannot be used.
     package var sentence: String {
         switch self {
         case .tooFewSamples(.tap, let count):

@@ -2,9 +2,9 @@ import Glibc
 
 /// Filters measurements into a level: the median of the last five, then an exponential average.
 ///
-/// The median drops the outliers of the three advertising channels and of a turning hand; the
-/// average smooths the rest, and keeps up with a moving device. All of it is monotone: raising any
-/// sample never lowers the level.
+/// The median drops outliers (three advertising channels, a turning hand). The average smooths the
+/// rest and stays within `policy.lag` dB of the median, so that it follows a moving device. The
+/// filter is monotone: raising a sample never lowers the level.
 struct LevelFilter: Sendable {
     /// The number of samples in the median.
     static let window = 5
@@ -13,7 +13,7 @@ struct LevelFilter: Sendable {
     /// The time of the last sample.
     private(set) var lastTime: MonotonicTime?
 
-    /// The filtered level in dBm, once there was a sample.
+    /// The filtered level in dBm; `nil` before the first sample.
     private(set) var level: Double?
 
     /// The last measurement.

@@ -2,14 +2,14 @@
 package struct LevelPercentiles: Codable, Equatable, Sendable {
     /// The number of samples.
     package let count: Int
-    /// The level that nine of ten samples reach.
+    /// The 10th percentile: at least 90 % of the samples are at or above it.
     package let p10: Int
     /// The median.
     package let p50: Int
-    /// The level that one of ten samples exceeds.
+    /// The 90th percentile: at most 10 % of the samples are above it.
     package let p90: Int
 
-    /// Computes percentiles by the nearest rank; `nil` without a sample.
+    /// Computes percentiles by the nearest-rank method; `nil` if there are no samples.
     package init?(_ samples: [RSSI]) {
         guard !samples.isEmpty else { return nil }
         let sorted = samples.map(\.dBm).sorted()

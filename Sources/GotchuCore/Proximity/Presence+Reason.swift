@@ -4,7 +4,7 @@ extension Presence {
     /// - Parameter margin: The lead over the next best in dB, as the board computes it.
     package func reason(margin: Double?) -> String {
         guard let level else { return "no signal level was given" }
-        // Built as bytes: it is part of nearly every event.
+        // Built as bytes for speed: it is part of nearly every event.
         var text = TextBytes(capacity: 96)
         text.add(level: level)
         text.add(" dBm")

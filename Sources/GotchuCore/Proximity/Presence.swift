@@ -8,10 +8,10 @@ package struct Presence: Sendable {
     /// The adapter that hears it best.
     package private(set) var adapter: String
 
-    /// The learnt time between advertisements; `nil` after a single one.
+    /// The smoothed time between advertisements; `nil` after a single one.
     package private(set) var interval: Duration?
 
-    /// The verdict, which also depends on other presences: set by the board.
+    /// The verdict. Set by the board, because it also depends on other presences.
     package internal(set) var verdict: Verdict = .far
 
     /// The payment server's answer about the EID.
@@ -21,19 +21,19 @@ package struct Presence: Sendable {
     package enum Standing: Equatable, Sendable {
         /// No answer yet.
         case unknown
-        /// There is nothing to pay: so it is not the till that the device is held against.
+        /// Nothing to pay: unknown, paid, cancelled or expired. Never the till.
         case nobodys
-        /// A session. It changes its EID from time to time, and is heard with both for a moment.
+        /// An open session. It changes its EID now and then; both EIDs are heard for a short time.
         case session(SessionID)
     }
 
-    /// The level filter of each adapter: nearly always there is one.
+    /// The level filter of each adapter that hears it; usually one.
     private var filters: [(adapter: String, filter: LevelFilter)] = []
     private var tapGate = ZoneGate()
     private var nearGate = ZoneGate()
     private var policy: ProximityPolicy
 
-    /// The number of adapters whose levels are kept for one EID.
+    /// The maximum number of adapters whose levels are kept for one EID.
     private static let adapterLimit = 4
 
     init(first sighting: Sighting, policy: ProximityPolicy) {
@@ -49,10 +49,10 @@ package struct Presence: Sendable {
         findZone()
     }
 
-    /// The filtered level in dBm at the adapter that hears it best; `nil` while no level was given.
+    /// The filtered level in dBm at the adapter that hears it best; `nil` if none was reported.
     package private(set) var level: Double?
 
-    /// The last measurement there.
+    /// The last RSSI at that adapter.
     package private(set) var lastRSSI: RSSI?
 
     /// The recent advertisements per second; 0 after a single one.
@@ -61,7 +61,7 @@ package struct Presence: Sendable {
         return 1 / interval.inSeconds
     }
 
-    /// The zone by its own level alone. Stored, because each sighting reads it of all presences.
+    /// The zone by its own level alone. Stored, because each sighting reads it for all presences.
     private(set) var zone = Zone.far
 
     private mutating func findZone() {
@@ -72,7 +72,7 @@ package struct Presence: Sendable {
         }
     }
 
-    /// A Boolean that is true if it is near or at tap by its own level, whatever it stands for.
+    /// A Boolean that is true if its own level puts it at near or tap, even with nothing to pay.
     package var isInReach: Bool { zone != .far }
 
     /// The thresholds that apply to it.
@@ -82,8 +82,7 @@ package struct Presence: Sendable {
     /// A Boolean that is true if the thresholds were measured with this adapter.
     var isCalibrated: Bool { policy.calibrations[adapter] != nil }
 
-    /// The time at which it counts as gone if nothing more is heard. Stored, because it is read of
-    /// all presences again and again.
+    /// The time at which it is removed if nothing more is heard. Stored, because it is read often.
     private(set) var silentAfter: MonotonicTime
 
     private mutating func findSilence() {
@@ -91,7 +90,7 @@ package struct Presence: Sendable {
         silentAfter = lastHeard + min(policy.maximumSilence, learnt ?? policy.firstSilence)
     }
 
-    /// Applies another policy from the next sighting on.
+    /// Applies another policy at once. Levels already filtered are not filtered again.
     mutating func use(_ policy: ProximityPolicy) {
         self.policy = policy
         findSilence()
@@ -99,7 +98,7 @@ package struct Presence: Sendable {
     }
 
     mutating func add(_ sighting: Sighting) {
-        // With two adapters each hears every advertisement.
+        // Each adapter reports every advertisement: the interval is measured per adapter.
         let known = filters.first { $0.adapter == sighting.adapter }
         let before = filters.isEmpty ? lastHeard : known?.filter.lastTime
         if let before, sighting.time > before {
@@ -139,7 +138,7 @@ package struct Presence: Sendable {
     /// - Returns: The index of the adapter that hears it best; the one that has just heard it is
     ///   present.
     private mutating func chooseAdapter(at time: MonotonicTime) -> Int {
-        // An adapter that stopped hearing it must not keep it near with its last level.
+        // The last level of an adapter that no longer hears it must not keep it near.
         filters.removeAll { $0.filter.lastTime.map { time - $0 >= policy.minimumSilence } ?? true }
         return filters.indices.max {
             (filters[$0].filter.level ?? -.infinity) < (filters[$1].filter.level ?? -.infinity)

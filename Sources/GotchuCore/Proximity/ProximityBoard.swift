@@ -1,19 +1,18 @@
-/// All presences with their verdicts: sightings and time in, changes out.
+/// The presences and their verdicts. Takes sightings and the time, and returns what changed.
 ///
-/// Pure: the time of a decision is the sighting's own or the one passed to `advance`. Keyed by EID
-/// and bounded, so that changing device addresses and invented EIDs cannot grow it.
+/// Reads no clock. Keyed by EID and bounded: rotating device addresses and forged EIDs cannot make
+/// it grow.
 package struct ProximityBoard: Sendable {
     private var policy: ProximityPolicy
-    /// The presences in no order, side by side in memory: every sighting reads all of them.
+    /// The presences, unordered and contiguous: every sighting reads all of them.
     private var presences: [Presence] = []
     /// Their EIDs, in the same order.
     private var eids: [EID] = []
     /// The strongest, and the strongest of another session, as of the last step.
     private var best: Ranked?
     private var second: Ranked?
-    /// The time at or before which a presence without an answer was first heard if the answer is
-    /// late, as of the last step; `nil` while none is. It then ranks lower, so that many forged
-    /// EIDs, more than are resolved, hide no till.
+    /// The cutoff for late answers in this step: an unresolved presence first heard at or before it
+    /// ranks lower, so that many forged EIDs cannot hide a till. `nil` if no session is in reach.
     private var lateSince: MonotonicTime?
     private var leader: Ranked?
     private var leadingSince: MonotonicTime?
@@ -22,7 +21,7 @@ package struct ProximityBoard: Sendable {
         self.policy = policy
     }
 
-    /// The result of a step: presences that are new or have a new verdict, and those that are gone.
+    /// The result of a step: presences that are new or have a new verdict, and those removed.
     package struct Changes: Equatable, Sendable {
         package var changed: Set<EID> = []
         package var lost: Set<EID> = []
@@ -51,9 +50,9 @@ package struct ProximityBoard: Sendable {
         for index in presences.indices { presences[index].use(policy) }
     }
 
-    /// Records the payment server's answer about an EID for as long as it is heard; the next step
-    /// uses it. An EID without a session takes no part in the ranking: it is `near` at most, and
-    /// makes no other ambiguous. EIDs of one session are ranked as one.
+    /// Stores the payment server's answer about an EID until it is lost; the next step uses it. An
+    /// EID with nothing to pay is not ranked: it is always `far` and makes no other ambiguous. EIDs
+    /// of one session are ranked as one.
     package mutating func record(_ eid: EID, _ standing: Presence.Standing) {
         guard let index = eids.firstIndex(of: eid) else { return }
         presences[index].standing = standing
@@ -83,7 +82,7 @@ package struct ProximityBoard: Sendable {
         return changes
     }
 
-    /// Advances the time: removes silent presences, and lets others leave their zones.
+    /// Advances the time: removes silent presences and updates the zones of the others.
     package mutating func advance(to now: MonotonicTime) -> Changes {
         var changes = Changes()
         for index in presences.indices.reversed() where presences[index].silentAfter <= now {
@@ -96,7 +95,7 @@ package struct ProximityBoard: Sendable {
 
     /// Sets every presence's verdict; returns those that changed.
     private mutating func judge(at now: MonotonicTime) -> Set<EID> {
-        // Answers count as late only beside a resolved session.
+        // An answer is late only if a resolved session is in reach.
         lateSince = hasSessionInReach ? now + (.zero - policy.timeToResolve) : nil
         (best, second) = (nil, nil)
         for index in presences.indices {
@@ -115,7 +114,7 @@ package struct ProximityBoard: Sendable {
         updateLeader(at: now)
         var changed: Set<EID> = []
         for index in presences.indices {
-            // Most presences are far, and are so without a comparison.
+            // Most presences are far, which needs no comparison with others.
             let (before, isFar) = verdict(of: index)
             let verdict = isFar ? .far : verdict(on: index, at: now)
             guard before != verdict else { continue }
@@ -125,7 +124,7 @@ package struct ProximityBoard: Sendable {
         return changed
     }
 
-    // Each sighting reads all presences. A span copies none of them, if what is read is stored.
+    // Each sighting reads every presence. Stored properties read through a span are not copied.
 
     private var hasSessionInReach: Bool {
         let presences = presences.span
@@ -137,7 +136,7 @@ package struct ProximityBoard: Sendable {
 
     private func standing(of index: Int) -> Presence.Standing { presences.span[index].standing }
 
-    /// Returns a presence's verdict so far, and whether it is far whatever the others are.
+    /// Returns a presence's previous verdict, and true if it is far regardless of the others.
     private func verdict(of index: Int) -> (Verdict, isFar: Bool) {
         let presences = presences.span
         let isFar = presences[index].zone == .far || presences[index].standing == .nobodys
@@ -186,7 +185,7 @@ package struct ProximityBoard: Sendable {
         }
     }
 
-    /// Records since when the nearest has led by `policy.lead`. One that is alone leads.
+    /// Stores the time since which the nearest has led by `policy.lead`. One that is alone leads.
     private mutating func updateLeader(at now: MonotonicTime) {
         guard let best, second.map({ best.level - $0.level >= policy.lead }) ?? true else {
             leader = nil
@@ -203,15 +202,14 @@ package struct ProximityBoard: Sendable {
         guard let ranked = rank(of: index), let margin = margin(of: ranked) else { return own }
         let isLeader = leader.map(ranked.isSame) ?? false
         if isLeader, let leadingSince, now - leadingSince >= policy.timeToLead { return own }
-        // Clearly behind the leader: shown as near, never offered as the till that the device is
-        // at.
+        // Clearly behind the leader: shown as near, never picked as the till.
         if !isLeader, margin <= -policy.lead { return .near }
         return .ambiguous
     }
 
-    /// Returns the index to be replaced by a new EID: of those with a far level the longest
-    /// unheard; if none is far, the weakest without a session, or the weakest of all if the new one
-    /// is stronger.
+    /// Returns the index to evict for a new EID: among those below the near threshold the one
+    /// unheard longest; else the weakest with nothing to pay; else the weakest, if the new one is
+    /// stronger.
     private func leastWanted(beside new: Sighting) -> Int? {
         let far = presences.indices.filter { index in
             presences[index].zone == .far
@@ -231,7 +229,7 @@ package struct ProximityBoard: Sendable {
 
     private func level(_ index: Int) -> Double { presences[index].level ?? -.infinity }
 
-    /// A rank by level; EIDs break ties, so that the order is certain.
+    /// A rank by level. Ties are broken by EID, so that the order is deterministic.
     private struct Ranked: Comparable, Sendable {
         let eid: EID
         let level: Double

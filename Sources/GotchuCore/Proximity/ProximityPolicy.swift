@@ -1,4 +1,4 @@
-/// The numbers behind a verdict. Levels in dBm as the adapter reports them.
+/// The thresholds and times that determine a verdict. Levels in dBm as the adapter reports them.
 ///
 /// The defaults fit a 0 dBm kiosk: free space puts 10 cm about 20 dB above 1 m (−59 dBm), which
 /// gives −39 … −45 dBm at tap distance. Real hardware differs by ±10 dB.
@@ -9,11 +9,12 @@ package struct ProximityPolicy: Equatable, Sendable {
     /// Enter near at or above the first level, leave it below the second.
     package var near = Thresholds(enter: -60, leave: -68)
 
-    /// The time constant of the exponential average, by time and not by sample, so that the same
-    /// signal gives the same level at any advertising interval.
+    /// The time constant of the exponential average. Based on time, not on samples, so that the
+    /// same signal gives the same level at any advertising interval.
     var timeConstant: Duration = .milliseconds(300)
 
-    /// The largest lag of the average behind the median, in dB: more is movement and no noise.
+    /// The largest lag of the average behind the median, in dB: a larger one is movement, not
+    /// noise.
     package var lag = 6.0
 
     /// The evidence needed to enter, in dB: the levels above the threshold, added up over
@@ -21,13 +22,13 @@ package struct ProximityPolicy: Equatable, Sendable {
     /// above the threshold now and then does not.
     var evidenceToEnter = 10.0
 
-    /// The least evidence of a sample at the threshold or above, in dB.
+    /// The minimum evidence of a sample at or above the threshold, in dB.
     var leastEvidence = 1.0
 
     /// The time for which the level must have been above the threshold.
     var timeToEnter: Duration = .milliseconds(250)
 
-    /// The same if a single sample is the whole evidence: the next one is rare or was lost.
+    /// The same if there is only a single sample: the next one is rare or was lost.
     var timeToEnterAlone: Duration = .milliseconds(700)
 
     /// The time for which the level must be below the threshold to leave.
@@ -36,11 +37,11 @@ package struct ProximityPolicy: Equatable, Sendable {
     /// The shortest silence after which a presence is gone.
     var minimumSilence: Duration = .milliseconds(1500)
 
-    /// The silence after a single advertisement, whose interval is unknown: BlueZ advertises each
-    /// 1.28 s unless configured otherwise, and some are lost.
+    /// The silence after a single advertisement, when the interval is unknown: by default BlueZ
+    /// advertises every 1.28 s, and some advertisements are lost.
     var firstSilence: Duration = .seconds(4)
 
-    /// The silence as a multiple of the learnt interval.
+    /// The silence as a multiple of the measured interval.
     var silentIntervals = 5
 
     /// The longest silence, however rare the advertisements are.
@@ -49,25 +50,23 @@ package struct ProximityPolicy: Equatable, Sendable {
     /// The lead in dB that the nearest needs for a verdict other than `ambiguous`.
     package var lead = 6.0
 
-    /// The time after which the server's answer about an EID is late.
+    /// The time after which the payment server's answer about an EID is late.
     var timeToResolve: Duration = .milliseconds(500)
 
-    /// The dB by which an EID with a late answer ranks lower.
+    /// The number of dB by which an EID with a late answer ranks lower.
     var handicap = 12.0
 
-    /// The time for which it must lead.
+    /// The time for which the nearest must lead.
     var timeToLead: Duration = .milliseconds(300)
 
     /// A Boolean that is true if a presence without any level counts as held against the device.
-    /// Only for virtual controllers that report no level at all: with it on, everything heard is
-    /// payable.
+    /// Only for virtual controllers, which report no level: if true, everything heard is payable.
     package var acceptsUnknownRSSI = false
 
     /// The calibrations by adapter; each replaces `tap` and `near` there.
     package var calibrations: [String: Calibration] = [:]
 
-    /// The number of EIDs that are kept; beyond it the farthest one that was not heard for longest
-    /// is dropped.
+    /// The maximum number of EIDs; beyond it, the far one unheard for longest is evicted.
     static let presenceLimit = 256
 
     package init() {}
@@ -82,7 +81,7 @@ package struct ProximityPolicy: Equatable, Sendable {
         calibrations[adapter]?.nearThresholds ?? near
     }
 
-    /// Two levels with a dead band between them, so that noise does not flap a verdict.
+    /// Two levels with a dead band between them, so that noise does not make a verdict flap.
     package struct Thresholds: Equatable, Sendable {
         /// Enter at or above this level, in dBm.
         package var enter: Double

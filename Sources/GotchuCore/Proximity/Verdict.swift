@@ -6,6 +6,6 @@ package enum Verdict: String, Codable, CaseIterable, Sendable {
     case near
     /// Heard, but not within reach.
     case far
-    /// Near, but another one is as near: none may be picked for the person.
+    /// Near, but another one is about as near: neither may be picked automatically.
     case ambiguous
 }

@@ -1,4 +1,4 @@
-/// One threshold with hysteresis in level and in time: inside or outside.
+/// A threshold with hysteresis in level and time.
 struct ZoneGate: Sendable {
     private(set) var isInside = false
     /// The sum in dB by which consecutive samples exceeded the threshold.
@@ -26,8 +26,8 @@ struct ZoneGate: Sendable {
         advance(to: time, policy: policy)
     }
 
-    /// Advances the time: being above for long enough with enough evidence enters, being below for
-    /// long enough leaves.
+    /// Advances the time. Enters after long enough above the threshold with enough evidence; leaves
+    /// after long enough below it.
     mutating func advance(to time: MonotonicTime, policy: ProximityPolicy) {
         if let belowSince, time - belowSince >= policy.timeToLeave { isInside = false }
         guard let aboveSince, evidence >= policy.evidenceToEnter else { return }

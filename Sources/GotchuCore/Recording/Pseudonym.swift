@@ -1,4 +1,4 @@
-/// Replaces EIDs consistently by others, with a key that is not stored.
+/// Replaces each EID by a pseudonym, always the same one, under a key that is not stored.
 ///
 /// Uses SipHash: without the 128-bit key a pseudonym reveals nothing about its EID, though both
 /// have 40 bits.

@@ -7,7 +7,7 @@ package struct RecordingHeader: Codable, Equatable, Sendable {
     package var format: Int
     /// gotchud's version.
     package var version: String
-    /// The radio, `bluez`, and its adapter, `hci0`.
+    /// The radio, such as `bluez`; below it the adapter, such as `hci0`.
     package var radio: String
     package var adapter: String?
     /// The transport of the sightings, `management` or `dbus`.

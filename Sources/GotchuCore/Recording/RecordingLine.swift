@@ -10,7 +10,7 @@ package struct RecordingLine: Equatable, Sendable {
         case ignored(StrangerReason)
         /// The scan began or ended.
         case scanning(Bool)
-        /// A number of lines that were lost, because the reader was too slow.
+        /// The number of lines that were lost because the reader was too slow.
         case lost(Int)
     }
 

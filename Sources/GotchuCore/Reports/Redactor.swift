@@ -1,8 +1,8 @@
-/// Removes private values from a text, and puts placeholders in their place that stay the same
-/// through one report: `eid-1` is one EID wherever it occurs.
+/// Replaces private values in a text by placeholders that are the same throughout one report:
+/// `eid-1` is one EID wherever it occurs.
 ///
-/// Known secrets are given with `hide`; the rest is recognized by its form. Pure, and bounded by
-/// its input.
+/// Known secrets are registered with `hide`; others are recognized by their format. Pure; memory is
+/// bounded by the input.
 package struct Redactor: Sendable {
     /// The kind of a value that was removed.
     package enum Kind: String, CaseIterable, Sendable {
@@ -18,12 +18,12 @@ package struct Redactor: Sendable {
 
     package init() {}
 
-    /// Hides a text wherever it occurs, whatever its form.
+    /// Hides a text wherever it occurs, whatever its format.
     package mutating func hide(_ text: String?, as kind: Kind) {
         guard let text, text.count >= Self.shortestFreeText else { return }
         guard !known.contains(where: { $0.text == text }) else { return }
         known.append((text, kind))
-        // The longest first: one may be a part of another.
+        // The longest first, because one may be part of another.
         known.sort { $0.text.utf8.count > $1.text.utf8.count }
     }
 
@@ -41,7 +41,8 @@ package struct Redactor: Sendable {
             /(?i)(?:token|secret|password|passwd|pwd|api_?key)"?\s*[=:]\s*"?(?<secret>[^\s"'&,}]+)/
         )
         replace(in: &text, .credential, /:\/\/(?<secret>[^\s\/@"']+)@/)
-        // The last part of a domain is a word: air@0.0,0.0 is a position on the simulated air.
+        // A top-level domain has letters only, so this excludes air@0.0,0.0, a position on the
+        // simulated air.
         replace(
             in: &text,
             .email,
@@ -54,7 +55,7 @@ package struct Redactor: Sendable {
         return text
     }
 
-    /// Replaces the group `secret` in each match of a form.
+    /// Replaces the group `secret` in each match of a pattern.
     private mutating func replace(
         in text: inout String,
         _ kind: Kind,
@@ -63,13 +64,12 @@ package struct Redactor: Sendable {
         rewrite(&text, text.matches(of: form).map { ($0.output.secret, kind) })
     }
 
-    /// Replaces EIDs, and strings that are too long and too mixed to be words.
+    /// Replaces EIDs, and long strings that look random.
     private mutating func replaceWords(in text: inout String) {
         let words = text.matches(of: /[A-Za-z0-9_\-]{10,}/).compactMap { match in
             let word = match.output
             if word.utf8.count == EID.length {
-                // Without a digit it is taken for a word: of the EIDs one in twenty thousand has
-                // none.
+                // Without a digit it is treated as a word: one EID in about 18,000 has none.
                 let isEID = EID(word) != nil && word.contains(where: \.isNumber)
                 return isEID ? (word, Kind.eid) : nil
             }
@@ -78,7 +78,7 @@ package struct Redactor: Sendable {
         rewrite(&text, words)
     }
 
-    /// Replaces parts of the text, which are given in order, by placeholders.
+    /// Replaces the given parts of the text, in order, by placeholders.
     private mutating func rewrite(_ text: inout String, _ secrets: [(Substring, Kind)]) {
         guard !secrets.isEmpty else { return }
         var rewritten = ""
@@ -108,8 +108,7 @@ package struct Redactor: Sendable {
     }
 
     private mutating func name(of secret: String, _ kind: Kind) -> String {
-        // An address is the same in capitals, and with the underscores that D-Bus writes for its
-        // colons.
+        // An address is the same in upper case, and with D-Bus's underscores instead of colons.
         let key = "\(kind.rawValue) \(secret.lowercased().replacing("_", with: ":"))"
         if let name = names[key] { return name }
         counts[kind, default: 0] += 1

@@ -1,7 +1,6 @@
-/// A moment on a clock that never steps: the time since a fixed start that only its source knows.
+/// A time on a monotonic clock, as the duration since a start that depends on its source.
 ///
-/// Decisions take it as a parameter, so that tests and replays choose it. Only differences mean
-/// anything.
+/// Passed as a parameter, so that tests and replays control it. Only differences are meaningful.
 package struct MonotonicTime: Hashable, Comparable, Sendable {
     /// Time since the source's start.
     package let sinceStart: Duration

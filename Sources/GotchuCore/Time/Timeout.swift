@@ -1,4 +1,4 @@
-/// The operation did not finish in time. What it had begun was cancelled.
+/// The error of an operation that did not finish in time and was cancelled.
 package struct TimedOut: Error, Equatable, Sendable {
     package init() {}
 }

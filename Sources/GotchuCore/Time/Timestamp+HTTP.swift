@@ -14,8 +14,8 @@ extension Timestamp {
         return "\(weekday), \(parts[2]) \(Self.months[month - 1]) \(parts[0]) \(parts[3]) GMT"
     }
 
-    /// Parses the one form of an HTTP date that is sent today, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC
-    /// 9110, section 5.6.7).
+    /// Parses the preferred format of an HTTP date, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110,
+    /// section 5.6.7). Obsolete formats are not accepted.
     package init?(httpDate text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 6, parts[5] == "GMT", parts[1].utf8.count == 2,

@@ -2,8 +2,8 @@ import FoundationEssentials
 
 /// A moment on the wall clock, in whole milliseconds since 1970-01-01T00:00:00Z.
 ///
-/// Written everywhere as ISO 8601 in UTC with milliseconds (`2026-11-21T09:30:00.000Z`). For people
-/// and other machines; never to measure a duration.
+/// Written everywhere as ISO 8601 in UTC with milliseconds (`2026-11-21T09:30:00.000Z`). For
+/// display and exchange; never to measure a duration.
 package struct Timestamp: Hashable, Comparable, Sendable {
     /// Milliseconds since the Unix epoch.
     package let milliseconds: Int64
@@ -20,8 +20,8 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     /// Parses ISO 8601 in UTC (`Z`), with or without fractions of a second (digits beyond
     /// milliseconds are dropped).
     ///
-    /// Years are 1970 to 9999: a time outside is a mistake of the sender, and not every program
-    /// that would receive it can parse it.
+    /// Years are 1970 to 9999: others are the sender's mistake, and not every program can parse
+    /// them.
     package init?(iso8601 text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z"), bytes[10] == UInt8(ascii: "T"),
@@ -35,7 +35,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
             let second = Self.number(bytes[17..<19]), second < 60
         else { return nil }
         let days = Self.days(year, month, day)
-        // A day that does not exist comes back as another one.
+        // A day that does not exist converts back to another date.
         guard Self.civil(days) == (year, month, day) else { return nil }
         var fraction: Int64 = 0
         if bytes.count > 20 {
@@ -50,7 +50,8 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         self.init(milliseconds: seconds * 1000 + fraction)
     }
 
-    /// Parses decimal digits and nothing else, at least one; callers pass 18 at most.
+    /// Parses one or more decimal digits and nothing else. Callers pass at most 18, which cannot
+    /// overflow.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
         guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
@@ -72,9 +73,9 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         return text.text
     }
 
-    /// Returns the date so many days after 1970-01-01, in the proleptic Gregorian calendar (Howard
-    /// Hinnant, chrono-Compatible Low-Level Date Algorithms, `civil_from_days`): years begin in
-    /// March, so that the leap day is the last of its year.
+    /// Returns the date the given number of days after 1970-01-01, in the proleptic Gregorian
+    /// calendar (Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, `civil_from_days`):
+    /// years begin in March, so that the leap day is the last of its year.
     fileprivate static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
         let yearOfEra =
@@ -113,7 +114,7 @@ extension Int64 {
 extension TextBytes {
     /// Adds a moment as ISO 8601.
     ///
-    /// Computed here: it is part of every event, and a formatter costs ten times as much.
+    /// Computed here because it is part of every event, and a formatter takes ten times as long.
     package mutating func add(_ moment: Timestamp) {
         let (days, rest) = moment.milliseconds.flooredDivision(by: 86_400_000)
         let (year, month, day) = Timestamp.civil(days)

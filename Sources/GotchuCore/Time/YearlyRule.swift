@@ -1,14 +1,13 @@
-/// A zone's rule for years to come, as POSIX writes it: `CET-1CEST,M3.5.0,M10.5.0/3` (RFC 9636,
-/// 3.3.1).
+/// A zone's rule for future years, in POSIX format: `CET-1CEST,M3.5.0,M10.5.0/3` (RFC 9636, 3.3.1).
 struct YearlyRule: Sendable {
     /// A day of each year with the local time at which clocks change.
     private struct Change {
         let month: Int64
-        /// 1 to 5; 5 is the last.
+        /// The week of the month, 1 to 5; 5 means the last.
         let week: Int64
-        /// 0 is Sunday.
+        /// The day of the week; 0 is Sunday.
         let weekday: Int64
-        /// Seconds after midnight; may be negative, or days.
+        /// Seconds after midnight; may be negative or more than a day.
         let time: Int64
 
         /// Seconds since 1970, in local time.
@@ -24,11 +23,11 @@ struct YearlyRule: Sendable {
     }
 
     private let standard: Int64
-    /// The offset in summer, with its beginning and its end.
+    /// The daylight saving time: its offset, start and end; `nil` if there is none.
     private let summer: (offset: Int64, start: Change, end: Change)?
 
-    /// Parses a rule; `nil` if it is none, or one with days counted from the year's first, which no
-    /// zone of tzdata has.
+    /// Parses a rule; `nil` if it is invalid, or uses day-of-year dates, which no zone of tzdata
+    /// does.
     init?(_ text: String) {
         var rest = text[...]
         guard Self.skipName(&rest), let west = Self.time(&rest) else { return nil }

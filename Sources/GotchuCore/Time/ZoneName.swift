@@ -8,7 +8,7 @@ package struct ZoneName: Hashable, Sendable {
         rawValue = name
     }
 
-    /// Accepts the characters that names have. None of them leads out of a folder.
+    /// Accepts the characters of IANA names. Without `.`, the path cannot leave its folder.
     package init?(_ text: String) {
         let isName = text.utf8.allSatisfy { byte in
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)

@@ -1,15 +1,15 @@
-/// The offsets of a time zone from UTC, as a file of tzdata has them (RFC 9636).
+/// The offsets of a time zone from UTC, read from a tzdata file (RFC 9636).
 package struct ZoneRules: Sendable {
     private struct Transition {
         let at: Int64
         let offset: Int64
     }
 
-    /// In the order of time; times and offsets in seconds.
+    /// The transitions, oldest first; times and offsets in seconds.
     private let transitions: [Transition]
     /// The offset before the first of them.
     private let first: Int64
-    /// The rule after the last of them; `nil` if the last offset stays.
+    /// The rule after the last of them; `nil` if the last offset continues to apply.
     private let yearly: YearlyRule?
 
     package static let utc = ZoneRules(transitions: [], first: 0, yearly: nil)
@@ -20,9 +20,9 @@ package struct ZoneRules: Sendable {
         self.yearly = yearly
     }
 
-    /// Parses a file of version 2 or later.
+    /// Parses a TZif file of version 2 or later.
     ///
-    /// - Returns: `nil` if it is none: what a file says is not trusted.
+    /// - Returns: `nil` if it is invalid: the content is not trusted.
     package init?(tzif bytes: [UInt8]) {
         guard let old = Header(bytes, at: 0), old.version >= UInt8(ascii: "2"),
             let header = Header(bytes, at: Header.length + old.bodyLength(timeWidth: 4))
@@ -69,7 +69,7 @@ package struct ZoneRules: Sendable {
         let possible = [before, offset(at: midnight + 86_400)].map { midnight - $0 }
             .filter { $0 + offset(at: $0) == midnight }
         if let first = possible.min() { return Timestamp(milliseconds: first * 1000) }
-        // No clock showed midnight: the date begins with the transition.
+        // Local midnight was skipped: the date begins with the transition.
         var (low, high) = (midnight - 86_400, midnight - before)
         while high - low > 1 {
             let middle = low + (high - low) / 2
@@ -131,7 +131,7 @@ extension ZoneRules {
 }
 
 extension [UInt8] {
-    /// A signed number in network byte order; the bytes must be there.
+    /// Returns a signed number in network byte order; the bytes must exist.
     fileprivate func integer(at start: Int, width: Int) -> Int64 {
         let bits = self[start..<start + width].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return width == 4

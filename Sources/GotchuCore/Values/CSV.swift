@@ -1,11 +1,11 @@
 /// Tables for other programs (RFC 4180).
 package enum CSV {
-    /// A line with its end: each field in quotes where it needs them.
+    /// Returns a row with its line end; fields are quoted if needed.
     package static func row(_ fields: [String]) -> String {
         fields.map(quoted).joined(separator: ",") + "\r\n"
     }
 
-    /// A text of somebody else that no spreadsheet takes for a formula.
+    /// Returns an untrusted text, changed if needed so that no spreadsheet treats it as a formula.
     package static func harmless(_ text: String) -> String {
         guard let first = text.unicodeScalars.first(where: { $0 != " " }),
             "=+-@\t\r".unicodeScalars.contains(first)

@@ -1,11 +1,12 @@
-/// JSON (RFC 8259) whose members are in the order of their names, without spaces and with slashes
-/// as they are: the same value is always the same bytes.
+/// An encoder of JSON (RFC 8259) with members sorted by name, no spaces and unescaped slashes: the
+/// same value always gives the same bytes.
 ///
-/// `JSONEncoder` writes the same and takes twice as long or more, which was a tenth of what a
-/// server does for a sale. Values for which it has strategies (`Date`, `Data`) are written as they
-/// write themselves. Types that name their members in order are written fastest.
+/// `JSONEncoder` writes the same but takes at least twice as long, which was a tenth of a server's
+/// work for a sale. Types for which it has strategies (`Date`, `Data`) are written by their own
+/// `encode(to:)`. Types that encode their members in sorted order are written fastest.
 package enum CanonicalJSON {
-    /// - Throws: `EncodingError` for a number that JSON cannot hold, and errors of the value's own.
+    /// - Throws: `EncodingError` for a number that JSON cannot represent, and the value's own
+    ///   errors.
     package static func encode(_ value: some Encodable) throws -> [UInt8] {
         let writer = JSONValueWriter()
         try writer.write(value)
@@ -21,13 +22,13 @@ package enum CanonicalJSON {
     }
 }
 
-/// An encoder that writes values in the order in which they come, one inside the other.
+/// An encoder that writes values directly in the order in which they are encoded.
 ///
-/// One thread uses it, and no method passes its state on to others, so exclusive access is not
-/// checked at each step: the checks would take a fifth of the time.
+/// Used by one thread, and no method passes its state to others, so the exclusivity checks are
+/// turned off: they would take a fifth of the time.
 private final class JSONValueWriter: Encoder {
     private enum Frame {
-        /// A value that has begun no container.
+        /// A value that has not opened a container.
         case single
         /// An object with the members from this index on.
         case object(Int)
@@ -38,7 +39,7 @@ private final class JSONValueWriter: Encoder {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
     @exclusivity(unchecked) fileprivate var text = TextBytes(capacity: 512)
-    /// The containers that have begun and not ended, the innermost last.
+    /// The open containers, the innermost last.
     @exclusivity(unchecked) private var frames: [Frame] = []
     /// The members of all open objects, with the positions at which they begin.
     @exclusivity(unchecked) private var members: [(name: String, start: Int)] = []
@@ -61,7 +62,7 @@ private final class JSONValueWriter: Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         end(downTo: value + 1)
-        // A value may write another's members among its own.
+        // A value may ask for its container again, to add another value's members to its own.
         if case .single = frames[value] {
             frames.removeLast()
             beginObject()

@@ -10,7 +10,7 @@ package enum Currency: String, CaseIterable, Codable, Hashable, Sendable {
         }
     }
 
-    /// The sign written before an amount, or the upper-case code and a space where none is
+    /// The sign written before an amount; the upper-case code and a space if no sign is
     /// unambiguous.
     package var sign: String {
         switch self {

@@ -1,7 +1,7 @@
 /// The identifier that a kiosk advertises: 5 random bytes, written as 10 lowercase hex characters.
 ///
-/// An EID is public and short-lived. It says *which* session may be in front of the payer; it is a
-/// hint, never an authority: only the payment server knows its session.
+/// An EID is public and short-lived. It hints at *which* session may be in front of the payer and
+/// proves nothing: only the payment server knows its session.
 package struct EID: Hashable, Sendable {
     /// The number of hex characters of an EID, on the air and in every API.
     package static let length = 10
@@ -11,9 +11,8 @@ package struct EID: Hashable, Sendable {
 
     /// Parses exactly ten hex digits, in either case.
     ///
-    /// - Returns: `nil` for any other length or character. The length alone proves nothing: a
-    ///   Tile's service data under the same UUID is ten bytes long too, and none of them start with
-    ///   a digit.
+    /// - Returns: `nil` for any other length or character. The length alone is not enough: a Tile's
+    ///   service data under the same UUID is ten bytes long too, and never starts with a digit.
     package init?(hex: some Sequence<UInt8>) {
         var bits: UInt64 = 0
         var count = 0
@@ -35,12 +34,12 @@ package struct EID: Hashable, Sendable {
         self.bits = bits
     }
 
-    /// A new EID from the given source of randomness (40 bits, uniformly).
+    /// Returns a new EID of 40 uniformly random bits from the given generator.
     package static func random(using generator: inout some RandomNumberGenerator) -> EID {
         EID(bits: UInt64.random(in: 0...0xFF_FFFF_FFFF, using: &generator))
     }
 
-    /// A new EID from the system's cryptographically secure generator.
+    /// Returns a new EID from the system's cryptographically secure generator.
     package static func random() -> EID {
         var generator = SystemRandomNumberGenerator()
         return random(using: &generator)
@@ -69,7 +68,7 @@ extension EID: TextCodable {
 }
 
 extension TextBytes {
-    /// An EID as it is written everywhere.
+    /// Adds an EID as ten lowercase hex characters.
     package mutating func add(_ eid: EID) { add(hex: eid.bits, width: EID.length) }
 }
 

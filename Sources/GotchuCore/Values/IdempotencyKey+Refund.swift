@@ -2,17 +2,16 @@ extension IdempotencyKey {
     /// Derives a refund's key from its parameters alone: the same refund, requested on any device
     /// and at any time, has the same key and is made once.
     ///
-    /// The payee and the payment server are no part of it. A session has one payee and one server,
-    /// and a daemon that was enrolled again, or finds its server under another address, must still
-    /// derive the same key.
+    /// The payee and the payment server are not part of it: a session has one payee and one server,
+    /// and a daemon that was enrolled again or uses another server address must derive the same
+    /// key.
     ///
     /// - Parameters:
-    ///   - wished: The requested amount in minor units; `nil` for everything not refunded yet,
-    ///     which is another request than the same amount in figures.
-    ///   - amount: The amount in figures.
-    ///   - reference: Byte for byte: it tells two refunds of one amount apart.
-    ///   - attempt: The number of attempts that the server has declined for good before this one,
-    ///     each under a key of its own.
+    ///   - wished: The requested amount in minor units; `nil` for all that is not refunded yet,
+    ///     which is a different request from the same amount given explicitly.
+    ///   - amount: The amount to refund in minor units.
+    ///   - reference: Compared byte for byte; distinguishes two refunds of the same amount.
+    ///   - attempt: The number of earlier attempts, each permanently declined under its own key.
     package static func refund(
         of sid: SessionID,
         wished: Int64?,
@@ -20,16 +19,16 @@ extension IdempotencyKey {
         reference: String?,
         attempt: Int
     ) -> IdempotencyKey {
-        // Nothing before the reference can contain a line feed, so that two requests never have the
-        // same text. The text and the two constants never change: they identify refunds that were
-        // made long ago.
+        // Nothing before the reference can contain a line feed, so that two different requests
+        // never have the same text. The text and the two constants must never change: they identify
+        // old refunds.
         let wish = [
             "gotchu refund 1", sid.rawValue, wished.map { "\($0)" } ?? "rest", "\(amount)",
             "\(attempt)", reference.map { "named " + $0 } ?? "unnamed",
         ].joined(separator: "\n")
-        // Two independent halves of 64 bits: with equal keys for different requests, the second
-        // would be taken for the first. Nobody gains by searching for a collision, so that the
-        // constants may be public.
+        // Two independent 64-bit halves: if two requests had the same key, the second would be
+        // treated as a resend of the first. Nobody gains from a collision, so the constants may be
+        // public.
         let halves = [
             SipHash.hash(Array(wish.utf8), (0x676F_7463_6875_2072, 0x6566_756E_6420_6B31)),
             SipHash.hash(Array(wish.utf8), (0x676F_7463_6875_2072, 0x6566_756E_6420_6B32)),

@@ -1,4 +1,4 @@
-/// The payer's key of one attempt to pay, so that any number of resends charge once.
+/// The key of one attempt to pay or refund: resends with the same key take effect once.
 package struct IdempotencyKey: RawRepresentable, Hashable, Codable, Sendable {
     /// The allowed length of a key, in ASCII characters.
     static let allowedLength = 16...255
@@ -16,7 +16,7 @@ package struct IdempotencyKey: RawRepresentable, Hashable, Codable, Sendable {
     /// Parses the value of an `Idempotency-Key` header, bare or quoted.
     ///
     /// The draft standard (draft-ietf-httpapi-idempotency-key-header) makes it a quoted string;
-    /// most clients in use send it bare.
+    /// most clients send it bare.
     package init?(header: String) {
         var value = header[...]
         if value.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") {

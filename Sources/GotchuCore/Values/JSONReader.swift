@@ -1,9 +1,9 @@
 /// A strict parser of one JSON object (RFC 8259): a request, or a stored body.
 ///
-/// `JSONDecoder` would accept `50.0` and `5e1` as integers and the last of two equal names; with
-/// amounts of money either is a mistake of the sender that must not be guessed at.
+/// `JSONDecoder` accepts `50.0` and `5e1` as integers, and the last of two equal names. With
+/// amounts of money, both are a sender's mistake and must be rejected.
 package struct JSONReader {
-    /// The depth to which arrays and objects may nest; no member of ours nests that deep.
+    /// The maximum nesting depth of arrays and objects; ours never nest that deep.
     private static let depthLimit = 8
 
     private let bytes: [UInt8]
@@ -21,7 +21,7 @@ package struct JSONReader {
         try parseWhole(bytes) { (reader) throws(Malformed) in try reader.object(depth: 1) }
     }
 
-    /// Parses exactly one object whose names may occur twice.
+    /// Parses exactly one object in which names may be repeated.
     ///
     /// - Returns: The members in the order of the text.
     /// - Throws: `Malformed` unless `bytes` are one object.
@@ -51,7 +51,7 @@ package struct JSONReader {
         return value
     }
 
-    /// The text is not one JSON object, or names a member twice.
+    /// The error for text that is not one JSON object, or repeats a name.
     package struct Malformed: Error, Equatable {
         /// The offset in bytes at which the text is not valid.
         package let offset: Int
@@ -69,7 +69,7 @@ package struct JSONReader {
         return object
     }
 
-    /// - Parameter add: Receives a member; returns false for a name that may not occur again.
+    /// - Parameter add: Receives a member; returns false if its name must not be repeated.
     private mutating func members(
         depth: Int,
         _ add: (String, JSONValue) -> Bool
@@ -147,7 +147,7 @@ package struct JSONReader {
             if !take("+") { _ = take("-") }
             guard parseDigits() > 0 else { throw malformed }
         }
-        // Eighteen digits always fit.
+        // Eighteen digits always fit in 64 bits.
         guard isWhole, digits.count <= 18 else {
             let text = String(decoding: bytes[start..<position], as: UTF8.self)
             let value = isWhole ? Int64(text) : nil

@@ -1,8 +1,8 @@
-/// A value of JSON, without rounding: a number that is not whole stays apart.
+/// A JSON value without rounding: numbers that are not whole have their own case.
 package enum JSONValue: Hashable, Sendable {
     case null
     case boolean(Bool)
-    /// A number written as a whole one: no point, no exponent, within 64 bits.
+    /// A number without a decimal point or exponent that fits in 64 bits.
     case integer(Int64)
     /// Any other number; infinite if it is too large. Never rounded to an integer: `50.0` is not an
     /// amount.
@@ -11,7 +11,7 @@ package enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// Makes an object of the members that have a value.
+    /// Creates an object of the members that are not `nil`.
     package static func members(_ members: [String: JSONValue?]) -> JSONValue {
         .object(members.compactMapValues(\.self))
     }
@@ -19,7 +19,7 @@ package enum JSONValue: Hashable, Sendable {
     /// The text of a string; `nil` for any other value.
     package var text: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// A number that is written as a whole one; `nil` for any other value.
+    /// The value of an integer; `nil` for any other value.
     package var whole: Int64? { if case .integer(let value) = self { value } else { nil } }
 }
 

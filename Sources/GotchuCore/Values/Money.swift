@@ -1,4 +1,5 @@
-/// An amount of money: an integer number of minor units and its currency. A float never touches it.
+/// An amount of money: an integer number of minor units and its currency. Never a floating-point
+/// value.
 package struct Money: Hashable, Sendable {
     /// The amount in the currency's minor unit (cents for `usd`). May be negative in ledger lines.
     package let minorUnits: Int64
@@ -29,7 +30,7 @@ extension Money {
     /// exponent or separator.
     ///
     /// - Returns: `nil` unless the text is digits with at most one point and no more decimals than
-    ///   the currency has, and the result fits; rounding somebody's money is never right.
+    ///   the currency has, and the result fits. Nothing is rounded.
     package init?(_ text: some StringProtocol, currency: Currency = .usd) {
         var digits = Substring(text)
         if digits.hasPrefix(currency.sign) { digits.removeFirst(currency.sign.count) }
@@ -78,7 +79,7 @@ package struct TippedAmount: Hashable, Sendable {
     package let tip: Int64
 
     /// - Parameters:
-    ///   - tip: In minor units. An impossible one is replaced by the nearest possible.
+    ///   - tip: In minor units; clamped to the possible range.
     ///   - isIncluded: True if the tip is a part of `amount`, false if it is added to it.
     package init(_ amount: Money, tip: Int64?, isIncluded: Bool = false) {
         let most = isIncluded ? amount.minorUnits : .max - max(0, amount.minorUnits)

@@ -1,5 +1,5 @@
-/// Percent-encodes all but letters, digits, `-` and `_`, so that no text can change the address
-/// that it becomes a part of (RFC 3986, 2.1).
+/// Percent-encodes all but letters, digits, `-` and `_`, so that no text can change the structure
+/// of the URL it is inserted into (RFC 3986, 2.1).
 package func percentEncoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF")
     return text.utf8.reduce(into: "") { result, byte in
@@ -13,7 +13,7 @@ package func percentEncoded(_ text: String) -> String {
     }
 }
 
-/// Decodes a segment of a path (RFC 3986, 2.1).
+/// Decodes a percent-encoded path segment (RFC 3986, 2.1).
 ///
 /// - Returns: `nil` for a broken escape, or bytes that are not UTF-8.
 package func percentDecoded(_ segment: String) -> String? {

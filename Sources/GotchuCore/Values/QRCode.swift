@@ -1,21 +1,22 @@
 /// A QR code of a short text (ISO/IEC 18004): versions 1 to 7, level M.
 ///
-/// Level M restores some 15 % of what a reader cannot see. A text of 0–9, A–Z, the space and
-/// `$%*+-./:`, such as an address in upper case, is written in the alphanumeric mode, which needs
-/// two thirds of the room; any other text of ASCII in bytes.
+/// Level M corrects up to about 15 % of the codewords. A text of 0–9, A–Z, the space and
+/// `$%*+-./:`, such as a URL in upper case, is encoded in the alphanumeric mode, which needs two
+/// thirds of the space; other ASCII text is encoded as bytes.
 package struct QRCode: Equatable, Sendable {
-    /// The modules a side, without the quiet zone of four that surrounds it.
+    /// The number of modules per side, without the surrounding quiet zone of four.
     package let side: Int
     private let symbol: QRSymbol
 
-    /// Encodes the text in the lowest version that has room for it.
+    /// Encodes the text in the smallest version that fits it.
     ///
-    /// - Returns: `nil` if the text is not ASCII, or longer than 178 characters, 122 in bytes.
+    /// - Returns: `nil` if the text is not ASCII, or is longer than 178 characters in the
+    ///   alphanumeric mode or 122 in bytes.
     package init?(_ text: some StringProtocol) {
         self.init(text, mask: nil)
     }
 
-    /// The same with a mask from 0 to 7; without one, the mask of the lowest penalty.
+    /// Encodes the text with a mask from 0 to 7; `nil` chooses the mask with the lowest penalty.
     init?(_ text: some StringProtocol, mask: Int?) {
         guard let content = QRContent(text),
             let layout = QRLayout.all.first(where: { $0.capacity >= content.bits.bits.count })
@@ -30,10 +31,10 @@ package struct QRCode: Equatable, Sendable {
         self.symbol = symbol
     }
 
-    /// A Boolean that says if a module is dark; columns and rows count from the upper left.
+    /// Returns true if a module is dark; columns and rows count from the upper left.
     package func isDark(column: Int, row: Int) -> Bool { symbol.isDark(column, row) }
 
-    /// The dark modules as the path of an SVG picture, a unit a module: a rectangle for each run.
+    /// The dark modules as an SVG path, one unit per module, one rectangle per horizontal run.
     package var path: String {
         var path = ""
         for row in 0..<side {
@@ -49,7 +50,7 @@ package struct QRCode: Equatable, Sendable {
     }
 }
 
-/// A text as the bits of a code: mode, count and characters (ISO/IEC 18004, 7.4).
+/// A text encoded as bits: mode, count and characters (ISO/IEC 18004, 7.4).
 struct QRContent {
     private(set) var bits = QRBits()
 
@@ -81,14 +82,14 @@ struct QRContent {
 /// The sizes of one version at level M (ISO/IEC 18004, tables 1, 7 and 9).
 struct QRLayout: Sendable {
     let version: Int
-    /// The blocks, each as long as the others.
+    /// The number of blocks, all of the same length.
     let blocks: Int
-    /// The codewords of a block that carry data, and those that restore them.
+    /// The numbers of data codewords and of error correction codewords in a block.
     let data: Int
     let correction: Int
 
     var side: Int { 17 + 4 * version }
-    /// The bits for which there is room.
+    /// The number of data bits that fit.
     var capacity: Int { 8 * data * blocks }
     /// The centres of the alignment patterns, by their columns and rows (table E.1).
     var alignments: [(column: Int, row: Int)] {
@@ -109,8 +110,8 @@ struct QRLayout: Sendable {
         QRLayout(version: 7, blocks: 4, data: 31, correction: 18),
     ]
 
-    /// The codewords in the order in which they are placed: the blocks' data, then their
-    /// correction, each a codeword of every block in turn.
+    /// Returns the codewords in the order of placement: all data, then all error correction, each
+    /// interleaved by block.
     func codewords(of content: QRContent) -> [UInt8] {
         let bytes = dataCodewords(of: content)
         let parts = (0..<blocks).map { Array(bytes[$0 * data..<($0 + 1) * data]) }
@@ -119,7 +120,7 @@ struct QRLayout: Sendable {
             + (0..<correction).flatMap { index in corrections.map { $0[index] } }
     }
 
-    /// The content with its end and padding (ISO/IEC 18004, 7.4).
+    /// Returns the content with its terminator and padding (ISO/IEC 18004, 7.4).
     private func dataCodewords(of content: QRContent) -> [UInt8] {
         var bits = content.bits
         bits.append(0, width: min(4, capacity - bits.bits.count))
@@ -133,7 +134,7 @@ struct QRLayout: Sendable {
     }
 }
 
-/// Bits as they are written, the highest of a number first.
+/// A sequence of bits; numbers are appended with the highest bit first.
 struct QRBits {
     private(set) var bits: [Bool] = []
 
@@ -148,9 +149,9 @@ struct QRBits {
     }
 }
 
-/// The Reed-Solomon code over the field of 256 elements whose polynomial is 0x11D.
+/// The Reed-Solomon code over GF(256) with the polynomial 0x11D.
 private enum ReedSolomon {
-    /// The remainder of the data divided by the generator of the given degree.
+    /// Returns the remainder of the data divided by the generator of the given degree.
     static func remainder(of data: [UInt8], count: Int) -> [UInt8] {
         let generator = generator(degree: count)
         var remainder = [UInt8](repeating: 0, count: count)
@@ -162,7 +163,7 @@ private enum ReedSolomon {
         return remainder
     }
 
-    /// The product of `x - 2^i` for each `i` below the degree, without the leading 1.
+    /// Returns the product of `x - 2^i` for each `i` below the degree, without the leading 1.
     private static func generator(degree: Int) -> [UInt8] {
         var product = [UInt8](repeating: 0, count: degree)
         product[degree - 1] = 1

@@ -1,13 +1,13 @@
-/// The modules of a QR code, of which those with codewords are masked (ISO/IEC 18004, 7.7 to 7.9).
+/// The modules of a QR code; only those with codewords are masked (ISO/IEC 18004, 7.7 to 7.9).
 struct QRSymbol: Equatable, Sendable {
     let side: Int
     private var dark: [Bool]
-    /// Modules that are no codeword's, by which a reader finds and orders the others.
+    /// The modules of function patterns and format data, which carry no codewords.
     private var isPattern: [Bool]
 
     func isDark(_ column: Int, _ row: Int) -> Bool { dark[row * side + column] }
 
-    /// Places the patterns and the codewords, which are not masked yet.
+    /// Places the patterns and the codewords, without a mask.
     init(_ layout: QRLayout, codewords: [UInt8]) {
         side = layout.side
         dark = Array(repeating: false, count: side * side)
@@ -29,7 +29,7 @@ struct QRSymbol: Equatable, Sendable {
         for (column, row) in [(3, 3), (side - 4, 3), (3, side - 4)] {
             drawFinder(column, row)
         }
-        // The format's modules, which are light until the mask is chosen.
+        // The format modules stay light until the mask is chosen.
         for index in 0..<9 where index != 6 {
             set(8, index, false)
             set(index, 8, false)
@@ -49,7 +49,7 @@ struct QRSymbol: Equatable, Sendable {
         if layout.version >= 7 { drawVersion(layout.version) }
     }
 
-    /// The version with its BCH code, twice (ISO/IEC 18004, 7.10).
+    /// Draws the version with its BCH code, twice (ISO/IEC 18004, 7.10).
     private mutating func drawVersion(_ version: Int) {
         var remainder = version
         for _ in 0..<12 { remainder = remainder << 1 ^ (remainder >> 11) * 0x1F25 }
@@ -61,7 +61,7 @@ struct QRSymbol: Equatable, Sendable {
         }
     }
 
-    /// A finder with its separator, as far as they are inside.
+    /// Draws a finder pattern with its separator, clipped to the symbol.
     private mutating func drawFinder(_ column: Int, _ row: Int) {
         for y in max(row - 4, 0)...min(row + 4, side - 1) {
             for x in max(column - 4, 0)...min(column + 4, side - 1) {
@@ -71,22 +71,22 @@ struct QRSymbol: Equatable, Sendable {
         }
     }
 
-    /// The level (M is 00) and the mask with their BCH code, twice, and the module that is always
-    /// dark (ISO/IEC 18004, 7.9).
+    /// Draws the level (M is 00) and the mask with their BCH code, twice, and the module that is
+    /// always dark (ISO/IEC 18004, 7.9).
     mutating func drawFormat(mask: Int) {
         var remainder = mask
         for _ in 0..<10 { remainder = remainder << 1 ^ (remainder >> 9) * 0x537 }
         let format = (mask << 10 | remainder) ^ 0x5412
         for place in 0..<15 {
             let isDark = format >> place & 1 == 1
-            // Beside the upper left finder: down its right edge, then leftwards below it.
+            // At the upper left finder: down its right edge, then leftwards below it.
             switch place {
             case ..<6: set(8, place, isDark)
             case 6, 7: set(8, place + 1, isDark)
             case 8: set(7, 8, isDark)
             default: set(14 - place, 8, isDark)
             }
-            // Below the upper right finder, and beside the lower left one.
+            // Below the upper right finder, and to the right of the lower left one.
             if place < 8 {
                 set(side - 1 - place, 8, isDark)
             } else {
@@ -96,8 +96,8 @@ struct QRSymbol: Equatable, Sendable {
         set(8, side - 8, true)
     }
 
-    /// Two columns at a time from the right, up and down in turn, past the column of the timing
-    /// pattern.
+    /// Places the codewords in pairs of columns from the right, alternately up and down, skipping
+    /// the column of the timing pattern.
     private mutating func place(_ codewords: [UInt8]) {
         var place = 0
         var isUpward = true
@@ -107,7 +107,7 @@ struct QRSymbol: Equatable, Sendable {
             for step in 0..<side {
                 let row = isUpward ? side - 1 - step : step
                 for column in [right, right - 1] where !isPattern[row * side + column] {
-                    // What is left over after the last codeword stays light.
+                    // Modules left over after the last codeword stay light.
                     guard place < 8 * codewords.count else { continue }
                     dark[row * side + column] = codewords[place / 8] >> (7 - place % 8) & 1 == 1
                     place += 1
@@ -118,7 +118,8 @@ struct QRSymbol: Equatable, Sendable {
         }
     }
 
-    /// The symbol under a mask, without its format, which takes no part in the choice of a mask.
+    /// Returns the masked symbol without its format data, which does not count for the choice of a
+    /// mask.
     func masked(_ mask: Int) -> QRSymbol {
         var masked = self
         for row in 0..<side {
@@ -130,7 +131,7 @@ struct QRSymbol: Equatable, Sendable {
         return masked
     }
 
-    /// The condition of each mask (ISO/IEC 18004, table 10).
+    /// Returns true if a mask inverts the module (ISO/IEC 18004, table 10).
     private static func isInverted(_ mask: Int, _ column: Int, _ row: Int) -> Bool {
         switch mask {
         case 0: (row + column) % 2 == 0
@@ -147,7 +148,7 @@ struct QRSymbol: Equatable, Sendable {
 }
 
 extension QRSymbol {
-    /// The penalty of what misleads a reader; the lower, the better (ISO/IEC 18004, table 11).
+    /// The penalty for patterns that are hard to read; lower is better (ISO/IEC 18004, table 11).
     var penalty: Int {
         var penalty = 0
         for index in 0..<side {
@@ -163,13 +164,13 @@ extension QRSymbol {
                 if isSame { penalty += 3 }
             }
         }
-        // Ten for each five percent by which the dark modules are not half of all.
+        // Ten points for each 5 % by which the share of dark modules differs from half.
         let steps = abs(20 * dark.count { $0 } - 10 * dark.count) / dark.count
         return penalty + 10 * steps
     }
 
-    /// Runs of five and more of a colour, and what looks like a finder: 1 : 1 : 3 : 1 : 1 with four
-    /// light modules before or after it.
+    /// Returns the penalty for runs of five or more modules of one colour, and for patterns like a
+    /// finder: 1 : 1 : 3 : 1 : 1 with four light modules before or after it.
     private static func penalty(ofLine line: [Bool]) -> Int {
         var penalty = 0
         var run = 0

@@ -1,4 +1,4 @@
-/// The payment server's id of a session. Opaque to everyone else.
+/// The payment server's id of a session. Opaque to all others.
 package struct SessionID: RawRepresentable, Hashable, Codable, Sendable, CustomStringConvertible {
     /// 1 to 64 characters of `A–Z a–z 0–9 -`, so that it is safe in a URL path and in a log.
     package let rawValue: String

@@ -15,7 +15,7 @@ enum SipHash {
     }
 }
 
-/// The four words of SipHash.
+/// The internal state of SipHash: four words.
 private struct SipState {
     private var v0: UInt64
     private var v1: UInt64

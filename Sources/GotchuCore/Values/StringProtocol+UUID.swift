@@ -1,5 +1,5 @@
 extension StringProtocol {
-    /// A Boolean that is true for a UUID in lower case.
+    /// A Boolean that is true if the text is a UUID in lower case.
     package var isUUID: Bool {
         utf8.count == 36
             && utf8.enumerated().allSatisfy { index, byte in

@@ -1,5 +1,5 @@
-/// A builder of UTF-8 text: a fraction of the cost of strings and their interpolation, for text
-/// that is written with nearly every advertisement.
+/// A builder of UTF-8 text. Much cheaper than string interpolation; for text that is built for
+/// nearly every advertisement.
 package struct TextBytes: Sendable {
     package private(set) var bytes: [UInt8] = []
 
@@ -26,7 +26,7 @@ package struct TextBytes: Sendable {
         text.withUTF8 { add($0) }
     }
 
-    /// A JSON string with its quotes (RFC 8259, 7).
+    /// Adds a JSON string with its quotes (RFC 8259, 7).
     package mutating func add(json text: String) {
         var text = text
         add(UInt8(ascii: "\""))
@@ -63,7 +63,7 @@ package struct TextBytes: Sendable {
         add(digits: UInt64(number.magnitude), width: 1)
     }
 
-    /// A number with one decimal.
+    /// Adds a number with one decimal, given in tenths.
     package mutating func add(tenths: Int) {
         if tenths < 0 { add(UInt8(ascii: "-")) }
         add(digits: UInt64(tenths.magnitude / 10), width: 1)
@@ -71,7 +71,7 @@ package struct TextBytes: Sendable {
         add(digits: UInt64(tenths.magnitude % 10), width: 1)
     }
 
-    /// A number in decimal digits, with zeros in front if it has fewer.
+    /// Adds a number in decimal digits, padded with leading zeros to `width`.
     package mutating func add(digits number: UInt64, width: Int) {
         var power: UInt64 = 1
         var left = 1
@@ -85,7 +85,7 @@ package struct TextBytes: Sendable {
         }
     }
 
-    /// A number in lowercase hex digits, with zeros in front if it has fewer.
+    /// Adds a number in lowercase hex digits, padded with leading zeros to `width`.
     package mutating func add(hex number: UInt64, width: Int) {
         var digits = max(1, width)
         while digits < 16, number >> (4 * digits) > 0 { digits += 1 }
@@ -98,7 +98,7 @@ package struct TextBytes: Sendable {
 }
 
 extension Sequence where Element == UInt8 {
-    /// The bytes in lowercase hex digits, two each.
+    /// The bytes as lowercase hex, two digits each.
     package var hex: String {
         var text = TextBytes(capacity: 2 * underestimatedCount)
         for byte in self { text.add(hex: UInt64(byte), width: 2) }

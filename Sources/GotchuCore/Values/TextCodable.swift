@@ -1,4 +1,4 @@
-/// A value that is coded as its description; a text of which none can be made is not decoded.
+/// A value that is encoded as its description; decoding fails for text that it cannot parse.
 package protocol TextCodable: Codable, LosslessStringConvertible {}
 
 extension TextCodable {

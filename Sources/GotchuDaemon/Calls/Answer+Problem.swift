@@ -17,13 +17,13 @@ extension Answer {
 }
 
 extension Problem {
-    /// There is no token.
+    /// The problem of a call without a token.
     static func notLoggedIn(_ tokens: TokenStore) -> Problem {
         let item = HealthItem.notLoggedIn(from: tokens.origin)
         return Problem(.notLoggedIn, detail: item.text, fix: item.fix)
     }
 
-    /// The server does not accept the token any more.
+    /// The problem of a token that the server no longer accepts.
     static func loginRefused(_ tokens: TokenStore) -> Problem {
         let item = HealthItem.loginRefused(from: tokens.origin)
         return Problem(.notLoggedIn, detail: item.text, fix: item.fix)
@@ -55,7 +55,7 @@ extension Problem {
         )
     }
 
-    /// Nothing is begun that a crash would forget.
+    /// Creates the problem of a failed write: nothing is started that a crash would lose.
     init(_ failure: JournalFailure) {
         self.init(.journalUnwritable, detail: failure.sentence, fix: failure.fix)
     }

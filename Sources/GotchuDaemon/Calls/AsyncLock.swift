@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A FIFO lock for an actor's work of several steps: at each `await` the actor lets others in.
+/// A FIFO lock for an actor's work of several steps: at each `await` other calls can run.
 final class AsyncLock: Sendable {
     private struct State {
         var isLocked = false
@@ -9,7 +9,7 @@ final class AsyncLock: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns when the lock is the caller's.
+    /// Returns once the caller holds the lock.
     func lock() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in

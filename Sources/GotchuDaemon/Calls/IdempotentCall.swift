@@ -2,13 +2,13 @@ import FoundationEssentials
 import GotchuAPI
 import GotchuCore
 
-/// A call that its caller may repeat: its key and its body.
+/// A call that may be repeated: its idempotency key and its body.
 ///
-/// It stands in the record that the call created: a repeat after a restart is known too, and the
-/// call is forgotten with that record.
+/// Stored in the record that the call created, so that a replay after a restart is recognized;
+/// removed with that record.
 struct IdempotentCall: Codable, Equatable, Sendable {
     let key: IdempotencyKey
-    /// The body as canonical JSON: the same input is the same text.
+    /// The body as canonical JSON: equal input has equal text.
     let body: String
 
     init(key: IdempotencyKey, _ body: some Encodable) {

@@ -7,20 +7,20 @@ protocol IdempotentCreation: Actor {
     associatedtype Input: Encodable & Sendable
     associatedtype View: Sendable
 
-    /// The keyed calls that are not answered yet. Bounded by the socket's connections.
+    /// The calls with a key that are in progress. Bounded by the socket's connections.
     var inFlight: [IdempotencyKey: InFlightCall] { get set }
 
-    /// Refuses what can never be created.
+    /// Refuses input that can never be accepted.
     static func validate(_ new: Input) throws(Problem)
 
-    /// The remembered call of a key, and the present state of what it created.
+    /// Returns the stored call of a key, and the current state of the record that it created.
     func created(under key: IdempotencyKey) -> (call: IdempotentCall, view: View)?
 
-    /// Creates a record that remembers its call; returns once both are on the disk.
+    /// Creates a record that stores its call; returns once both are on disk.
     func make(_ new: Input, call: IdempotentCall?) async throws(Problem) -> View
 }
 
-/// A keyed call that is not answered yet; its repeats wait for the lock.
+/// A call with a key that is in progress; its replays wait for the lock.
 struct InFlightCall {
     let call: IdempotentCall
     let lock: AsyncLock
@@ -29,8 +29,8 @@ struct InFlightCall {
 extension IdempotentCreation {
     /// Creates a record.
     ///
-    /// - Parameter key: The key of a call that may be repeated. A repeat creates nothing: its reply
-    ///   is the first one's record in its present state.
+    /// - Parameter key: The idempotency key of a call that may be repeated. A replay creates
+    ///   nothing; its reply is the current state of the first call's record.
     func create(_ new: Input, key: IdempotencyKey?) async throws(Problem) -> Created<View> {
         try Self.validate(new)
         guard let key else { return Created(try await make(new, call: nil), isReplay: false) }

@@ -11,7 +11,7 @@ final class AccessControl: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - hub: Its readers were let in by the policy that was in force when they came.
+    ///   - hub: Its readers were admitted by the policy in force when they subscribed.
     ///   - display: The same.
     init(
         _ configuration: DaemonConfiguration,
@@ -40,7 +40,7 @@ final class AccessControl: Sendable {
             groupID: AccessPolicy.groupID(named: configuration.group),
             logger: logger
         )
-        // Who may still read comes back, and is judged anew.
+        // Readers that are still allowed reconnect, and are checked against the new policy.
         hub.endReaders()
         display.endReaders()
     }

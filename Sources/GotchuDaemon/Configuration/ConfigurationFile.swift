@@ -4,13 +4,13 @@ import GotchuAPI
 internal import GotchuCore
 import ServiceProcess
 
-/// `gotchud.json`: its settings by key, as variables would hold them, with their lines.
+/// The settings of `gotchud.json` by key, in the form of environment variables, with their lines.
 struct ConfigurationFile: Sendable {
     private(set) var settings: [String: SettingText] = [:]
     private var path = ""
     private var text = ""
 
-    /// An empty one, for when there is no file.
+    /// Creates an empty one, for when there is no file.
     init() {}
 
     /// Reads a file. An error names the file and the line.
@@ -58,7 +58,7 @@ struct ConfigurationFile: Sendable {
         settings[key] = SettingText(text, place: place(of: name))
     }
 
-    /// True if a file is there, though perhaps not to be read: then the defaults must not apply.
+    /// Returns true if a file exists, even an unreadable one: the defaults must not apply then.
     static func isThere(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
@@ -72,8 +72,8 @@ struct ConfigurationFile: Sendable {
         return "it is not a file"
     }
 
-    /// The members of the file, which is one JSON object and names no key twice: which of the two
-    /// counts must not be guessed.
+    /// Returns the members of the file, which is one JSON object without repeated names: which of
+    /// two values applies must not be guessed.
     private func members() throws(ConfigurationError) -> [String: JSONValue] {
         do throws(JSONReader.Malformed) {
             return try JSONReader.object(Array(text.utf8))
@@ -86,7 +86,7 @@ struct ConfigurationFile: Sendable {
         }
     }
 
-    /// A value as a variable would hold it; `nil` for null, which is as good as absent.
+    /// Returns a value in the form of a variable; `nil` for null, which counts as absent.
     private func text(
         of value: JSONValue,
         _ key: String,
@@ -147,7 +147,7 @@ struct ConfigurationFile: Sendable {
         return "\(whole)"
     }
 
-    /// A key that is not known is a typing error, and a setting that silently does nothing.
+    /// Returns the error for an unknown key: a typing error would otherwise silently set nothing.
     private func unknown(_ key: String) -> ConfigurationError {
         wrong(key, "There is no setting with this name.")
     }
@@ -156,7 +156,7 @@ struct ConfigurationFile: Sendable {
         ConfigurationError(place: place(of: key), problem: "\(key): \(problem)")
     }
 
-    /// `FILE:LINE`, the line from 1, on which a key stands first.
+    /// `FILE:LINE` of the first occurrence of a key, with lines counted from 1.
     private func place(of key: String) -> String {
         place(at: text.firstRange(of: "\"\(key)\"")?.lowerBound ?? text.startIndex)
     }
@@ -167,7 +167,7 @@ struct ConfigurationFile: Sendable {
 }
 
 extension JSONValue {
-    /// The nearest number that a `Double` holds, infinite if none is near; `nil` for what is none.
+    /// The nearest `Double`, infinite if there is none near; `nil` for a value that is no number.
     fileprivate var number: Double? {
         switch self {
         case .integer(let value): Double(value)

@@ -25,7 +25,7 @@ extension DaemonConfiguration {
 }
 
 extension ServerRoute {
-    /// A command by which a person sees what happens on this way.
+    /// A command that shows the user what happens on this route.
     var look: String {
         var words = ["curl", "-sv"]
         if let proxy { words += ["--proxytunnel", "--proxy", proxy.description] }

@@ -6,12 +6,12 @@ import ServiceProcess
 
 /// The users, groups and files that a configuration names and this system must have.
 extension DaemonConfiguration {
-    /// Warns of what is no error, for it may come to be, and does not do what was meant.
+    /// Warns of settings that are no error, because they may become valid, but have no effect now.
     func warn(of environment: [String: String], _ logger: Logger) {
         for name in Self.unknownVariables(in: environment) {
             logger.warning("There is no setting with this name", metadata: ["variable": "\(name)"])
         }
-        // The default group may be missing, as where the daemon is tried out; a named one may not.
+        // The default group may be missing, as in a trial run; any other missing one is reported.
         if AccessPolicy.groupID(named: group) == nil, group != Self.defaultGroup {
             logger.warning(
                 "There is no such group: only listed users may request payments",
@@ -31,10 +31,10 @@ extension DaemonConfiguration {
         }
     }
 
-    /// Refuses a token file that is not there. The daemon itself starts without, and says so.
+    /// Refuses a missing token file. The daemon itself starts without one, and reports that.
     func requireTokenFile() throws(ConfigurationError) {
         guard let tokenFile else { return }
-        // The user who checks may be another than the daemon's, and may not read it.
+        // The user who runs the check may differ from the daemon's, and may have no access to it.
         let isMissing = access(tokenFile, F_OK) != 0 && errno != EACCES
         let isFolder = Self.mode(of: tokenFile).map { $0 & S_IFMT == S_IFDIR } ?? false
         guard !isMissing, !isFolder else {
@@ -45,7 +45,7 @@ extension DaemonConfiguration {
         }
     }
 
-    /// A file's type and permissions; `nil` if it cannot be looked at.
+    /// A file's type and permissions; `nil` if it cannot be examined.
     static func mode(of path: String) -> mode_t? {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode : nil

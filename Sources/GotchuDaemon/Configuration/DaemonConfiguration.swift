@@ -9,43 +9,43 @@ import PaymentClient
 import Radio
 import ServiceProcess
 
-/// Everything that gotchud is told, resolved: flag, else environment, else file, else default.
+/// The resolved configuration of gotchud: flag, else environment, else file, else default.
 struct DaemonConfiguration: Settings {
     var socketPath = SocketPath.system
     var stateDirectory = ""
-    /// At first that of a machine that runs its own.
+    /// The default is a server on the same machine.
     var server = Self.defaultServer
-    /// A PEM file of certificates that are trusted beside the system's.
+    /// A PEM file of certificates that are trusted in addition to the system's.
     var caFile: String?
     var proxy: ProxyURL?
-    /// The file of the token; `nil`: the credential `token` of systemd, else the state folder.
+    /// The token file; `nil` for the systemd credential `token`, else the state folder.
     var tokenFile: String?
     var radio = RadioSpecification.bluez(adapter: nil, transport: .best)
     var listen = ListenSetting.auto
-    /// 0xFEED is assigned to Tile: a product ships with a number of its own.
+    /// 0xFEED is assigned to Tile: a product must use its own number.
     var serviceUUID: UInt16 = 0xFEED
-    /// The time for which an open request keeps its EID; `nil`: to its end. Most requests end
-    /// before this; those that wait longer cannot be followed for longer.
+    /// The lifetime of an open request's EID; `nil` for the request's whole life. Most requests end
+    /// before this; those that wait longer cannot be tracked for longer.
     var eidLifetime: Duration? = .seconds(120)
     var group = Self.defaultGroup
     var observerUserIDs: Set<UInt32> = []
-    /// Beside the user of the display's package.
+    /// In addition to the user of the display's package.
     var viewerUserIDs: Set<UInt32> = []
     var cashierUserIDs: Set<UInt32> = []
     var spenderUserIDs: Set<UInt32> = []
     var proximity = ProximityPolicy()
-    /// A Boolean that lets the adapter be switched off and on when nothing else brings the scan
-    /// back.
+    /// A Boolean that is true if the adapter may be switched off and on when nothing else restores
+    /// the scan.
     var canPowerCycle = false
-    /// The address on which metrics are served beside the socket; `nil`: none.
+    /// The address on which metrics are served in addition to the socket; `nil` for none.
     var metrics: LoopbackAddress?
     var screens = ScreenSettings()
     var logLevel = Logger.Level.info
 
     static let prefix = "GOTCHU_"
 
-    /// Only who is listed may change while the daemon runs. The socket keeps the group that it was
-    /// made for, by which `gotchu-ctl doctor` goes.
+    /// Only the lists of users can change while the daemon runs. The socket keeps the group that it
+    /// was created with, which `gotchu-ctl doctor` relies on.
     static let table: [Setting<Self>] = [
         Setting("socket", \.socketPath, .socketPath),
         Setting("state", \.stateDirectory, .path("The state folder's path begins with /.")),
@@ -62,7 +62,7 @@ struct DaemonConfiguration: Settings {
         Setting("observer_uids", \.observerUserIDs, .userIDs, isReloaded: true),
         Setting("cashier_uids", \.cashierUserIDs, .userIDs, flag: "cashier-uid", isReloaded: true),
         Setting("spender_uids", \.spenderUserIDs, .userIDs, flag: "spender-uid", isReloaded: true),
-        // Sets the whole policy: before what sets a part of it.
+        // Sets the whole policy, so it precedes the settings of its parts.
         Setting("proximity", \.proximity, .proximity, variable: false),
         Setting("accept_unknown_rssi", \.proximity.acceptsUnknownRSSI, .boolean, variable: false),
         Setting("power_cycle", \.canPowerCycle, .boolean, variable: false),
@@ -79,11 +79,11 @@ struct DaemonConfiguration: Settings {
         Setting("log_level", \.logLevel, .logLevel),
     ]
 
-    /// The user whose browser shows the display, which a package makes.
+    /// The user whose browser shows the display; a package creates it.
     static let displayUser = "gotchu-display"
-    /// The group that a package makes.
+    /// The group that a package creates.
     static let defaultGroup = "gotchu"
-    /// Read if it is there and no other is named.
+    /// Read if it exists and no other file is named.
     static let defaultFile = "/etc/gotchu/gotchud.json"
     private static let defaultServer: ServerURL = {
         guard let server = ServerURL("http://127.0.0.1:8080") else {
@@ -124,16 +124,16 @@ extension DaemonConfiguration {
         }
     }
 
-    /// Variables that look as if they set something: mostly typing errors.
+    /// Returns variables that look like settings and are none: mostly typing errors.
     static func unknownVariables(in environment: [String: String]) -> [String] {
         unknownVariables(among: environment.keys) { name in
-            // Those of gotchu-server may be there as well.
+            // Those of gotchu-server may be set as well.
             name.hasPrefix(prefix) && !name.hasPrefix("GOTCHU_SERVER_") && name != "GOTCHU_CONFIG"
         }
     }
 
-    /// The folder of a person's own daemon (XDG Base Directory Specification); root's is the
-    /// system's. `nil` where nothing says where that person is at home.
+    /// The state folder of a user's own daemon (XDG Base Directory Specification); for root, the
+    /// system's. `nil` if the user's home is not known.
     private static func stateDirectory(_ environment: [String: String]) -> String? {
         if geteuid() == 0 { return "/var/lib/gotchu" }
         if let folder = environment["XDG_STATE_HOME"], folder.hasPrefix("/") {

@@ -6,10 +6,10 @@ import Radio
 import ServiceProcess
 
 extension RadioSpecification {
-    /// The radio that was asked for. It does nothing before it is run.
+    /// Creates the radio. It does nothing until it is run.
     ///
-    /// - Throws: `ConfigurationError` when there is nothing to replay, `DBusError` when the process
-    ///   has no descriptor or thread left.
+    /// - Throws: `ConfigurationError` if there is nothing to replay, `DBusError` if the process has
+    ///   no descriptor or thread left.
     func make(
         _ configuration: DaemonConfiguration,
         logger: Logger

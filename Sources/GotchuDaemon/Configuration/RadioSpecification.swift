@@ -24,7 +24,7 @@ enum RadioSpecification: Equatable, Sendable {
         default:
             guard let transport = Self.transports.first(where: { $0.name == parts[0] })?.policy
             else { return nil }
-            // As the kernel writes an adapter's name: hci01 is none.
+            // In the kernel's spelling: `hci01` is not an adapter.
             if let argument {
                 guard argument.hasPrefix("hci"), let index = UInt16(digits: argument.dropFirst(3)),
                     argument == "hci\(index)"

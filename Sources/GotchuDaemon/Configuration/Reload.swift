@@ -2,11 +2,11 @@ import GotchuAPI
 import Logging
 import ServiceProcess
 
-/// Takes a changed configuration while the daemon runs: who may do what, and the token file.
+/// Applies a changed configuration while the daemon runs: the users' rights and the token file.
 ///
-/// What a running payment or request stands on (server, radio, folders), what the socket was
-/// opened with (its group) and how much is logged change only with a restart. A configuration that
-/// is not valid changes nothing; the status says so until a valid one comes.
+/// The settings that a running payment or request depends on (server, radio, folders), the group
+/// that the socket was opened with, and the log level change only with a restart. An invalid
+/// configuration changes nothing; the status reports it until a valid one is loaded.
 struct Reload: Sendable {
     let current: DaemonConfiguration
     let reread: @Sendable () throws(ConfigurationError) -> DaemonConfiguration

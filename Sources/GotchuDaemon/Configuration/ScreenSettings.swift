@@ -5,9 +5,9 @@ import ServiceProcess
 
 /// The settings of the screens that gotchud serves to browsers of this machine.
 struct ScreenSettings: Equatable, Sendable {
-    /// The address of the customer's display; `nil`: none.
+    /// The address of the customer's display; `nil` for none.
     var display: LoopbackAddress?
-    /// The address of the till; `nil`: none.
+    /// The address of the till; `nil` for none.
     var till: LoopbackAddress?
     /// The path of a picture for the display.
     var logo: String?

@@ -2,33 +2,33 @@ import GotchuAPI
 import GotchuCore
 import PaymentClient
 
-/// Entries of contests, each driven until the server has it or has refused it.
+/// The contest entries, each resent until the server accepts or refuses it.
 typealias ContestEntryService = OrderService<ContestEntryRecord>
 
-/// An entry of a contest in the journal.
+/// A contest entry in the journal.
 struct ContestEntryRecord: OrderRecord {
     static let word = "entry"
     static let nextStep = "gotchu-ctl contest list --mine"
 
-    /// The definite end of entering.
+    /// The final outcome of the entry.
     enum End: Codable, Equatable, Sendable {
         case joined
         case declined(Problem)
     }
 
-    /// The entry as its caller is told of it.
+    /// The entry as the local API shows it.
     struct View: Equatable, Sendable {
         let id: String
-        /// `nil` while it is open.
+        /// `nil` while the outcome is unknown.
         let end: End?
         let reason: UnresolvedReason?
     }
 
     let id: String
-    /// The one key of this entry, for its whole life: its caller's.
+    /// The idempotency key of every send: the caller's if it gave one, else a random one.
     let key: IdempotencyKey
     let contest: WireUUID
-    /// The exact bytes of the order.
+    /// The exact bytes of the request's body.
     let body: String
     /// The language that its caller reads.
     let language: String?
@@ -58,7 +58,7 @@ struct ContestEntryRecord: OrderRecord {
         contents.contestEntries
     }
 
-    /// The refusals of the decision itself, before which the server looks the key up.
+    /// Returns true for codes that the server returns only after it has looked the key up.
     static func isDecidedByKey(_ code: String) -> Bool {
         switch ErrorCode(rawValue: code) {
         case .contestFull, .contestLocked, .contestCancelled, .contestNotFound, .alreadyJoined,

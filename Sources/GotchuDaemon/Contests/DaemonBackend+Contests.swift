@@ -3,9 +3,9 @@ import GotchuCore
 import LocalAPI
 import PaymentClient
 
-/// Contests: entries are journalled, all other calls are passed on.
+/// Contests: entries are journalled, all other calls are forwarded.
 extension DaemonBackend {
-    /// The time for which the caller waits for the end of an entry; below that of a local call.
+    /// The timeout for the end of an entry, below that of a local call.
     private static let entryPatience: Duration = .seconds(20)
 
     func contest(_ call: ContestCall) async throws(Problem) -> ContestAnswer {
@@ -30,7 +30,7 @@ extension DaemonBackend {
                 reply.isReplay = reply.isReplay || created.isReplay
                 return reply
             }
-            // Entered earlier: nothing more is asked for than a look.
+            // Entered earlier: only the contest is read.
             var look = ContestCall(.get, "/\(new.contest)", document: ContestDetail.self)
             look.language = new.language
             var answer = try await contest(look)

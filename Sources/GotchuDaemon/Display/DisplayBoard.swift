@@ -3,12 +3,12 @@ import GotchuCore
 import Pages
 import Synchronization
 
-/// The customer's display as it is now: receives what happens, and returns what is to be shown.
+/// The state of the customer's display: receives events, and returns what is to be shown.
 final class DisplayBoard: Sendable {
-    /// The time after its expiry for which somebody waits for a request whose end is not known.
+    /// The time after its expiry for which a request resumed at the start is still shown.
     private static let resumeLimit: Duration = .seconds(600)
 
-    /// An element whenever there may be something else to show, or somebody else to show it to.
+    /// An element whenever the content or the readers may have changed.
     let wakes: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
     private let page: DisplayPage
@@ -56,7 +56,7 @@ final class DisplayBoard: Sendable {
         flow.withLock { $0.nextChange(after: now) }
     }
 
-    /// The display now, with its words.
+    /// The current display, with its texts.
     var reply: DisplayReply {
         let now = MonotonicTime.now
         let view = view(at: now)
@@ -68,7 +68,7 @@ final class DisplayBoard: Sendable {
             isRightToLeft: text.isRightToLeft,
             headline: text.headline
         )
-        // The name that the payer compares with the one on the phone.
+        // The payee's name, which the payer compares with the one on the phone.
         reply.shop = view.payee ?? page.looks.shop
         reply.amount = text.amount
         reply.amountCents = view.amount?.amount.minorUnits
@@ -99,7 +99,7 @@ final class DisplayBoard: Sendable {
 }
 
 extension DisplayRequest {
-    /// A request whose wall-clock times are those of this machine.
+    /// Creates it from a request, whose wall-clock times are those of this machine.
     fileprivate init(_ view: RequestView) {
         let phase: Phase =
             switch view.state {

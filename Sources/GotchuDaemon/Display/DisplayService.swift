@@ -31,9 +31,9 @@ struct Display: Sendable {
     }
 }
 
-/// Publishes what the display shows, and notices when nobody shows it.
+/// Publishes the content of the display, and reports that nothing shows it.
 struct DisplayService: Service {
-    /// The time after which each reader is written the state again, as a sign of life.
+    /// The interval at which each reader is sent the state again, as a heartbeat.
     static let heartbeat: Duration = .seconds(5)
 
     let display: Display
@@ -72,7 +72,7 @@ struct DisplayService: Service {
             timer = due.map { due in
                 // SAFETY: cancelled by the next element, and after the last one.
                 Task {
-                    // What is due with time alone.
+                    // Due at a time, without an event.
                     guard (try? await Task.sleep(for: due - .now)) != nil else { return }
                     board.wake()
                 }

@@ -2,7 +2,7 @@ import GotchuAPI
 import GotchuCore
 import PaymentClient
 
-/// Withdrawals, each driven until the server has it or has refused it.
+/// The withdrawals, each resent until the server accepts or refuses it.
 typealias WithdrawalService = OrderService<WithdrawalRecord>
 
 /// A withdrawal in the journal.
@@ -10,17 +10,17 @@ struct WithdrawalRecord: OrderRecord {
     static let word = "withdrawal"
     static let nextStep = "gotchu-ctl payouts"
 
-    /// The definite end of ordering it.
+    /// The final outcome of ordering it.
     enum End: Codable, Equatable, Sendable {
         case ordered(WithdrawalReply)
         case declined(Decline)
     }
 
     let id: String
-    /// The one key of this withdrawal, for its whole life.
+    /// The idempotency key of every send.
     let key: IdempotencyKey
     let amountCents: Int64
-    /// The exact bytes of the order.
+    /// The exact bytes of the request's body.
     let body: String
     let server: String
     let user: String

@@ -3,7 +3,7 @@ import GotchuCore
 import NIOPosix
 import Synchronization
 
-/// A durable record of what the daemon has started.
+/// The durable records of the operations that the daemon has started.
 protocol RecordJournal: Sendable {
     /// The records that it held when it was opened.
     var contentsAtStart: JournalContents { get }
@@ -13,7 +13,7 @@ protocol RecordJournal: Sendable {
 }
 
 extension RecordJournal {
-    /// Writes one record like `append`, for a call that fails without it.
+    /// Writes one record like `append`; throws the problem for the daemon's caller.
     func require(_ record: JournalRecord) async throws(Problem) {
         do throws(JournalFailure) {
             try await append(record)
@@ -26,7 +26,7 @@ extension RecordJournal {
 /// The journal in the state folder. Writes happen one after the other on a thread of their own.
 final class Journal: RecordJournal {
     let contentsAtStart: JournalContents
-    /// True if a torn write was cut off then.
+    /// True if an incomplete last write was cut off when it was opened.
     let wasTorn: Bool
 
     private let file: Mutex<JournalFile>
@@ -48,9 +48,9 @@ final class Journal: RecordJournal {
         thread.start()
     }
 
-    /// The numbers of its writes since the start.
+    /// The statistics of its writes since the start.
     struct Statistics: Sendable {
-        /// The time from a record to its being on the disk, the wait for others included.
+        /// The time until a record is on disk, including the wait for earlier writes.
         var latency = Histogram.local
         var failures = 0
     }
@@ -87,7 +87,7 @@ final class Journal: RecordJournal {
         outcome.yield(failure)
     }
 
-    /// Checks that a record could be written: an element of `outcomes`.
+    /// Checks that a record could be written; the result is an element of `outcomes`.
     func check() async {
         try? await thread.runIfActive {
             self.file.withLock { file in
@@ -100,7 +100,7 @@ final class Journal: RecordJournal {
         }
     }
 
-    /// Waits for the write that is under way and refuses all others.
+    /// Waits for the write in progress and refuses all others.
     func close() async {
         try? await thread.shutdownGracefully()
     }

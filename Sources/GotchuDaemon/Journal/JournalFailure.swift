@@ -2,13 +2,13 @@
 enum JournalFailure: Error, Equatable, Sendable {
     /// Another gotchud uses this state folder.
     case inUse(folder: String)
-    /// A file operation failed: which, and the errno's text.
+    /// A file operation failed; `reason` is the errno's text.
     case system(operation: String, reason: String)
-    /// A line that is no torn one does not say what was written: the disk or a person changed it.
+    /// A line is damaged, but not by an incomplete write: the disk or a person changed it.
     case corrupt(file: String, line: Int)
-    /// A line is whole, and of a form that another version of gotchud writes.
+    /// An intact line has a format that another version of gotchud writes.
     case foreign(file: String, line: Int)
-    /// A record could not be read back from the line that was made of it, and was not written.
+    /// The line encoded from a record could not be decoded, and was not written.
     case unreadable
 
     /// One sentence.
@@ -25,7 +25,7 @@ enum JournalFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// The next step of a person.
+    /// The next step for the user.
     var fix: String {
         switch self {
         case .inUse: "Stop the other one, or give this one its own folder with --state."

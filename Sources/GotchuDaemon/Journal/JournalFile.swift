@@ -2,35 +2,35 @@ import FoundationEssentials
 import Glibc
 import ServiceProcess
 
-/// The journal on disk: appended to and synced, one line a record. All calls block.
+/// The journal on disk: append-only, synced, one line per record. All calls block.
 struct JournalFile: ~Copyable {
-    /// A journal with more lines than this is rewritten with what is worth keeping.
+    /// A journal with more lines than this is rewritten with the records worth keeping.
     static let lineLimit = 2000
     private static let name = "journal"
-    /// More than the longest record, in bytes.
+    /// The number of bytes that a check writes: more than the longest record.
     private static let checkLength = 16 * 1024
-    /// The free bytes that are surely enough: a payment takes a few hundred.
+    /// The free bytes above which a write is assumed to fit: a payment takes a few hundred.
     private static let enoughSpace: UInt = 1024 * 1024
 
-    /// The number of bytes of a torn line that are copied to a file beside the journal.
+    /// The number of bytes of an incomplete line that are copied to a file beside the journal.
     private static let keptLength = 64 * 1024
 
     /// The records that it held when it was opened.
     let contentsAtStart: JournalContents
-    /// True if a torn last line was cut off at the start. A crash before the sync leaves one,
-    /// without its line feed; nothing was sent because of it.
+    /// True if an incomplete last line, without its line feed, was cut off at the start. A crash
+    /// before the sync leaves one; nothing was sent because of it.
     let wasTorn: Bool
 
     private let folder: String
     private let lock: Int32
     private var descriptor: Int32
     private var contents: JournalContents
-    /// The end of the last whole record; a torn write may lie behind it.
+    /// The end of the last complete record; an incomplete write may follow it.
     private var length: Int
-    /// True if something may lie behind it on the disk.
+    /// True if an incomplete write may follow it on disk.
     private var hasRemains = false
 
-    /// Opens the journal of a state folder, making it if it is not there.
+    /// Opens the journal of a state folder, and creates it if it is missing.
     init(folder: String) throws(JournalFailure) {
         let lock = try Self.takeLock(folder)
         let opened: (contents: JournalContents, length: Int, wasTorn: Bool, descriptor: Int32)
@@ -54,15 +54,15 @@ struct JournalFile: ~Copyable {
         close(lock)
     }
 
-    /// Writes one record, which must read back, and returns when it is on the disk.
+    /// Writes one record, which must be decodable, and returns when it is on disk.
     ///
-    /// If anything fails the file is cut back to what it was: a record is there whole or not at
-    /// all. While even that fails nothing more is written, for what was refused could come back.
+    /// If anything fails, the file is truncated to its old length: a record is whole or absent.
+    /// While even that fails, nothing is written: a refused record could come back.
     mutating func append(_ record: JournalRecord) throws(JournalFailure) {
         if hasRemains { try cutBack() }
         if contents.lineCount > Self.lineLimit { try shrink() }
         let line = JournalLine.encode(record)
-        // A line that cannot be read would keep the daemon, and every open payment, from starting.
+        // A line that cannot be decoded would stop the next start, and with it every open payment.
         guard case .record = JournalLine.decode(line.dropLast()) else { throw .unreadable }
         do throws(JournalFailure) {
             var written = 0
@@ -83,10 +83,10 @@ struct JournalFile: ~Copyable {
         contents.add(record)
     }
 
-    /// Looks at the disk, and where that does not tell proves with a file beside the journal that a
-    /// record could be written and synced.
+    /// Checks the free space, and if that is not conclusive writes and syncs a file beside the
+    /// journal.
     ///
-    /// - Parameter isUncertain: True to prove it even if the disk has room.
+    /// - Parameter isUncertain: True to write the file even if the disk has room.
     mutating func check(isUncertain: Bool) throws(JournalFailure) {
         if hasRemains { try cutBack() }
         var disk = statvfs()
@@ -116,7 +116,7 @@ struct JournalFile: ~Copyable {
         hasRemains = false
     }
 
-    /// Starts anew with what is worth keeping, so that a year in a shop does not fill the disk.
+    /// Rewrites it with the records worth keeping, so that a year in a shop does not fill the disk.
     private mutating func shrink() throws(JournalFailure) {
         let path = "\(folder)/\(Self.name)"
         let bytes = contents.worthKeeping.flatMap(JournalLine.encode)
@@ -168,7 +168,7 @@ struct JournalFile: ~Copyable {
     ) throws(JournalFailure) -> (JournalContents, Int, wasTorn: Bool) {
         if access(path, R_OK) != 0 {
             let code = errno
-            // Only then: an error taken for an empty journal would end every open payment.
+            // Only a missing file is empty: any other error must not end every open payment.
             if code == ENOENT { return (JournalContents(), 0, false) }
             throw .system(operation: "read", reason: String(cString: strerror(code)))
         }
@@ -181,7 +181,7 @@ struct JournalFile: ~Copyable {
             guard let end = data[start...].firstIndex(of: UInt8(ascii: "\n")) else {
                 let torn = data[start...]
                 if case .record(let record) = JournalLine.decode(torn) {
-                    // Whole but for its line feed: to take it for written is the safe reading.
+                    // Complete but for its line feed: treating it as written is the safe choice.
                     contents.add(record)
                     return (contents, data.count, false)
                 }
@@ -193,7 +193,7 @@ struct JournalFile: ~Copyable {
             }
             switch JournalLine.decode(data[start..<end]) {
             case .record(let record): contents.add(record)
-            // Also as the last line: it was written whole, so what it announces may have left.
+            // Also as the last line: it was written completely, so what it announces may be sent.
             case .foreign: throw .foreign(file: path, line: contents.lineCount + 1)
             case .damaged: throw .corrupt(file: path, line: contents.lineCount + 1)
             }
@@ -202,7 +202,7 @@ struct JournalFile: ~Copyable {
         return (contents, data.count, false)
     }
 
-    /// Copies what is cut off, as far as that works, for those who want to know what it was.
+    /// Copies the part that is cut off to a file, if possible, so that it can be examined.
     private static func copy(_ torn: Data, beside path: String) {
         try? DurableFile.replace("\(path).torn", with: Array(torn.prefix(keptLength)))
     }

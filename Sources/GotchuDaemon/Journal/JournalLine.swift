@@ -31,8 +31,8 @@ enum JournalLine {
         return record.map(Decoded.record) ?? .foreign
     }
 
-    /// True if a last line without its line feed holds a whole record: it was not torn, but the
-    /// line feed behind that record is damaged.
+    /// Returns true if a last line without its line feed contains a complete record: the write was
+    /// complete, but the line feed after that record is damaged.
     static func holdsRecord(_ tail: Data) -> Bool {
         // No record is longer than this.
         let line = tail.suffix(64 * 1024)

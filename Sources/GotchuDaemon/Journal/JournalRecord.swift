@@ -11,7 +11,7 @@ enum JournalRecord: Codable, Equatable, Sendable {
     case contestEntry(ContestEntryRecord)
 }
 
-/// Everything that the journal knows.
+/// The contents of the journal: the newest record of each id.
 struct JournalContents: Equatable, Sendable {
     var payments: [String: PaymentRecord] = [:]
     var refunds: [String: RefundRecord] = [:]
@@ -21,11 +21,11 @@ struct JournalContents: Equatable, Sendable {
     /// The number of lines that it was read from.
     var lineCount = 0
 
-    /// The number of ended records of each kind that stay when the journal is rewritten.
+    /// The number of ended records of each kind that are kept when the journal is rewritten.
     static let endedLimit = 200
 
-    /// The time for which a request stays whose end is unknown. Forgetting it costs the payee
-    /// nothing: the server's books have it.
+    /// The time after its expiry for which a request with an unknown outcome is kept. Dropping it
+    /// costs the payee nothing: the server's ledger has the payment.
     static let unknownLifetime: Duration = .seconds(24 * 3600)
 
     mutating func add(_ record: JournalRecord) {
@@ -39,7 +39,7 @@ struct JournalContents: Equatable, Sendable {
         }
     }
 
-    /// The records of a rewritten journal: all that is open and the newest that have ended.
+    /// The records of a rewritten journal: all open ones and the newest that have ended.
     var worthKeeping: [JournalRecord] {
         let oldest = Timestamp.now.advanced(by: .zero - Self.unknownLifetime)
         return Self.worthKeeping(payments.values) + Self.worthKeeping(refunds.values)

@@ -1,11 +1,11 @@
 import ServiceLifecycle
 
-/// Reports to the status if the journal can be written: after each write, and by a check now and
-/// then, so that a full disk is known before somebody wants to pay.
+/// Reports to the status if the journal can be written: after each write, and by periodic checks,
+/// so that a full disk is known before the next payment.
 struct JournalWatch: Service {
     /// The interval between two checks of the disk.
     private static let interval: Duration = .seconds(30)
-    /// The interval while it cannot be written.
+    /// The interval between two checks while it cannot be written.
     private static let failureInterval: Duration = .seconds(3)
 
     let journal: Journal
@@ -17,7 +17,7 @@ struct JournalWatch: Service {
                 for await failure in journal.outcomes {
                     status.apply(journal: failure)
                     guard failure != nil else { continue }
-                    // No event says that a disk was emptied or fills up.
+                    // No event reports that a disk has space again.
                     try? await Task.sleep(for: Self.failureInterval)
                     await journal.check()
                 }
@@ -25,7 +25,7 @@ struct JournalWatch: Service {
             group.addTask {
                 while !Task.isCancelled {
                     await journal.check()
-                    // Nor that one can be written again.
+                    // No event reports that a disk fills up, either.
                     try? await Task.sleep(for: Self.interval)
                 }
             }

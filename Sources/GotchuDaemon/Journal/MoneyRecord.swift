@@ -9,25 +9,25 @@ protocol MoneyRecord: JournalledRecord {
     var sid: SessionID { get }
     var amount: TippedAmount { get }
     var updatedAt: Timestamp { get set }
-    /// The journal's word on it.
+    /// The stage that the journal has.
     var stage: MoneyStage<Flow.Progress> { get set }
 
-    /// A Boolean that is true once a send may have left: only the server can say how it ends.
+    /// A Boolean that is true once it may have been sent: only the server knows its outcome.
     var mayBeSent: Bool { get }
 
-    /// The flow that continues it.
+    /// Creates the flow that continues it.
     ///
     /// - Parameter isResumed: True after a restart.
     func flow(from progress: Flow.Progress, isResumed: Bool) -> Flow
 
     /// Asks the payment server a question of the flow.
     ///
-    /// - Parameter client: One that carries no other user's token.
+    /// - Parameter client: A client that carries no other user's token.
     func ask(_ question: Flow.Question, _ client: PaymentClient) async -> PaymentAnswer
 
-    /// The record as the local API has it.
+    /// The record as the local API shows it.
     ///
-    /// - Parameter reason: The reason why its end is not known, if the server was asked.
+    /// - Parameter reason: The reason why its outcome is not known, if the server was asked.
     func view(_ reason: UnresolvedReason?) -> PaymentView
 }
 

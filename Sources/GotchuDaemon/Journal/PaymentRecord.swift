@@ -3,24 +3,24 @@ import GotchuAPI
 import GotchuCore
 import PaymentClient
 
-/// A payment that a person has agreed to.
+/// A payment that the user has agreed to.
 struct PaymentRecord: MoneyRecord {
     let id: String
-    /// The one key of this payment, for its whole life.
+    /// The idempotency key of this payment, the same for all its sends.
     let key: IdempotencyKey
     let sid: SessionID
     let eid: EID?
     let server: String
     let user: String
-    /// The exact bytes of the send.
+    /// The exact bytes of the send's body.
     let body: String
-    /// The amount that the person saw.
+    /// The amount that the user saw.
     let amountCents: Int64
-    /// The tip beside the amount, in minor units.
+    /// The tip in addition to the amount, in minor units.
     var tipCents: Int64?
     let currency: Currency
     let payee: String
-    /// The id that tells that payee from others of the same name, if the server gave one.
+    /// The id that distinguishes that payee from others of the same name, if the server gave one.
     var payeeID: String?
     let createdAt: Timestamp
     var updatedAt: Timestamp
@@ -51,7 +51,7 @@ struct PaymentRecord: MoneyRecord {
     func ask(_ question: PaymentFlow.Question, _ client: PaymentClient) async -> PaymentAnswer {
         switch question {
         case .lock:
-            // Other payment servers refuse a member that they do not know.
+            // Other payment servers reject members that they do not know.
             await client.lock(sid, expecting: isShare == true ? amountCents : nil)
                 .paymentAnswer { _ in Receipt() }
         case .unlock: await client.unlock(sid).paymentAnswer { _ in Receipt() }
@@ -68,7 +68,7 @@ struct PaymentRecord: MoneyRecord {
 }
 
 extension PaymentRecord {
-    /// Creates the record of a payment that a person has just agreed to.
+    /// Creates the record of a payment that the user has just agreed to.
     init(
         new: NewPayment,
         session: ResolvedSession,

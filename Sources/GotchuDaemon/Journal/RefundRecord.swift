@@ -3,16 +3,16 @@ import GotchuAPI
 import GotchuCore
 import PaymentClient
 
-/// A refund of what one of the user's own requests was paid.
+/// A refund of a paid request of the user.
 struct RefundRecord: MoneyRecord {
     let id: String
-    /// The refund as it was asked for: the key follows from it.
+    /// The refund as it was requested; the key is derived from it.
     let wish: NewRefund
     let server: String
     let user: String
-    /// The exact bytes of the question.
+    /// The exact bytes of the request's body.
     let body: String
-    /// The whole refund in figures, tip included.
+    /// The whole refund in minor units, tip included.
     let amountCents: Int64
     let currency: Currency
     let createdAt: Timestamp
@@ -20,13 +20,13 @@ struct RefundRecord: MoneyRecord {
     var stage: MoneyStage<RefundFlow.Progress> {
         didSet { if case .open(let progress) = stage { attempt = progress.attempt } }
     }
-    /// The attempt of the key that it was asked with last: an ended one's successor begins there.
+    /// The attempt in its last key; a later refund of the same wish begins there.
     private(set) var attempt: Int
 
     /// - Parameters:
-    ///   - amount: The wish in figures: a resend asks for the same.
-    ///   - attempt: The newest attempt at the same wish that is remembered, or 0. If the server has
-    ///     declined that one for good, the flow goes on to the next.
+    ///   - amount: The amount to refund; a resend has the same.
+    ///   - attempt: The newest known attempt at the same wish, or 0. If the server has declined
+    ///     that one for good, the flow goes on to the next.
     init(_ wish: NewRefund, amount: Money, attempt: Int, user: String, server: String) {
         let question = ["amount_cents": amount.minorUnits]
         id = String(IdempotencyKey.random().rawValue.prefix(12))

@@ -1,10 +1,10 @@
 import GotchuAPI
 import GotchuCore
 
-/// A request in the journal: a restarted kiosk goes on with it.
+/// A request in the journal; a restarted kiosk resumes it.
 struct RequestRecord: Codable, Equatable, Sendable {
     let sid: SessionID
-    /// The EID that it is on the air with.
+    /// The EID that it is advertised with.
     var eid: EID
     let server: String
     let amountCents: Int64
@@ -28,9 +28,9 @@ struct RequestRecord: Codable, Equatable, Sendable {
     var publicURL: String?
     /// The call that asked for it, if it may be repeated.
     var call: IdempotentCall?
-    /// True if the server may have given it another EID that is not known here yet.
+    /// True if the server may have assigned it another EID that is not known here yet.
     var isRotating: Bool?
-    /// The EID that its caller was told, once it has another one.
+    /// The EID that its caller was given, once it has another one.
     var firstEID: EID?
 
     var amount: Money { Money(minorUnits: amountCents, currency: currency) }

@@ -4,15 +4,15 @@ import Logging
 import PaymentClient
 import Synchronization
 
-/// The token for each call: the one of the login, or a short one that this fetches with a device's
-/// credential, before the last one ends and when the server refuses it.
+/// The token for each call: the login's own, or a short-lived one fetched with a device's
+/// credential, before the last one expires and when the server refuses it.
 ///
-/// The successor of a credential is on the disk before it is used. If it cannot be written, the old
-/// one stays in use, which the server accepts until it has seen the successor.
+/// The successor of a credential is on disk before it is used. If it cannot be written, the old one
+/// stays in use, which the server accepts until it has seen the successor.
 final class AccessTokens: AccessSource {
-    /// The part of a token's life that is used; the rest is for clocks and slow networks.
+    /// The used part of a token's lifetime; the rest allows for clocks and slow networks.
     private static let usedPart = 0.75
-    /// The time within which two refusals in a row are not the token's fault.
+    /// The minimum age at which a refused token is replaced: a younger one is not the cause.
     private static let shortestUse: Duration = .seconds(1)
 
     private struct Grant {
@@ -36,7 +36,7 @@ final class AccessTokens: AccessSource {
         let identity: String?
         let access: Access
 
-        /// The token of a call that may be made as this user alone.
+        /// Returns the token for a call that may only be made as this user.
         func access(of user: String) -> Access {
             identity == user ? access : .outage(Outage(.otherUser))
         }
@@ -73,7 +73,7 @@ final class AccessTokens: AccessSource {
     }
 
     func report(isAccepted: Bool, token: String?) {
-        // Not of a login that another has replaced. A device's is judged by its exchange.
+        // A login that was replaced is ignored. A device's login is judged by its exchange.
         guard let login = tokens.login, !login.isDevice, token == login.text else { return }
         report(login, isAccepted: isAccepted)
     }
@@ -82,8 +82,8 @@ final class AccessTokens: AccessSource {
         if tokens.record(login.text, isAccepted: isAccepted) { status.publish() }
     }
 
-    /// The same tokens for calls that may be made as one user alone: while another one is logged
-    /// in, or nobody, such a call is not made.
+    /// Returns the same tokens for calls that may only be made as one user: while another user or
+    /// nobody is logged in, such a call is not made.
     func only(of user: String) -> some AccessSource { OneUser(user: user, tokens: self) }
 
     private struct OneUser: AccessSource {
@@ -112,7 +112,7 @@ final class AccessTokens: AccessSource {
         }
         if let grant, now < grant.renewAt { return grant.held }
         let renewed = await fetch()
-        // A server that is away for a minute accepts the token that is still good when it is back.
+        // After a short outage the server still accepts a token that has not expired.
         if case .outage = renewed.access, let grant { return grant.held }
         return renewed
     }
@@ -129,9 +129,9 @@ final class AccessTokens: AccessSource {
         return await fetch()
     }
 
-    /// Exchanges the credential that a device was enrolled with for the one that it stores.
+    /// Exchanges the credential that a device was enrolled with for the one to store.
     ///
-    /// - Returns: The one to store.
+    /// - Returns: The credential to store.
     func enrol(_ credential: String) async throws(Problem) -> String {
         let asked = now()
         let reply = try await client.refresh(Self.withNonce(credential)).getOrThrow(tokens)
@@ -139,18 +139,18 @@ final class AccessTokens: AccessSource {
         return Self.withNonce(reply.refreshToken)
     }
 
-    /// A credential with the id of its exchange: stored with it, the server knows a repeat for one
-    /// even when it comes late, and tells it from the exchange of a copy of this machine.
+    /// Returns a credential with the id of its exchange, which is stored with it: the server then
+    /// recognizes even a late replay, and tells it from an exchange by a copy of this machine.
     private static func withNonce(_ credential: String) -> String {
         "\(credential)~\(String(UInt64.random(in: .min ... .max), radix: 36))"
     }
 
-    /// The fetch that is under way, or a new one: the same credential twice at once would be two
-    /// successors of which only one is good.
+    /// Waits for the fetch in progress, or starts one: two exchanges of one credential at once
+    /// would give two successors of which only one is valid.
     private func fetch() async -> Held {
         let fetch = state.withLock { state in
             if let fetch = state.fetch { return fetch }
-            // Not a child of the caller, who may go away while the successor is on its way.
+            // Not a child of the caller, which may be cancelled while the successor is in flight.
             // SAFETY: owned by the state until it ends, which the client's time limit bounds.
             let fetch = Task {
                 let held = await self.renew()

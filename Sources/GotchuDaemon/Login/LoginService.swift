@@ -3,7 +3,7 @@ import GotchuCore
 import LocalAPI
 import PaymentClient
 
-/// Changes who is logged in, unless the next user could not finish what is open.
+/// Changes the logged-in user, unless the next one could not finish the open records.
 struct LoginService: LocalLogins {
     let core: DaemonCore
     let payments: PaymentService
@@ -37,11 +37,11 @@ struct LoginService: LocalLogins {
         try store(nil)
     }
 
-    /// Refuses a change of the user while something is open that the next one could not finish.
+    /// Refuses a change of the user while a record is open that the next one could not finish.
     ///
-    /// - Parameter user: The next one, `nil` for nobody.
+    /// - Parameter user: The next user; `nil` for none.
     private func refuseWhileOpen(for user: String?) async throws(Problem) {
-        // The same user may log in anew whatever is open.
+        // The same user may log in again whatever is open.
         guard user == nil || user != tokens.identity else { return }
         // With nobody logged in an open request waits for a login, and its user is not known here.
         let isChange = user == nil || (tokens.identity.map { $0 != user } ?? false)
@@ -59,8 +59,8 @@ struct LoginService: LocalLogins {
         )
     }
 
-    /// Refuses a token that the server certainly does not accept. While it cannot be asked, the
-    /// token is stored.
+    /// Refuses a token that the server rejects. While the server cannot be asked, the token is
+    /// stored.
     private func refuseUnaccepted(_ token: String) async throws(Problem) {
         guard case .unauthorized = await core.client.using(GivenToken(token)).wallet() else {
             return

@@ -8,7 +8,7 @@ import Synchronization
 /// Neither is ever logged, and no error carries it.
 final class TokenStore: Sendable {
     private let path: String
-    /// The file of a credential's successors, where the credential is in a file of the operator's.
+    /// The file of a credential's successors if the credential itself is in an operator's file.
     private let successorPath: String
     /// The owner of the file.
     let origin: Origin
@@ -20,9 +20,9 @@ final class TokenStore: Sendable {
     enum Origin: Equatable {
         /// The daemon's own file, which `login` writes.
         case own
-        /// A file of the operator's.
+        /// A file of the operator.
         case file(path: String)
-        /// A credential of systemd's, which is as it was when the service started.
+        /// A systemd credential, unchanged since the service started.
         case credential
     }
 
@@ -35,8 +35,8 @@ final class TokenStore: Sendable {
 
     /// - Parameters:
     ///   - configured: The configured token file.
-    ///   - credentials: The folder of systemd's credentials, if this is a service.
-    ///   - stateDirectory: The folder of a token that came by `login`.
+    ///   - credentials: The folder of systemd credentials, if this is a service.
+    ///   - stateDirectory: The folder of a token stored by `login`.
     init(configured: String?, credentials: String?, stateDirectory: String) {
         let credential = credentials.map { $0 + "/token" }
         if let configured {
@@ -73,7 +73,7 @@ final class TokenStore: Sendable {
 
     /// Records the server's verdict on a login.
     ///
-    /// - Returns: True if it is another than before.
+    /// - Returns: True if it differs from the previous verdict.
     func record(_ login: String, isAccepted: Bool) -> Bool {
         refused.withLock { refused in
             guard (refused == login) == isAccepted else { return false }
@@ -87,12 +87,12 @@ final class TokenStore: Sendable {
     /// Returns true for a device's credential: `gotchu-device.ID.FAMILY.SECRET…`.
     static func isDevice(_ text: String) -> Bool { text.hasPrefix(devicePrefix) }
 
-    /// The part that a credential and its successors have in common.
+    /// The part that a credential and its successors share.
     private static func family(_ text: String) -> ArraySlice<Substring> {
         text.split(separator: ".").prefix(3)
     }
 
-    /// The content of the file, or the successor of the credential that it holds.
+    /// Returns the content of the file, or the stored successor of the credential in it.
     private static func newest(_ path: String, _ successorPath: String) -> String? {
         guard let given = read(path), isDevice(given), let kept = read(successorPath),
             family(kept) == family(given)
@@ -100,17 +100,17 @@ final class TokenStore: Sendable {
         return kept
     }
 
-    /// Stores the successor of a credential, durably before this returns, unless another login has
-    /// replaced `old` meanwhile.
+    /// Stores the successor of a credential durably, unless another login has replaced `old`
+    /// meanwhile.
     func replace(_ old: String, with successor: String) throws(Failure) {
         guard token == old else { return }
         try Self.write(successor, to: isWritable ? path : successorPath)
         cached.withLock { if $0 == old { $0 = successor } }
     }
 
-    /// The token's user: the `sub` claim of a JSON Web Token, read without checking it: only the
-    /// server can check, and here it only tells one user from another. A token of another form
-    /// names itself by a hash.
+    /// The token's user: the `sub` claim of a JSON Web Token, not verified: only the server can
+    /// verify it, and here it only distinguishes users. A token of another form is identified by a
+    /// hash.
     var identity: String? { token.map(Self.identity(of:)) }
 
     /// Reads the file again.
@@ -119,7 +119,7 @@ final class TokenStore: Sendable {
         cached.withLock { $0 = token }
     }
 
-    /// Stores a new token; `nil` removes the one there is.
+    /// Stores a new token; `nil` removes the stored one.
     func store(_ token: String?) throws(Failure) {
         guard isWritable else { throw .fixed(path: path) }
         if let token {
@@ -132,7 +132,7 @@ final class TokenStore: Sendable {
 
     static func identity(of token: String) -> String {
         if isDevice(token) {
-            // A device acts for one user for ever, also after it was enrolled anew.
+            // A device always acts for one user, even after it is enrolled again.
             return "device-" + (token.split(separator: ".").dropFirst().first ?? "")
         }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
@@ -141,7 +141,7 @@ final class TokenStore: Sendable {
         {
             return claims.sub
         }
-        // FNV-1a, 64 bits: an identity, not a secret's protection; it stays in a private folder.
+        // FNV-1a, 64 bits: an identity without cryptographic strength, kept in a private folder.
         let hash = token.utf8.reduce(14_695_981_039_346_656_037 as UInt64) {
             ($0 ^ UInt64($1)) &* 1_099_511_628_211
         }
@@ -168,7 +168,7 @@ final class TokenStore: Sendable {
         return usable(text)
     }
 
-    /// A token as it may stand in a header: visible ASCII, without what an editor puts around it.
+    /// Returns the token as valid in a header: visible ASCII, without surrounding white space.
     static func usable(_ text: String) -> String? {
         let token = text.trimmingPrefix(while: \.isWhitespace)
         let end = token.lastIndex { !$0.isWhitespace }.map(token.index(after:)) ?? token.startIndex
@@ -179,8 +179,8 @@ final class TokenStore: Sendable {
         return String(trimmed)
     }
 
-    /// Writes durably: a power cut must not bring back the credential before a successor, which is
-    /// taken for stolen once its successor has been seen.
+    /// Writes durably: a power cut must not bring back the credential before a successor, which the
+    /// server treats as stolen once it has seen the successor.
     private static func write(_ token: String, to path: String) throws(Failure) {
         do throws(DurableFile.Failure) {
             try DurableFile.replace(path, with: Array(token.utf8))

@@ -2,36 +2,36 @@ import GotchuAPI
 import GotchuCore
 import PaymentClient
 
-/// A call that moves money, in the journal. It has one key for its whole life.
+/// A call that moves money, in the journal. It has one idempotency key for all its sends.
 protocol OrderRecord: JournalledRecord {
     associatedtype New: Encodable & Sendable
     /// The payment server's answer once it has carried the order out.
     associatedtype Reply: Sendable
     associatedtype View: Sendable
 
-    /// The order in one word: `withdrawal`.
+    /// The kind of order in one word: `withdrawal`.
     static var word: String { get }
-    /// The command that shows what became of it.
+    /// The command that shows its outcome.
     static var nextStep: String { get }
 
     /// The records of the journal, by id.
     static func kept(in contents: JournalContents) -> [String: Self]
-    /// Returns true for a code that the server refuses with only after it has looked the key up.
+    /// Returns true for codes that the server returns only after it has looked the key up.
     static func isDecidedByKey(_ code: String) -> Bool
 
-    /// - Parameter call: The call that orders it, if that may be repeated.
+    /// - Parameter call: The call that created it, if that may be repeated.
     init(_ new: New, user: String, server: String, call: IdempotentCall?)
 
     var call: IdempotentCall? { get }
 
     /// Sends it, always with the same key and bytes.
     ///
-    /// - Parameter client: One that carries no other user's token.
+    /// - Parameter client: A client that carries no other user's token.
     func ask(_ client: PaymentClient) async -> Answer<Reply>
     func ended(by end: Result<Reply, Problem>) -> Self
-    /// The record as the local API has it.
+    /// The record as the local API shows it.
     ///
-    /// - Parameter reason: The reason why its end is not known, if the server was asked.
+    /// - Parameter reason: The reason why its outcome is not known, if the server was asked.
     func view(_ reason: UnresolvedReason?) -> View
 }
 
@@ -43,7 +43,7 @@ extension OrderRecord {
 struct OrderFlow<Order: OrderRecord> {
     enum Answered {
         case answer(Answer<Order.Reply>)
-        /// No byte has left.
+        /// Nothing was sent.
         case notAsked(UnresolvedReason)
     }
 
@@ -55,7 +55,7 @@ struct OrderFlow<Order: OrderRecord> {
     private var isUncertain: Bool
     private var schedule = RetrySchedule()
 
-    /// - Parameter isUncertain: True if an earlier call may have arrived.
+    /// - Parameter isUncertain: True if an earlier send may have arrived.
     init(isUncertain: Bool) {
         self.isUncertain = isUncertain
     }

@@ -5,19 +5,19 @@ import Logging
 import PaymentClient
 import ServiceLifecycle
 
-/// Journals the orders of one kind, then drives each until the server has carried it out or has
-/// refused it.
+/// Journals the orders of one kind, then sends each until the server has carried it out or refused
+/// it.
 actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
     /// The number of orders that can be open at once.
     private static var openLimit: Int { 16 }
-    /// The number that is remembered; the oldest ended ones are forgotten.
+    /// The maximum number of records in memory; the oldest ended ones are evicted.
     private static var memoryLimit: Int { 200 }
 
     private let core: DaemonCore
     private let clock: any Clock<Duration>
     private var records: [String: Order]
     private var reasons: [String: UnresolvedReason] = [:]
-    /// The callers who wait for the end of an order.
+    /// The callers that wait for the end of an order.
     private(set) var waiting: [String: [Int: AsyncStream<Order.Reply>.Continuation]] = [:]
     private var waiterCount = 0
     var inFlight: [IdempotencyKey: InFlightCall] = [:]
@@ -27,7 +27,7 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
-    /// - Parameter clock: The clock of the waits between two tries.
+    /// - Parameter clock: The clock of the waits between two attempts.
     init(_ core: DaemonCore, clock: any Clock<Duration> = ContinuousClock()) {
         self.core = core
         self.clock = clock
@@ -38,7 +38,7 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         if !toDrive.isEmpty { wake.yield() }
     }
 
-    /// Drives every open order, those of before the start first.
+    /// Drives every open order, those from before the start first.
     func run() async throws {
         await withDiscardingTaskGroup { group in
             for await _ in wakes.cancelOnGracefulShutdown() {
@@ -51,7 +51,7 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         }
     }
 
-    /// True if something is open that only somebody else than this user can finish.
+    /// Returns true if only a user other than this one can finish an open order.
     func hasOpenRecord(notOf user: String?) -> Bool {
         starting > 0 || records.values.contains { $0.isOpen && $0.user != user }
     }
@@ -96,7 +96,7 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
 
     /// Waits for an order's end, at most for `limit`.
     ///
-    /// - Returns: The order as it is then; the server's answer only if it came meanwhile.
+    /// - Returns: The current order; the server's answer only if it arrived during the wait.
     func end(
         of id: String,
         within limit: Duration
@@ -119,9 +119,9 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         record.view(reasons[record.id])
     }
 
-    /// Asks the server until it has answered definitely, always with the same key and bytes.
+    /// Sends an order until the server answers definitely, always with the same key and bytes.
     ///
-    /// - Parameter isUncertain: True if an earlier call may have arrived.
+    /// - Parameter isUncertain: True if an earlier send may have arrived.
     func drive(_ id: String, isUncertain: Bool) async {
         var flow = OrderFlow<Order>(isUncertain: isUncertain)
         while let record = records[id], record.isOpen, !isStopping {
@@ -144,7 +144,7 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         return .answer(await record.ask(core.client.using(core.access.only(of: record.user))))
     }
 
-    /// - Returns: True once the journal has it.
+    /// - Returns: True once it is journalled.
     private func journal(_ end: Result<Order.Reply, Problem>, of record: Order) async -> Bool {
         let record = record.ended(by: end)
         do throws(JournalFailure) {

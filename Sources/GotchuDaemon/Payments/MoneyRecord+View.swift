@@ -109,7 +109,7 @@ extension RefundRecord {
 }
 
 extension UnresolvedReason {
-    /// The reason why it is open, and what a person can do about it.
+    /// Returns the message that says why it is open and what the user can do about it.
     ///
     /// - Parameter once: The promise about a resend: "it charges once".
     fileprivate func sentence(_ once: String, server: String, mayBeSent: Bool) -> String {

@@ -6,7 +6,7 @@ extension PaymentService {
     struct Counts: Sendable {
         var payments = Tally()
         var refunds = Tally()
-        /// The time from the first sighting at a near level to the server's word that it is paid.
+        /// The time from the first sighting at a near level to the server's answer that it is paid.
         var tapLatency = Histogram.human
 
         mutating func began(_ record: any MoneyRecord) {
@@ -24,9 +24,9 @@ extension PaymentService {
     struct Tally: Sendable {
         var started = 0
         var done = 0
-        /// Those that the server had done before under the same key: nothing more moved.
+        /// Those that the server had already done under the same key: no more money moved.
         var repeated = 0
-        /// By the code of the refusal, where it is one of ours; others are counted under `nil`.
+        /// By refusal code; codes that `ErrorCode` does not have are counted under `nil`.
         var declined: [ErrorCode?: Int] = [:]
 
         mutating func count(_ ended: any MoneyRecord) {

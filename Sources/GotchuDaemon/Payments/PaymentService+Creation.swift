@@ -3,9 +3,11 @@ import GotchuCore
 import LocalAPI
 import PaymentClient
 
-/// A person's agreement to a payment, and their change of mind.
+/// The creation and cancellation of a payment that the user has agreed to.
+///
+/// `create` itself is in `IdempotentCreation`; it calls back `validate`, `created` and `make`.
 extension PaymentService: IdempotentCreation, LocalCollection {
-    /// The number of calls besides the first that may ask for one open payment.
+    /// The maximum number of further calls that may join one open payment.
     static let joinLimit = 16
 
     static func validate(_ new: NewPayment) throws(Problem) {
@@ -27,7 +29,7 @@ extension PaymentService: IdempotentCreation, LocalCollection {
         return nil
     }
 
-    /// The session that an EID stands for: what a person is shown before they agree.
+    /// Returns the session of an EID, which the user is shown before they agree.
     func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession {
         var session = try await sessions.resolve(eid).getOrThrow(core.tokens)
         session.isPayeeKnown =
@@ -36,9 +38,9 @@ extension PaymentService: IdempotentCreation, LocalCollection {
         return session
     }
 
-    /// Starts a payment that a person has agreed to. Returns once the journal has it.
+    /// Starts a payment that the user has agreed to. Returns once it is journalled.
     func make(_ new: NewPayment, call: IdempotentCall?) async throws(Problem) -> PaymentView {
-        // The user who is logged in now has agreed: a login during the calls below is another's.
+        // The user who is logged in now has agreed; the login may change during the calls below.
         guard let user = core.tokens.identity else { throw .notLoggedIn(core.tokens) }
         let session = try await agreedSession(new)
         try await checkProximity(new, session.sid)
@@ -51,7 +53,7 @@ extension PaymentService: IdempotentCreation, LocalCollection {
                     fix: "gotchu-ctl history"
                 )
             }
-            // The same person pressing twice wants one payment.
+            // The same user pressing twice wants one payment.
             guard open.amountCents == session.amountCents, open.tipCents == new.tipCents else {
                 throw Problem(
                     .amountChanged,
@@ -79,8 +81,8 @@ extension PaymentService: IdempotentCreation, LocalCollection {
         return view(record)
     }
 
-    /// Records that another call asked for the same payment: repeated after its end, that one must
-    /// not start a second.
+    /// Records another call that asked for the same payment: a replay of it after the payment's end
+    /// must not start a second payment.
     private func join(_ id: String, _ call: IdempotentCall?) async throws(Problem) -> PaymentView {
         guard let call else { return try view(of: id) }
         await changes.lock()
@@ -95,7 +97,7 @@ extension PaymentService: IdempotentCreation, LocalCollection {
         }
         joined.joined = (joined.joined ?? []) + [call]
         try await core.journal.require(joined.line)
-        // It may have ended meanwhile without the journal.
+        // It may have ended meanwhile without a journal write.
         if var now = record(id) as? PaymentRecord {
             now.joined = joined.joined
             update(now)
@@ -103,10 +105,10 @@ extension PaymentService: IdempotentCreation, LocalCollection {
         return try view(of: id)
     }
 
-    /// Ends a payment of which nothing was sent. A payment that has ended is returned as it is.
+    /// Cancels a payment of which nothing was sent. A payment that has ended is returned unchanged.
     ///
-    /// - Throws: `NOT_FOUND`, or `PAYMENT_IN_PROGRESS` where a send may have left: then only the
-    ///   server can say how it ends.
+    /// - Throws: `NOT_FOUND`, or `PAYMENT_IN_PROGRESS` if it may have been sent: then only the
+    ///   server knows its outcome.
     func cancel(_ id: String) async throws(Problem) -> PaymentView {
         await changes.lock()
         defer { changes.unlock() }
@@ -130,11 +132,11 @@ extension PaymentService: IdempotentCreation, LocalCollection {
 }
 
 extension PaymentService {
-    /// The session that is to be paid, if it is what the person has seen.
+    /// Returns the session to pay, if it is the one that the user has confirmed.
     ///
-    /// The server is not asked again about an EID that it has resolved a moment ago: a session's
-    /// amount, currency and payee never change, its state is what the lock says, and the send
-    /// carries the amount once more.
+    /// For a session with one payer a fresh cached answer is enough: its amount, currency and payee
+    /// never change, the lock reports its state, and the send repeats the amount. A session that
+    /// several payers share is asked about each time: the next share may have another amount.
     private func agreedSession(_ new: NewPayment) async throws(Problem) -> ResolvedSession {
         guard let eid = new.eid else { return try Self.unresolved(new) }
         let session = try await sessions.resolve(eid).getOrThrow(core.tokens)
@@ -169,8 +171,8 @@ extension PaymentService {
         return session
     }
 
-    /// A session that was named by its id alone: the server checks the amount when it is sent. It
-    /// would not check a tip: a server without tips ignores it.
+    /// Returns a session that was given by its id alone: the server checks the amount when it is
+    /// sent. It would not check a tip: a server without tips ignores it.
     private static func unresolved(_ new: NewPayment) throws(Problem) -> ResolvedSession {
         guard let sid = new.sid else {
             throw Problem.invalid("eid or sid is missing.")
@@ -196,11 +198,11 @@ extension PaymentService {
         )
     }
 
-    /// Refuses an EID that is not as near as was asked for at this moment, unless its session is
-    /// by another EID of it.
+    /// Refuses an EID that is not heard at the requested distance now, unless another EID of its
+    /// session is.
     private func checkProximity(_ new: NewPayment, _ sid: SessionID) async throws(Problem) {
         guard let eid = new.eid, let wanted = new.proximity else { return }
-        // The radio may have stopped listening before the person decided.
+        // The radio may have stopped listening while the user decided.
         await proximity.hear()
         let verdict = proximity.verdict(on: sid) ?? proximity.verdict(on: eid)
         let isNear = verdict == .tap || (verdict == .near && wanted == .near)

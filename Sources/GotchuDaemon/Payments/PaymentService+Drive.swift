@@ -4,7 +4,7 @@ import Logging
 import PaymentClient
 import ServiceLifecycle
 
-/// The steps of a payment or refund, as its flow decides them.
+/// Carries out the steps that the flow of a payment or refund requests.
 extension PaymentService {
     /// Drives a record until it has ended, or the daemon stops.
     func drive(_ id: String, isResumed: Bool) async {
@@ -21,7 +21,7 @@ extension PaymentService {
         while true {
             switch flow.handle(event, jitter: .random(in: 0..<1)) {
             case .ask(let question):
-                // The journal has what a stop leaves behind: stop between two steps.
+                // Stop only between two steps: the journal then has all that the next start needs.
                 guard !isTaskStopping, let now = self.record(record.id) as? Record else { return }
                 event = .answered(await ask(question, about: now))
             case .journal(let stage):
@@ -36,8 +36,8 @@ extension PaymentService {
         }
     }
 
-    /// Asks the server, unless that could be a second payment: the key protects one wallet and one
-    /// server from paying twice, and nothing is sent as somebody else or to another server.
+    /// Asks the server, unless that could pay twice: the idempotency key protects only one wallet
+    /// at one server, so nothing is sent as another user or to another server.
     private func ask<Record: MoneyRecord>(
         _ question: Record.Flow.Question,
         about record: Record
@@ -48,9 +48,9 @@ extension PaymentService {
         return await record.ask(question, core.client.using(core.access.only(of: record.user)))
     }
 
-    /// Journals how far a record has come, and publishes it once it is on the disk.
+    /// Journals a record's new stage, and publishes it once it is on disk.
     ///
-    /// - Returns: `.cancelled`, and writes nothing, if a person has cancelled it.
+    /// - Returns: `.cancelled`, without a write, if it has ended, as by the user's cancellation.
     private func journal<Record: MoneyRecord>(
         _ stage: MoneyStage<Record.Flow.Progress>,
         of record: Record
@@ -75,7 +75,7 @@ extension PaymentService {
         return .journalled
     }
 
-    /// Publishes an end that the journal could not take.
+    /// Publishes an end that could not be journalled.
     private func finish<Record: MoneyRecord>(_ record: Record, _ end: PaymentEnd) {
         guard var record = self.record(record.id) as? Record, record.isOpen else { return }
         record.stage = .ended(end)

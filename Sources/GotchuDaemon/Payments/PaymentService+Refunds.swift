@@ -3,14 +3,14 @@ import GotchuCore
 import LocalAPI
 import PaymentClient
 
-/// The payee's side: refunds of what their requests were paid.
+/// The payee's side: refunds of paid requests.
 extension PaymentService {
-    /// Refunds what a request was paid. Returns once the journal has it.
+    /// Refunds a paid request. Returns once the refund is journalled.
     ///
-    /// A wish with the same session, amount and reference as an earlier refund is that refund,
-    /// unless the earlier one was declined: a person who asks again because no answer came, or
-    /// because a window was closed, refunds nothing twice. The records here are only the quick way
-    /// to see that: the key follows from the wish, and the server knows it for ever.
+    /// A wish with the same session, amount and reference as an earlier refund returns that refund,
+    /// unless it was declined: a retry after a lost answer or a closed window refunds nothing
+    /// twice. The records here are only a shortcut: the idempotency key is derived from the wish,
+    /// and the server keeps it forever.
     func refund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView> {
         guard let user = core.tokens.identity else { throw .notLoggedIn(core.tokens) }
         var wish = new
@@ -21,7 +21,7 @@ extension PaymentService {
         }
         let amount = try await refundable(wish)
         try Self.require(new.currency, toBe: amount.currency)
-        // The same may have been asked meanwhile.
+        // The same refund may have been started meanwhile.
         if let known = known(wish) { return Created(repeated(known), isReplay: true) }
         let earlier = refunds.filter { $0.sid == wish.sid }
         guard !starting.contains(wish.sid), !earlier.contains(where: \.isOpen) else {
@@ -48,7 +48,7 @@ extension PaymentService {
             .min { $0.createdAt < $1.createdAt }
     }
 
-    /// Refuses an amount that is meant in another currency: 500 yen are not 500 cents.
+    /// Refuses an amount in another currency: 500 yen are not 500 cents.
     private static func require(_ given: Currency?, toBe paid: Currency) throws(Problem) {
         guard let given, given != paid else { return }
         throw Problem(
@@ -58,7 +58,7 @@ extension PaymentService {
         )
     }
 
-    /// The answer to the same wish again: if the refund was made, it was made before.
+    /// Returns the view of a repeated wish; a refund that was made is marked as made before.
     private func repeated(_ known: RefundRecord) -> PaymentView {
         var record = known
         if var receipt = record.receipt {
@@ -68,7 +68,7 @@ extension PaymentService {
         return view(record)
     }
 
-    /// The wish in figures.
+    /// Asks the server for the session and returns the amount to refund.
     private func refundable(_ wish: NewRefund) async throws(Problem) -> Money {
         let session: SessionReply
         do throws(Problem) {
@@ -98,7 +98,7 @@ extension PaymentService {
             }
             return Money(minorUnits: rest, currency: currency)
         }
-        // What is refunded may be this very refund, made long ago: only the server knows.
+        // The refunded amount may include this very refund, made long ago: only the server knows.
         guard amount <= rest || refunded >= amount else {
             throw Problem(
                 .refundTooLarge,

@@ -5,11 +5,11 @@ import Logging
 import PaymentClient
 import ServiceLifecycle
 
-/// Journals the payments and refunds that a person agreed to, then drives each to its definite end.
+/// Journals the payments and refunds that the user agreed to, and drives each to a definite end.
 actor PaymentService: Service {
     /// The number of payments and refunds that can be open at once.
     static let openLimit = 16
-    /// The number that is remembered; the oldest ended ones are forgotten.
+    /// The maximum number of records in memory; the oldest ended ones are evicted.
     static let memoryLimit = 200
 
     let core: DaemonCore
@@ -18,12 +18,12 @@ actor PaymentService: Service {
     private let clock: any Clock<Duration>
 
     var inFlight: [IdempotencyKey: InFlightCall] = [:]
-    /// Held while a record that is there already is written: each write is of the whole record, and
-    /// must not undo another's change.
+    /// Held while an existing record is written: each write is of the whole record, and must not
+    /// undo another change.
     let changes = AsyncLock()
-    /// Sessions whose payment is being journalled: a second press starts no second one.
+    /// Sessions whose payment is being journalled: a second press must not start a second payment.
     private(set) var starting: Set<SessionID> = []
-    /// Sessions of cancelled payments whose lock may still be on its way or be released.
+    /// Sessions of cancelled payments whose lock may still be requested or being released.
     var closing: [String: SessionID] = [:]
     private(set) var isStopping = false
     private(set) var counts = Counts()
@@ -31,14 +31,14 @@ actor PaymentService: Service {
     private var records: [String: any MoneyRecord]
     private var unresolved: UnresolvedPayments
     private var toDrive: [(id: String, isResumed: Bool)]
-    /// The waits between two tries.
+    /// The waits between two attempts.
     private var waits: [String: Task<Void, Never>] = [:]
     /// The time at which the session of an open payment was first heard near.
     private var nearSince: [String: MonotonicTime] = [:]
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
-    /// - Parameter clock: The clock of the waits between two tries.
+    /// - Parameter clock: The clock of the waits between two attempts.
     init(
         _ core: DaemonCore,
         proximity: any SessionProximity,
@@ -59,10 +59,9 @@ actor PaymentService: Service {
         if !toDrive.isEmpty { wake.yield() }
     }
 
-    /// Drives every open record, those of before the start first.
+    /// Drives every open record, those from before the start first.
     ///
-    /// A graceful shutdown lets each finish the step that it is in; the next start goes on from
-    /// there.
+    /// A graceful shutdown lets each finish its current step; the next start resumes after it.
     func run() async throws {
         await withDiscardingTaskGroup { group in
             for await _ in wakes.cancelOnGracefulShutdown() {
@@ -80,7 +79,7 @@ actor PaymentService: Service {
 
     func record(_ id: String) -> (any MoneyRecord)? { records[id] }
 
-    /// All that are remembered, newest first.
+    /// All records in memory, newest first.
     func views() -> [PaymentView] {
         records.values.sorted { $0.createdAt > $1.createdAt }.map { view($0) }
     }
@@ -92,11 +91,11 @@ actor PaymentService: Service {
 
     func view(_ record: any MoneyRecord) -> PaymentView { record.view(unresolved[record.id]) }
 
-    /// True if something is open that only somebody else than this user can finish: its login must
-    /// stay, or must be able to come back. One whose own login the server has refused keeps nobody
-    /// else from logging in.
+    /// Returns true if only a user other than this one can finish an open record: that user's login
+    /// must remain or be able to return. A record whose own login the server has refused does not
+    /// block another login.
     ///
-    /// - Parameter user: `nil` for nobody.
+    /// - Parameter user: `nil` for no user.
     func hasOpenRecord(notOf user: String?) -> Bool {
         if !starting.isEmpty { return true }
         return records.values.contains {
@@ -104,7 +103,7 @@ actor PaymentService: Service {
         }
     }
 
-    /// Journals a new record; returns once it is on the disk. Then it is driven.
+    /// Journals a new record and schedules it. Returns once it is on disk.
     func start(
         _ record: any MoneyRecord,
         nearSince since: MonotonicTime? = nil
@@ -158,7 +157,7 @@ actor PaymentService: Service {
         )
     }
 
-    /// Publishes the reason why the end of a record is not known yet.
+    /// Publishes the reason why the outcome of a record is not known yet.
     func report(_ reason: UnresolvedReason, of id: String) {
         guard let record = records[id], record.isOpen else { return }
         let isNew = unresolved.record(id, reason, at: .now)
@@ -173,8 +172,8 @@ actor PaymentService: Service {
         core.hub.publish(.paymentChanged(view(record)))
     }
 
-    /// Reports the number that a person should know of. One that was never sent ends by itself with
-    /// its session.
+    /// Reports the number of unresolved records that may have been sent. One that was never sent
+    /// ends by itself with its session.
     private func reportUnresolved() {
         let now = MonotonicTime.now
         core.status.apply(
@@ -193,12 +192,12 @@ actor PaymentService: Service {
         return stopwatch(clock)
     }
 
-    /// Waits between two tries; a cancellation of the payment or a stop ends the wait.
+    /// Waits between two attempts; a cancellation of the payment or a stop ends the wait.
     func wait(_ id: String, for duration: Duration) async {
         // SAFETY: ends with its caller, which waits for it. The wait is the flow's backoff.
         let wait = Task { [clock] in _ = try? await clock.sleep(for: duration) }
         waits[id] = wait
-        // A server that could not answer sends no word that it can again.
+        // A server that could not answer does not announce that it is available again.
         await cancelWhenGracefulShutdown {
             await withTaskCancellationHandler {
                 await wait.value

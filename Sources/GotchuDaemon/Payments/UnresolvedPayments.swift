@@ -1,13 +1,13 @@
 import GotchuCore
 
-/// The open payments and refunds whose end is not known yet, each with its reason.
+/// The open payments and refunds whose outcome is not known yet, each with its reason.
 struct UnresolvedPayments: Sendable {
-    /// The time for which the server may leave a payment open before it is called unresolved.
+    /// The time after which a payment without an outcome is called unresolved.
     static let unresolvedAfter: Duration = .seconds(60)
 
     private struct Entry {
         var reason: UnresolvedReason
-        /// The time of the first reason, this one or another.
+        /// The time of the first reason; later reasons do not change it.
         let since: MonotonicTime
         /// True once the server has refused the login of its own user.
         var isOwnLoginRefused = false
@@ -15,7 +15,7 @@ struct UnresolvedPayments: Sendable {
 
     private var entries: [String: Entry] = [:]
 
-    /// - Parameter ids: Those that a start finds open in the journal: nobody has been asked yet.
+    /// - Parameter ids: Records found open at the start: the server was not asked about them yet.
     init(_ ids: some Sequence<String>, at time: MonotonicTime) {
         for id in ids { entries[id] = Entry(reason: .noAnswer, since: time) }
     }
@@ -32,13 +32,13 @@ struct UnresolvedPayments: Sendable {
         return before?.reason != reason
     }
 
-    /// A Boolean that is true if its own user cannot finish it, as far as the server says.
+    /// A Boolean that is true if the server has refused the login of the record's own user.
     func isOwnLoginRefused(_ id: String) -> Bool { entries[id]?.isOwnLoginRefused == true }
 
     mutating func remove(_ id: String) { entries[id] = nil }
 
-    /// Returns true for one that a person should know of: it needs a person, or has lasted longer
-    /// than a short outage.
+    /// Returns true if the user should be told of it: it needs a person, or has lasted longer than
+    /// a short outage.
     func isUnresolved(_ id: String, at time: MonotonicTime) -> Bool {
         entries[id].map {
             !$0.reason.endsByItself || time - $0.since >= Self.unresolvedAfter

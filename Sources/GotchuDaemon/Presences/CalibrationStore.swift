@@ -6,9 +6,9 @@ import Synchronization
 
 /// The calibration of each adapter, in memory and in one file of the state folder.
 ///
-/// Stored by the adapter's address: its number changes when it is plugged in again.
+/// Keyed by the adapter's address, because its number changes when it is plugged in again.
 final class CalibrationStore: Sendable {
-    /// The number of adapters that are stored; the one measured longest ago makes room.
+    /// The maximum number of stored adapters; the one measured longest ago is evicted.
     static let adapterLimit = 16
 
     private struct Entry: Codable {
@@ -16,7 +16,7 @@ final class CalibrationStore: Sendable {
         let calibration: Calibration
     }
 
-    /// The reason for which it could not be stored, in the system's words.
+    /// A failure to store the file, with the system's error message.
     struct Failure: Error {
         let reason: String
     }
@@ -39,7 +39,7 @@ final class CalibrationStore: Sendable {
         entries = Mutex(read ?? [:])
     }
 
-    /// All of them, by adapter.
+    /// All calibrations, sorted by adapter.
     var views: [CalibrationView] {
         entries.withLock { $0.keys.sorted() }.compactMap { view(of: $0) }
     }
@@ -69,7 +69,7 @@ final class CalibrationStore: Sendable {
         try write(new)
     }
 
-    /// Deletes all of them.
+    /// Deletes all calibrations.
     func reset() throws(Failure) { try write([:]) }
 
     private func write(_ new: [String: Entry]) throws(Failure) {

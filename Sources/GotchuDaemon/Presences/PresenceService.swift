@@ -5,24 +5,24 @@ import Radio
 import ServiceLifecycle
 import Synchronization
 
-/// Makes the radio listen while that is needed, judges what is heard, and publishes what changes.
+/// Makes the radio listen while needed, evaluates sightings, and publishes changes.
 ///
-/// Sightings are judged on the thread that noticed them, without a change of thread.
+/// Sightings are evaluated on the thread that received them, without a thread switch.
 final class PresenceService: Service {
-    /// The interval at which presences are checked for silence, and those whose level alone has
-    /// changed are published.
+    /// The interval at which silent presences are removed, and presences of which only the level
+    /// has changed are published.
     static let tick: Duration = .milliseconds(200)
-    /// The delay that a tick may have, so that an advertisement wakes the thread for both.
+    /// The tolerance of a tick, so that one wake-up can serve both an advertisement and the tick.
     private static let tickTolerance: Duration = .milliseconds(50)
 
-    /// The interval at which the demand is judged: the radio listens until two have passed without
-    /// any, 15 to 45 s after the last. So a program that polls, and a person between `scan` and
-    /// `pay`, do not wait for a scan each time.
+    /// The interval at which demand is checked. Listening stops after two checks in a row without
+    /// demand, 15 to 45 s after the last. So a program that polls, and a user between `scan` and
+    /// `pay`, do not wait for a new scan each time.
     static let demandInterval: Duration = .seconds(15)
-    /// The time after which everything near has been heard: three advertisements of a till, or one
-    /// of the slowest, every 1.28 s.
+    /// The listening time after which everything near has been heard: three advertisements of a
+    /// till, or one of the slowest, every 1.28 s.
     private static let hearingTime: Duration = .seconds(2)
-    /// The time for which a radio is waited for that does not begin to listen.
+    /// The timeout for the radio to begin listening.
     private static let startLimit: Duration = .seconds(2)
 
     private let radio: any Radio
@@ -33,10 +33,10 @@ final class PresenceService: Service {
     private let calibrations: CalibrationStore
     private let recorder: SightingRecorder
     private let state: Mutex<State>
-    /// False for a replay: the server's answers of today say nothing about its EIDs.
+    /// False for a replay: the server's current answers do not apply to the recorded EIDs.
     private let isPresent: Bool
 
-    /// Not to be copied by mistake: that costs more than to judge an advertisement.
+    /// Not copyable: an accidental copy would cost more than evaluating an advertisement.
     fileprivate struct State: ~Copyable {
         var policy: ProximityPolicy
         var board: ProximityBoard
@@ -45,14 +45,14 @@ final class PresenceService: Service {
         var isAdvertising: Set<EID> = []
         /// The adapter that is used, and its address where it has one.
         var listening: (adapter: String?, address: String?)
-        /// The moment since which the radio has listened; `nil` while it does not.
+        /// The time since which the radio has listened; `nil` while it does not.
         var scanningSince: MonotonicTime?
-        /// Those who wait for that moment.
+        /// The callers that wait for the radio to begin listening.
         var starts: [UInt64: AsyncStream<MonotonicTime>.Continuation] = [:]
         var nextStart: UInt64 = 0
-        /// A Boolean that is true if presences were asked for since the demand was last judged.
+        /// A Boolean that is true if `ask` was called since the last demand check.
         var isAsked = false
-        /// The moment at which each EID was first heard at a near level, for as long as it is here.
+        /// The time at which each EID was first heard at a near level, while it is present.
         var nearSince: [EID: MonotonicTime] = [:]
         var counts = Counts()
     }
@@ -72,8 +72,8 @@ final class PresenceService: Service {
     private let radioState: AsyncStream<RadioState>.Continuation
     private let onRadioState: @Sendable (RadioState) async -> Void
 
-    /// - Parameter onRadioState: Called with each state of the radio, except those that a newer
-    ///   one has replaced.
+    /// - Parameter onRadioState: Called with each state of the radio; a state that a newer one
+    ///   replaced before delivery is skipped.
     init(
         radio: any Radio,
         listen: ListenSetting = .auto,
@@ -127,15 +127,15 @@ final class PresenceService: Service {
 
     // MARK: Demand
 
-    /// Makes the radio listen from now on, if it may, and for a while after the last call.
+    /// Makes the radio listen, if the setting allows it, until some time after the last call.
     func ask() {
         state.withLock { $0.isAsked = true }
         demand.yield()
     }
 
-    /// Makes the radio listen, and returns once what is near should have been heard: two seconds
-    /// after it began, at once where that is longer ago, and after two seconds if it does not
-    /// begin.
+    /// Makes the radio listen, and returns once everything near should have been heard: two seconds
+    /// after listening began, at once if that is longer ago, and after a timeout of two seconds if
+    /// it does not begin.
     func hear() async {
         ask()
         guard listen != .never, let since = await listeningSince() else { return }
@@ -143,7 +143,7 @@ final class PresenceService: Service {
         await radio.pause(for: max(.zero, since + Self.hearingTime - .now))
     }
 
-    /// The moment since which the radio listens, once it does; `nil` if it has not begun in time.
+    /// Returns the time since which the radio has listened, once it does; `nil` after a timeout.
     private func listeningSince() async -> MonotonicTime? {
         let (moments, moment) = AsyncStream<MonotonicTime>.makeStream()
         let id = state.withLock { $0.addStart(moment) }
@@ -151,7 +151,7 @@ final class PresenceService: Service {
         return await withTaskGroup(of: MonotonicTime?.self) { group in
             group.addTask { await moments.first { _ in true } }
             group.addTask {
-                // A limit on what the radio does.
+                // The timeout for the radio to begin listening.
                 await self.radio.pause(for: Self.startLimit)
                 return nil
             }
@@ -167,7 +167,7 @@ final class PresenceService: Service {
             await radio.setListening(true)
             var (isIdle, wasIdle) = (false, false)
             while !(isIdle && wasIdle), !Task.isCancelled {
-                // A reader that ends, and a call that is not repeated, are no events.
+                // No event reports the end of demand: readers and calls are polled.
                 try? await Task.sleep(for: demandInterval)
                 (isIdle, wasIdle) = (!popDemand(), isIdle)
             }
@@ -175,7 +175,7 @@ final class PresenceService: Service {
         }
     }
 
-    /// Returns true if somebody needs what is heard, or asked for it since the last call.
+    /// Returns true if sessions are read or recorded, or `ask` was called since the last check.
     private func popDemand() -> Bool {
         let isAsked = state.withLock { state in
             defer { state.isAsked = false }
@@ -203,8 +203,8 @@ final class PresenceService: Service {
         }
     }
 
-    /// The verdict on a session at this moment, whichever of its EIDs is heard best: it may have
-    /// changed its EID since a person saw it. `nil` if none is heard that is known to be its.
+    /// The current verdict on a session, by whichever of its EIDs is heard best: the EID may have
+    /// changed since the user saw it. `nil` if no EID that is heard is known to belong to it.
     func verdict(on session: SessionID) -> Verdict? {
         state.withLock { state in
             apply(state.board.advance(to: .now), &state)
@@ -212,8 +212,8 @@ final class PresenceService: Service {
         }
     }
 
-    /// Ends a session that was paid: its EIDs, if they are still advertised or repeated, make no
-    /// other till ambiguous any more.
+    /// Ends a session that was paid: its EIDs, if they are still advertised or repeated, no longer
+    /// make another till ambiguous.
     func end(_ session: SessionID) {
         let eids = resolver.end(session)
         state.withLock { state in
@@ -222,7 +222,7 @@ final class PresenceService: Service {
         }
     }
 
-    /// Returns once the radio's thread has had a turn and the board could be looked at.
+    /// Returns once the radio's thread has had a turn and the board's lock was available.
     func waitForTurn() async {
         await radio.pause(for: .milliseconds(1))
         _ = presenceCount
@@ -235,7 +235,7 @@ final class PresenceService: Service {
     /// The moment since which an EID has been heard at a near level; `nil` if it was not.
     func nearSince(_ eid: EID) -> MonotonicTime? { state.withLock { $0.nearSince[eid] } }
 
-    /// Judges by what was measured with the adapter that listens now.
+    /// Applies the calibration of the adapter that listens now.
     func applyCalibration() { state.withLock { applyCalibration(&$0) } }
 
     // MARK: On the radio's thread
@@ -264,7 +264,7 @@ final class PresenceService: Service {
     }
 
     private func apply(_ sighting: Sighting, _ state: inout State) {
-        // Two of our own radios may hear each other; a kiosk is not its own customer.
+        // Our own advertisements, heard by another of our adapters, are ignored.
         guard !state.isAdvertising.contains(sighting.eid) else { return }
         state.counts.heard[sighting.carrier, default: 0] += 1
         recorder.record(sighting)
@@ -272,7 +272,7 @@ final class PresenceService: Service {
         state.unpublished.insert(sighting.eid)
         let isNew = isPresent && !state.board.contains(sighting.eid)
         let changes = state.board.add(sighting)
-        // An EID that is heard again keeps the server's answer, before the next verdict.
+        // An EID that is heard again gets the server's cached answer before its next verdict.
         if isNew { state.board.record(sighting.eid, resolver.standing(of: sighting.eid)) }
         apply(changes, &state)
         state.recordNearness(of: sighting)
@@ -287,10 +287,10 @@ final class PresenceService: Service {
         state.board.use(state.policy)
     }
 
-    /// Advances the board at each tick while anything is heard; otherwise nothing wakes.
+    /// Advances the board at each tick while there are presences; otherwise no timer runs.
     private func tick() async {
         while !Task.isCancelled {
-            // Silence is no event: that somebody has gone shows only by time passing.
+            // Silence is not an event: only the passing of time shows that a device has gone.
             await radio.pause(for: Self.tick, tolerance: Self.tickTolerance)
             let isEmpty = state.withLock { state in
                 // In one call, so that the lines are written together.
@@ -327,8 +327,8 @@ final class PresenceService: Service {
         }
         for eid in eids { state.unpublished.remove(eid) }
         let presences = eids.compactMap { state.board[$0] }
-        // Only what a person could pay is worth a question to the server; the resolver asks
-        // again when an answer has grown old or there was none.
+        // Only presences in reach are resolved; the resolver asks again if an answer is stale or
+        // missing.
         for presence in presences where presence.isInReach {
             resolver.want(
                 presence.eid,
@@ -350,7 +350,7 @@ final class PresenceService: Service {
 }
 
 extension PresenceService.State {
-    /// Adds somebody who waits until the radio listens.
+    /// Adds a caller that waits for the radio to begin listening.
     fileprivate mutating func addStart(
         _ moment: AsyncStream<MonotonicTime>.Continuation
     ) -> UInt64 {

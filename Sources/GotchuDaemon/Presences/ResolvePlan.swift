@@ -1,62 +1,61 @@
 import GotchuAPI
 import GotchuCore
 
-/// The order in which EIDs nearby are asked about at the payment server, beside what the user does.
+/// The order in which nearby EIDs are resolved at the payment server in the background.
 ///
-/// Anybody can advertise any number of EIDs that are nobody's, so few are asked about: the
-/// strongest first, each at most once until its answer is old, and of those that are nobody's only
-/// as many as `missLimit` allows. Of those that no `lead` tells apart the newest is first: it comes
-/// before a crowd that was here before, if that is no more than the board has room for. A pure
-/// value: the time is passed in.
+/// Anyone can advertise any number of EIDs without a session, so questions are limited: the
+/// strongest EID first, each at most once until its answer is stale, and only `missLimit` misses
+/// (EIDs without a session). Among EIDs within `lead` dB the newest is first, before an older crowd
+/// if that is no larger than the board's capacity. A pure value: the time is passed in.
 struct ResolvePlan: Sendable {
-    /// EIDs that wait; of more the last are not worth asking about now.
+    /// The maximum number of queued EIDs; beyond it, the one with the lowest rank is dropped.
     static let queueLimit = 16
-    /// Answers that are remembered.
+    /// The maximum number of cached answers.
     static let memoryLimit = 256
-    /// The age at which an answer is asked for again, if the EID is still wanted.
+    /// The age at which an answer is stale; it is then refreshed if the EID is still wanted.
     static let lifetime: Duration = .seconds(60)
-    /// The same of a bill that several pay.
+    /// The same for a session that several payers share.
     static let sharedLifetime: Duration = .seconds(5)
-    /// The time for which an EID that is nobody's is not asked about again: after the first such
+    /// The times for which an EID without a session is not asked about again: after the first such
     /// answer, the second, and all others.
     static let missWaits: [Duration] = [.seconds(10), .seconds(30), .seconds(300)]
-    /// The time for which an EID is left alone after no answer.
+    /// The retry delay of an EID after no answer.
     static let outageWait: Duration = .seconds(10)
-    /// Answers "nobody's" in a row before the next question waits for `missPeriod`: half of what
-    /// the server allows at once (`MissLimiter`).
+    /// The number of misses after which the next question waits for `missPeriod`: half of the burst
+    /// that the server allows (`MissLimiter`).
     static let missLimit = 10
-    /// Further such answers that those may cost which have just come, still below what the server
-    /// allows at once: a crowd that is nobody's does not use them up.
+    /// The additional misses allowed for newly heard EIDs, still below the burst that the server
+    /// allows: an older crowd without sessions does not use them up.
     static let newcomerMissLimit = 5
-    /// By how many dB an EID must be stronger to be asked about before a newer one.
+    /// The level difference in dB from which a stronger EID is asked about before a newer one.
     private static let lead = 6.0
-    /// The longest time for which a server that asks for patience is asked nothing.
+    /// The longest pause before the next question that the server can ask for.
     static let longestPause: Duration = .seconds(300)
-    /// The time after which a tap that lasts is reported again: a payee's screen shows it for ten
+    /// The interval at which a tap that lasts is reported again: a payee's screen shows it for ten
     /// seconds.
     static let tapInterval: Duration = .seconds(8)
-    /// The time in which one such answer is forgotten.
+    /// The time after which one counted miss is forgotten.
     static let missPeriod: Duration = .seconds(20)
 
     /// The server's answer about an EID.
     enum Outcome: Sendable {
         case session(ResolvedSession)
-        /// It stands for nothing that could be paid.
+        /// The EID has no session that could be paid.
         case nobodys
-        /// There was no answer, or the server asked to come back after a while.
+        /// There was no answer, or the server asked for a later retry.
         case unknown(retryAfter: Duration?)
     }
 
     private struct Answered {
         var session: ResolvedSession?
-        /// The time until which the session needs no other answer.
+        /// The time until which the session is fresh; `nil` if each call must ask again.
         var sessionUntil: MonotonicTime?
         var misses = 0
         var validUntil: MonotonicTime
-        /// The time at which the server was last told of a tap.
+        /// The time at which a tap was last reported to the server.
         var tapAt: MonotonicTime?
 
-        /// A Boolean that is true if the server should be told of a tap, or again.
+        /// A Boolean that is true if a tap should be reported, or reported again.
         func wantsTap(at now: MonotonicTime) -> Bool {
             session != nil && tapAt.map { now - $0 >= ResolvePlan.tapInterval } ?? true
         }
@@ -67,7 +66,7 @@ struct ResolvePlan: Sendable {
         let since: MonotonicTime
         let isTap: Bool
 
-        /// A Boolean that is true for one that has just come: since the last answer was forgotten.
+        /// A Boolean that is true if the EID was first heard less than one `missPeriod` ago.
         func isNew(at now: MonotonicTime) -> Bool { now - since < ResolvePlan.missPeriod }
     }
 
@@ -77,7 +76,7 @@ struct ResolvePlan: Sendable {
     private var missesSince: MonotonicTime?
     private var pausedUntil: MonotonicTime?
 
-    /// The session of an EID, as far as it is known.
+    /// The cached session of an EID, fresh or stale.
     func session(of eid: EID) -> ResolvedSession? { answers[eid]?.session }
 
     /// The session of an EID, while the answer is fresh.
@@ -85,23 +84,23 @@ struct ResolvePlan: Sendable {
         answers[eid].flatMap { $0.sessionUntil.map { $0 > now } == true ? $0.session : nil }
     }
 
-    /// A Boolean that is true while the answer is fresh that an EID is nobody's.
+    /// A Boolean that is true while a fresh answer says that an EID has no session.
     func isNobodys(_ eid: EID, at now: MonotonicTime) -> Bool {
         answers[eid].map { $0.session == nil && $0.misses > 0 && $0.validUntil > now } ?? false
     }
 
-    /// All sessions that are known.
+    /// All cached sessions.
     var sessions: [EID: ResolvedSession] { answers.compactMapValues(\.session) }
 
-    /// Records that an EID is near.
+    /// Queues an EID that is near, unless its answer is fresh.
     ///
     /// - Parameters:
     ///   - level: In dBm; the strongest is asked about first.
     ///   - since: The time at which it was first heard.
-    ///   - isTap: True if this device is at the one that advertises it, and at no other: then a
-    ///     session is asked about anew, so that its payee learns of it. Nearness alone would light
-    ///     up the screens of a whole room.
-    /// - Returns: True if there is something new to ask.
+    ///   - isTap: True if this device taps the one that advertises it. A session is then asked
+    ///     about again, so that its payee is notified. Nearness alone is not reported: it would
+    ///     light up the screens of a whole room.
+    /// - Returns: True if the EID was newly queued.
     mutating func want(
         _ eid: EID,
         level: Double,
@@ -121,19 +120,19 @@ struct ResolvePlan: Sendable {
         return isNew
     }
 
-    /// Records that an EID is not near any more.
+    /// Removes an EID that is no longer near from the queue.
     mutating func forget(_ eid: EID) { wanted[eid] = nil }
 
-    /// The next question; `nil` while there is none, or none may be asked.
+    /// Returns the next EID to ask about; `nil` if there is none, or none may be asked about now.
     mutating func next(at now: MonotonicTime) -> EID? {
         guard wait(at: now) == nil else { return nil }
         return ranked.last
     }
 
-    /// A Boolean that is true if the question about an EID tells of a tap.
+    /// A Boolean that is true if the question about an EID reports a tap.
     func isTap(_ eid: EID) -> Bool { wanted[eid]?.isTap == true }
 
-    /// The EIDs that wait, the next one last.
+    /// The queued EIDs, the next one last.
     private var ranked: [EID] {
         let top = (wanted.values.map(\.level).max() ?? 0) - Self.lead
         return wanted.sorted { left, right in
@@ -144,7 +143,7 @@ struct ResolvePlan: Sendable {
         .map(\.key)
     }
 
-    /// The time until something may be asked again; `nil` if that is now, or nothing is wanted.
+    /// Returns the time until the next question is allowed; `nil` if it is now, or none is queued.
     mutating func wait(at now: MonotonicTime) -> Duration? {
         guard let next = ranked.last, let wish = wanted[next] else { return nil }
         forgetMisses(at: now)
@@ -164,7 +163,7 @@ struct ResolvePlan: Sendable {
         switch outcome {
         case .session(let session):
             let until = now + Self.lifetime
-            // The next share may be of another amount at any moment: each payment asks.
+            // The next share may have another amount at any time, so each payment step asks again.
             answer =
                 session.places == nil
                 ? Answered(session: session, sessionUntil: until, validUntil: until)
@@ -183,14 +182,14 @@ struct ResolvePlan: Sendable {
         }
         answer.tapAt = tapAt
         if answers.count >= Self.memoryLimit, answers[eid] == nil {
-            // The one that grows old first makes room: what is here is asked about again.
+            // Evicts the answer that becomes stale first: EIDs still near are asked about again.
             let oldest = answers.min { $0.value.validUntil < $1.value.validUntil }
             if let oldest { answers[oldest.key] = nil }
         }
         answers[eid] = answer
     }
 
-    /// Records that a session has ended: its EIDs are nobody's from now on.
+    /// Records that a session has ended: its EIDs have no session from now on.
     ///
     /// - Returns: Those EIDs.
     mutating func end(_ session: SessionID, at now: MonotonicTime) -> [EID] {

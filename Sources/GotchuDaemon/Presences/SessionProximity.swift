@@ -2,7 +2,7 @@ import GotchuCore
 
 /// The part of the presences that a payment needs.
 protocol SessionProximity: Sendable {
-    /// Makes the radio listen, and returns once what is near should have been heard.
+    /// Makes the radio listen, and returns once everything near should have been heard.
     func hear() async
     /// The verdict on one EID at this moment; `nil` if it is not heard.
     func verdict(on eid: EID) -> Verdict?
@@ -10,7 +10,7 @@ protocol SessionProximity: Sendable {
     func verdict(on session: SessionID) -> Verdict?
     /// The time since which an EID has been heard at a near level; `nil` if it was not.
     func nearSince(_ eid: EID) -> MonotonicTime?
-    /// Records that a session was paid: its EIDs stand for nothing any more.
+    /// Records that a session was paid: its EIDs no longer stand for a session.
     func end(_ session: SessionID)
 }
 

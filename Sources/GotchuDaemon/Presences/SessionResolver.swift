@@ -8,14 +8,14 @@ import Synchronization
 final class SessionResolver: Sendable {
     private let client: PaymentClient
     private let plan = Mutex(ResolvePlan())
-    /// The background's question that is on its way.
+    /// The background question in progress.
     private let question = Mutex<Question?>(nil)
-    /// A Boolean that is true unless the server has refused to be told of a tap.
+    /// A Boolean that is true unless the server has refused a request that reports a tap.
     private let tellsTaps = Atomic(true)
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
-    /// A question that is on its way, and those who wait for its answer too.
+    /// A question in progress, and the callers that also wait for its answer.
     private struct Question {
         let eid: EID
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -26,10 +26,10 @@ final class SessionResolver: Sendable {
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// The session of an EID, by an answer that is still fresh or by the server's now.
+    /// Returns the session of an EID, from a fresh cached answer or from the server.
     ///
-    /// One payment asks once, however many steps of it need the answer, and not at all if the
-    /// background has just asked: its answer is waited for.
+    /// The steps of one payment share one answer, and a background question in progress is waited
+    /// for. A session that several payers share is never taken from the cache: each step asks.
     func resolve(_ eid: EID) async -> Answer<ResolvedSession> {
         await joinQuestion(about: eid)
         if let session = plan.withLock({ $0.freshSession(of: eid, at: .now) }) {
@@ -42,13 +42,13 @@ final class SessionResolver: Sendable {
         return answer
     }
 
-    /// The session of an EID as far as it is known, without asking.
+    /// The cached session of an EID, fresh or stale. The server is not asked.
     func cached(_ eid: EID) -> ResolvedSession? { plan.withLock { $0.session(of: eid) } }
 
-    /// All sessions that are known.
+    /// All cached sessions.
     var known: [EID: ResolvedSession] { plan.withLock(\.sessions) }
 
-    /// The server's answer about an EID; that it is nobody's holds only while the answer is fresh.
+    /// The server's answer about an EID. `nobodys` holds only while the answer is fresh.
     func standing(of eid: EID) -> Presence.Standing {
         plan.withLock { plan in
             if let session = plan.session(of: eid) { return .session(session.sid) }
@@ -56,13 +56,13 @@ final class SessionResolver: Sendable {
         }
     }
 
-    /// Has an EID resolved soon, unless an answer is still fresh.
+    /// Queues an EID to be resolved, unless its answer is fresh.
     ///
     /// - Parameters:
     ///   - level: In dBm.
     ///   - since: The time at which it was first heard.
-    ///   - isTap: True if this device is at the one that advertises it, and at no other: its payee
-    ///     is told, even if an answer is still fresh.
+    ///   - isTap: True if this device taps the one that advertises it: its payee is notified, even
+    ///     if an answer is still fresh.
     func want(_ eid: EID, level: Double, since: MonotonicTime, isTap: Bool) {
         let isNew = plan.withLock {
             $0.want(eid, level: level, since: since, isTap: isTap, at: .now)
@@ -70,7 +70,7 @@ final class SessionResolver: Sendable {
         if isNew { wake.yield() }
     }
 
-    /// Cancels a question whose turn has not come.
+    /// Cancels a question that has not been asked yet.
     func forget(_ eid: EID) { plan.withLock { $0.forget(eid) } }
 
     /// Records that a session has ended.
@@ -78,7 +78,7 @@ final class SessionResolver: Sendable {
     /// - Returns: Its EIDs, as far as they are known.
     func end(_ session: SessionID) -> [EID] { plan.withLock { $0.end(session, at: .now) } }
 
-    /// Returns once the background has its answer about an EID, if it is asking.
+    /// Waits for the answer to the background question in progress, if it is about this EID.
     private func joinQuestion(about eid: EID) async {
         await withCheckedContinuation { waiter in
             let isAsked = question.withLock { question in
@@ -105,8 +105,8 @@ final class SessionResolver: Sendable {
         return outcome
     }
 
-    /// Asks in the background. A server of the first contract refuses to be told of a tap: it is
-    /// asked again, and told no more.
+    /// Asks in the background. A server of the first contract refuses a question that reports a
+    /// tap: it is asked again without one, and no tap is reported to it from then on.
     private func ask(_ eid: EID, isTap: Bool) async -> Answer<ResolveReply> {
         let tap: PayerProximity? = isTap && tellsTaps.load(ordering: .relaxed) ? .tap : nil
         let answer = await client.resolve(eid, isBackground: true, proximity: tap)
@@ -117,7 +117,7 @@ final class SessionResolver: Sendable {
         return await client.resolve(eid, isBackground: true)
     }
 
-    /// Asks, until the daemon stops.
+    /// Asks the queued questions until the daemon stops.
     ///
     /// - Parameter onAnswer: Called with each EID that the server has answered about.
     func run(_ onAnswer: @Sendable (EID) async -> Void) async {
@@ -133,7 +133,7 @@ final class SessionResolver: Sendable {
                 }
             }
             guard let wait = plan.withLock({ $0.wait(at: .now) }) else { continue }
-            // Until the plan allows a question; a new EID may be asked about before that.
+            // Wakes the loop when the limits allow a question; a new EID may wake it before that.
             // SAFETY: the next round cancels it, and so does the end.
             nap = Task { [wake] in
                 if (try? await Task.sleep(for: wait)) != nil { wake.yield() }
@@ -150,7 +150,7 @@ extension ResolvePlan.Outcome {
             self =
                 switch problem.errorCode {
                 case .notFound, .sessionPaid, .sessionCancelled, .sessionExpired: .nobodys
-                // It says nothing about the EID.
+                // Other refusals say nothing about the EID.
                 default: .unknown(retryAfter: nil)  // SAFETY: as every other code does not.
                 }
         case .unauthorized: self = .unknown(retryAfter: nil)
@@ -160,7 +160,7 @@ extension ResolvePlan.Outcome {
 }
 
 extension ResolvedSession {
-    /// The server's answer in the daemon's own words.
+    /// Converts the server's answer.
     init(_ reply: ResolveReply) {
         self.init(
             sid: reply.sid,

@@ -3,17 +3,16 @@ import GotchuAPI
 import GotchuCore
 import Synchronization
 
-/// Writes down what the radio notices, for its readers, until its time is up.
+/// Records the radio's sightings for its readers, each recording for a limited time.
 ///
-/// EIDs are replaced here, before anything leaves the process; each recording has a key of its own,
-/// so that two recordings cannot be laid beside one another. Addresses of devices are not known
-/// here at all.
+/// EIDs are replaced here, before anything leaves the process. Each recording has a key of its own,
+/// so that two recordings cannot be linked. Device addresses are not known here at all.
 final class SightingRecorder: Sendable {
-    /// Recordings that can run at once.
+    /// The maximum number of recordings at once.
     static let readerLimit = 4
-    /// Lines that wait for one reader; a busy second has some hundred.
+    /// The maximum number of lines buffered for one reader; a busy second has some hundred.
     static let waitingLimit = 4096
-    /// Lines of one recording, after which it ends.
+    /// The number of lines after which a recording ends.
     static let lineLimit = 500_000
 
     private let state = Mutex(State())
@@ -38,7 +37,7 @@ final class SightingRecorder: Sendable {
 
     /// Starts a recording.
     ///
-    /// - Returns: its lines without line feeds, the header first; `nil` when there are already as
+    /// - Returns: Its lines without line feeds, the header first; `nil` if there are already as
     ///   many recordings as there can be.
     func start(_ header: RecordingHeader, for length: Duration) -> AsyncStream<[UInt8]>? {
         let now = MonotonicTime.now
@@ -55,7 +54,7 @@ final class SightingRecorder: Sendable {
             return state.nextID
         }
         guard let id else { return nil }
-        // Where nothing is heard, nothing else would end it.
+        // If nothing is heard, only this timer ends the recording.
         // SAFETY: owned by the stream, whose end cancels it.
         let timer = Task {
             try await Task.sleep(for: length)
@@ -68,7 +67,7 @@ final class SightingRecorder: Sendable {
         return lines
     }
 
-    /// Records an advertisement of others.
+    /// Records the sighting of another device's EID.
     func record(_ sighting: Sighting) {
         write(at: sighting.time) { pseudonym in
             .heard(pseudonym.of(sighting.eid), sighting.carrier, sighting.rssi)
@@ -88,7 +87,7 @@ final class SightingRecorder: Sendable {
     }
 
     private func write(at time: MonotonicTime, _ event: (Pseudonym) -> RecordingLine.Event) {
-        // A stream's end calls back and takes the lock: it comes after it was let go.
+        // Ending a stream calls back and takes the lock: streams are ended after its release.
         let ended = state.withLock { state -> [AsyncStream<[UInt8]>.Continuation] in
             guard !state.recordings.isEmpty else { return [] }
             var ended: [AsyncStream<[UInt8]>.Continuation] = []
@@ -109,7 +108,7 @@ final class SightingRecorder: Sendable {
 
 extension SightingRecorder.Recording {
     fileprivate mutating func write(_ event: RecordingLine.Event, at time: MonotonicTime) {
-        // Heard before the recording began, told after it.
+        // A sighting from before the recording's start can arrive after it.
         let since = max(.zero, time - start)
         if lost > 0 {
             let line = CanonicalJSON.bytes(

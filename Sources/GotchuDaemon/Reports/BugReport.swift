@@ -2,7 +2,7 @@ import FoundationEssentials
 import GotchuAPI
 import GotchuCore
 
-/// The daemon's account of itself for somebody who looks for a fault; redacted before it leaves.
+/// The daemon's report for finding a fault; redacted before it leaves the process.
 struct BugReport {
     let status: StatusReply
     let configuration: [(key: String, value: String)]
@@ -58,7 +58,7 @@ struct BugReport {
             + presence.reason
     }
 
-    /// The outcomes of the requests and payments, without who they were with and what for.
+    /// The outcomes of the requests and payments, without their parties and purposes.
     private static func summary(requests: [RequestView], payments: [PaymentView]) -> [String] {
         requests.map { "request \($0.state.rawValue) \($0.amount) \($0.createdAt.iso8601)" }
             + payments.map { payment in

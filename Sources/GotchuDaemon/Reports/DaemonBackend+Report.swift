@@ -5,8 +5,8 @@ import LocalAPI
 import PaymentClient
 
 extension DaemonBackend {
-    /// A day's books, from the payment server alone: without it there are no sums, because those of
-    /// this machine would lack the payments of other tills and those whose end it did not hear.
+    /// Returns a day's report, from the payment server alone: without it there are no sums, because
+    /// this machine does not know the payments of other tills or all outcomes of its own.
     func report(day: CalendarDay?, zone: ZoneName?) async throws(Problem) -> ReportReply {
         let selection = EarningsSelection(
             day.map { .dates($0...$0) } ?? .period(.today),

@@ -1,40 +1,40 @@
 import GotchuCore
 
-/// The EIDs that the kiosk wants on the air, and those that are there.
+/// The EIDs that the kiosk should have on the air, and those that are there.
 struct AirState {
-    /// The time for which an adapter that refused an advertisement counts as full.
+    /// The time for which a capacity learnt from a refused advertisement is valid.
     static let learntLifetime: Duration = .seconds(60)
-    /// The time after which an EID that did not come on the air is tried again.
+    /// The retry delay of an EID that could not be put on the air.
     static let retryPause: Duration = .seconds(1)
 
     var schedule = AirSchedule()
-    /// Held by the one piece of work that changes the air.
+    /// Held by the one task that changes the air.
     let lock = AsyncLock()
-    /// The EID that each open request should be heard with.
+    /// The EID that each open request should be advertised with.
     var targets: [SessionID: EID] = [:]
-    /// The EID that it is heard with at this moment.
+    /// The EID that it is advertised with now.
     var onAir: [SessionID: EID] = [:]
-    /// Those of them that the radio has lost since, as with an adapter that was switched off.
+    /// Those of them that the radio has lost since, as after its adapter was switched off.
     private var lost: Set<EID> = []
-    /// The EIDs that the radio last said it has on the air.
+    /// The EIDs that the radio last reported as advertised.
     private var advertised: Set<EID> = []
-    /// The next time to settle the air, beside the schedule's own changes.
+    /// The next time to call `settle`, besides the schedule's own changes.
     var retryAt: MonotonicTime?
-    /// The wait until one of those is due.
+    /// The wait until the next of these times.
     var pause: Task<Void, Never>?
-    /// The capacity that the adapter states.
+    /// The capacity that the adapter reports.
     var stated: Int?
     private var learnt: (capacity: Int, until: MonotonicTime)?
 
-    /// The next change without an event.
+    /// The time of the next change that no event triggers.
     var nextChange: MonotonicTime? {
         [schedule.nextChange, retryAt].compactMap { $0 }.min()
     }
 
-    /// A Boolean that is true if another advertisement fits in beside those that are there.
+    /// A Boolean that is true if another advertisement fits beside those on the air.
     var hasSpare: Bool { schedule.capacity.map { onAir.count < $0 } ?? true }
 
-    /// The adapter has refused one more than there are.
+    /// Records that the adapter refused one advertisement more than are on the air.
     mutating func learnFull(at now: MonotonicTime) {
         learnt = (max(1, onAir.count), now + Self.learntLifetime)
     }
@@ -46,12 +46,12 @@ struct AirState {
         return schedule.advance(to: now)
     }
 
-    /// A Boolean that is true while a request is heard, as far as the radio knows.
+    /// A Boolean that is true while a request is on the air, as far as the radio has reported.
     func isOnAir(_ id: SessionID) -> Bool { onAir[id].map { !lost.contains($0) } ?? false }
 
-    /// Applies what the radio has on the air, which it may say later than it was asked for.
+    /// Applies the radio's report of its advertisements, which may come later than their start.
     ///
-    /// - Returns: The requests that were lost, and those that are heard again.
+    /// - Returns: The requests that were lost, and those that are on the air again.
     mutating func apply(advertised: Set<EID>) -> [SessionID] {
         let before = lost
         lost = lost.union(self.advertised).subtracting(advertised).intersection(onAir.values)

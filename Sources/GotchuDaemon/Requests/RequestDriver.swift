@@ -3,7 +3,7 @@ import GotchuCore
 import Logging
 import PaymentClient
 
-/// Follows one request until its end is known: by the server's push, and by asking when that
+/// Follows one request until its outcome is known: by the server's push, and by retries when that
 /// breaks.
 struct RequestDriver {
     let id: SessionID
@@ -28,8 +28,8 @@ struct RequestDriver {
             }
             if Task.isCancelled { return }
             if let record = await service.record(id), record.state.isFinal { return }
-            // The server does not know it, or not for us, and its time is over: no one will say
-            // more.
+            // The server does not know it, or not for us, and it has expired: no further answer
+            // will come.
             if case .refused = answer, isOver(record) { return await service.recordUnknown(id) }
             var retryAfter: Duration?
             if case .unknown(let outage) = answer {
@@ -41,7 +41,7 @@ struct RequestDriver {
             }
             let jitter = Double.random(in: 0..<1)
             let delay = schedule.next(retryAfter: retryAfter, jitter: jitter)
-            // A customer stands at the till: ask at least this often while the request is open.
+            // A customer waits at the till: retry at least this often while the request is open.
             try? await Task.sleep(for: min(delay, Self.longestPause))
         }
     }
@@ -53,7 +53,7 @@ struct RequestDriver {
     /// The longest wait between two attempts to reach the server.
     private static let longestPause: Duration = .seconds(5)
 
-    /// Changes its EID after each lifetime of one, and at once if a change was interrupted.
+    /// Changes its EID after each EID lifetime, and at once if a change was interrupted.
     private func rotate() async {
         var isDue = await service.record(id)?.isRotating == true
         var schedule = RetrySchedule()
@@ -70,7 +70,7 @@ struct RequestDriver {
             case .unanswered(let retryAfter):
                 isDue = true
                 let jitter = Double.random(in: 0..<1)
-                // Backoff with jitter, and what the server itself asked for.
+                // Backoff with jitter, and the delay that the server itself asked for.
                 try? await Task.sleep(for: schedule.next(retryAfter: retryAfter, jitter: jitter))
             }
         }
@@ -80,12 +80,12 @@ struct RequestDriver {
     private func leaveAirAtExpiry() async {
         guard let record = await service.record(id) else { return }
         let left = Timestamp.now.duration(to: record.expiresAt)
-        // The expiry is a moment, not an event; the server's word on the end comes elsewhere and
-        // cancels this.
+        // The expiry is a time, not an event. If the server reports the end first, `follow` returns
+        // and `run` cancels this.
         try? await Task.sleep(for: max(.zero, left))
         guard !Task.isCancelled else { return }
         await service.takeOffAir(id)
-        // The server's last word may still be on its way.
+        // The server's final answer may still be in flight.
         try? await Task.sleep(for: RequestService.expiryGrace)
         guard !Task.isCancelled else { return }
         await service.recordUnknown(id)

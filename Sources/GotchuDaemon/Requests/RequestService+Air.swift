@@ -3,11 +3,11 @@ import Logging
 import Radio
 import ServiceLifecycle
 
-/// Open requests on the air: all at once as far as the adapter has room, by turns beyond.
+/// Open requests on the air: all at once if the adapter has enough slots, otherwise in turns.
 ///
-/// One piece of work at a time changes the air, so that an adapter's places are counted right.
+/// Only one task at a time changes the air, so that an adapter's slots are counted correctly.
 extension RequestService {
-    /// Applies a state of the radio. Returns at once; `keepAir` does what follows from it.
+    /// Applies a state of the radio. Returns at once; `keepAir` makes the resulting changes.
     func apply(radio state: RadioState) {
         for id in air.apply(advertised: state.advertising) { publishAirChange(of: id) }
         guard air.stated != state.advertisingCapacity else { return }
@@ -17,7 +17,7 @@ extension RequestService {
         airWake.yield()
     }
 
-    /// Lets those that do not fit on the air have their turns.
+    /// Gives the requests that do not fit on the air their turns.
     func keepAir() async {
         for await _ in airWakes.cancelOnGracefulShutdown() {
             while let due = air.nextChange, !Task.isCancelledOrShuttingDown {
@@ -29,11 +29,11 @@ extension RequestService {
         }
     }
 
-    /// Waits for a turn's end or a retry, unless the adapter's places change before.
+    /// Waits for a turn's end or a retry, unless the adapter's capacity changes first.
     private func pauseAir(until due: MonotonicTime) async {
         // SAFETY: owned by this function, which ends with it.
         let pause = Task {
-            // Both are due with time alone. Requests that come or go do not wait for it.
+            // Both depend on time alone. Requests that come or go do not wait for it.
             _ = try? await Task.sleep(for: max(.zero, due - .now))
         }
         air.pause = pause
@@ -60,7 +60,7 @@ extension RequestService {
         await settle()
     }
 
-    /// Wants a request on the air until it is taken off: at once, or as soon as the radio can.
+    /// Keeps a request on the air until it is taken off: at once, or as soon as the radio can.
     func wantOnAir(_ id: SessionID, _ eid: EID) async {
         await air.lock.lock()
         defer { air.lock.unlock() }
@@ -77,7 +77,7 @@ extension RequestService {
         await settle()
     }
 
-    /// Has a request heard with another EID: the new one is on the air before the old one leaves.
+    /// Changes the EID of a request; if both fit, the new one starts before the old one stops.
     func replaceOnAir(_ id: SessionID, by eid: EID) async {
         await air.lock.lock()
         defer { air.lock.unlock() }
@@ -86,7 +86,7 @@ extension RequestService {
         await settle()
     }
 
-    /// Makes what is on the air what should be there.
+    /// Starts and stops advertisements so that those on the air are those wanted.
     private func settle() async {
         let isRetry = air.retryAt != nil
         air.retryAt = nil
@@ -98,7 +98,7 @@ extension RequestService {
                 try await bring(id, to: target)
             } catch {
                 air.retryAt = .now + AirState.retryPause
-                // A radio that is off stays so for a while: once is enough.
+                // A radio that is off may stay off: only the first failure is logged at info.
                 logger.log(
                     level: isRetry ? .debug : .info,
                     "A request is not on the air",
@@ -130,7 +130,7 @@ extension RequestService {
                 air.learnFull(at: .now)
             }
         }
-        // There is no place for both: silent for a moment rather than known by its old EID.
+        // There is no slot for both: a short silence is better than keeping the old EID.
         await radio.stopAdvertising(old)
         air.onAir[id] = nil
         try await start(id, eid)

@@ -3,17 +3,17 @@ import GotchuCore
 import Logging
 import PaymentClient
 
-/// A request that is open for long changes its EID, so that nobody can follow a till by it.
+/// A request that stays open changes its EID, so that a till cannot be tracked by it.
 ///
-/// The journal knows each EID before it is on the air, and that another is being asked for before
-/// the server is asked: after a crash the same question gets the answer that was lost.
+/// Each EID is journalled before it is on the air, and the intention to change it before the server
+/// is asked: after a crash, the same question returns the lost answer.
 extension RequestService {
     /// The outcome of an attempt to change an EID.
     enum Rotation: Sendable {
         case done
-        /// A payer is at it, or it has ended.
+        /// A payer has locked it, or it has ended.
         case notNow
-        /// The server will not do it for this request.
+        /// The server refuses to change the EID of this request.
         case refused
         case unanswered(retryAfter: Duration?)
     }
@@ -28,7 +28,7 @@ extension RequestService {
         switch await client.rotateEID(of: id, replacing: record.eid) {
         case .success(let reply):
             guard records[id]?.state.isFinal == false else { return .notNow }
-            // If the journal cannot take it, it still says that another is being asked for.
+            // If this write fails, the journal still says that a change is pending.
             _ = await change(id) { record in
                 record.firstEID = record.firstEID ?? record.eid
                 record.eid = reply.eid
@@ -46,9 +46,9 @@ extension RequestService {
         }
     }
 
-    /// Changes a record here and in the journal.
+    /// Changes a record in memory and in the journal.
     ///
-    /// - Returns: True if the journal has it.
+    /// - Returns: True if the change was journalled.
     private func change(
         _ id: SessionID,
         _ change: (inout RequestRecord) -> Void
@@ -65,7 +65,7 @@ extension RequestService {
             )
             return false
         }
-        // It may have ended meanwhile, and its end stands in the journal before this.
+        // It may have ended meanwhile, journalled before this record: then write the end again.
         if let now = records[id], now.state.isFinal { try? await journal.append(.request(now)) }
         return true
     }

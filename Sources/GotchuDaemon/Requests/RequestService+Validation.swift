@@ -4,7 +4,7 @@ import GotchuCore
 extension RequestService {
     /// The longest memo, in characters.
     static let memoLimit = 140
-    /// For how long a request may be open, in seconds.
+    /// The time for which a request may be open, in seconds.
     static let allowedSeconds = 1...300
     /// The same for one that several payers share.
     static let allowedSplitSeconds = 1...3_600

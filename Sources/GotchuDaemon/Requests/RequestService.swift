@@ -12,7 +12,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     static let openLimit = 16
     /// The number of requests that are remembered; the oldest ended ones are forgotten.
     static let memoryLimit = 200
-    /// The time after its expiry for which the server is waited for before a request is called
+    /// The time after its expiry for which a request waits for the server before it is called
     /// unknown.
     static let expiryGrace: Duration = .seconds(2)
 
@@ -21,7 +21,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         /// The number that came on the air.
         var started = 0
         var ended: [RequestView.State: Int] = [:]
-        /// The number that the server knew but the journal or the radio could not take.
+        /// The number that the server created but that could not be journalled or advertised.
         var abandoned = 0
     }
 
@@ -29,7 +29,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     let radio: any Radio
     let logger: Logger
     let journal: any RecordJournal
-    /// The time for which a request has one EID; `nil`: for as long as it is open.
+    /// The lifetime of a request's EID; `nil` if it keeps one EID for as long as it is open.
     let eidLifetime: Duration?
     /// Called with each step of each request, in order.
     private let onStep: @Sendable (RequestStep) -> Void
@@ -38,14 +38,14 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
 
     var records: [SessionID: RequestRecord] = [:]
     var air = AirState()
-    /// The time at which a payer's device last came to the till, by open request. Not kept over a
-    /// restart.
+    /// The time at which the server last reported a payer's device at the till, by open request.
+    /// Not kept over a restart.
     var notices: [SessionID: Timestamp] = [:]
-    /// The amounts that went back, by request, as the payment server said when it was last asked.
+    /// The refunded amounts, by request, as the payment server said when it was last asked.
     /// Not kept over a restart.
     var refunded: [SessionID: Int64] = [:]
     private var toWatch: [SessionID] = []
-    /// The number that is being created and in no list yet.
+    /// The number of requests being created, which are not in `records` yet.
     private var creating = 0
     /// The number of attempts to create one since the start.
     private var attempts = 0
@@ -133,7 +133,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         }
     }
 
-    /// Has a session made, and puts it into the journal and on the air.
+    /// Creates a session at the server, journals it, and puts it on the air.
     private func open(
         _ new: NewRequest,
         call: IdempotentCall?
@@ -225,7 +225,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         return view(record)
     }
 
-    /// All that are remembered, newest first.
+    /// All requests in memory, newest first.
     func views() -> [RequestView] {
         records.values.sorted { $0.createdAt > $1.createdAt }.map(view)
     }
@@ -238,19 +238,19 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         if case .success = answer {
             await changeState(of: id, to: .cancelled)
         } else if case .success(let session) = await client.session(id) {
-            // It may have been paid at this very moment: the server's word decides.
+            // It may have been paid at this very moment: the server's state decides.
             await apply(session, to: id)
         }
         if try !view(of: id).state.isFinal { try answer.getOrThrow(tokens) }
-        // Also when the server's push told of the end first: the caller may rely on it.
+        // Also if the server's push reported the end first: the caller may rely on it.
         await takeOffAir(id)
         return try view(of: id)
     }
 
     func record(_ id: SessionID) -> RequestRecord? { records[id] }
 
-    /// Applies the server's word on a request. One on another session is refused, whatever its
-    /// stream: goods are handed out for it.
+    /// Applies the server's report on a request. A report on another session is rejected, whatever
+    /// its stream: goods are handed out on the strength of it.
     func apply(_ session: SessionReply, to id: SessionID) async {
         guard let record = records[id] else { return }
         guard session.sid == id, session.amountCents.value == record.amountCents,
@@ -293,19 +293,19 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         await changeState(of: id, to: .unknown)
     }
 
-    /// Has a request that was resumed after a restart on the air again, as soon as the radio can.
+    /// Puts a request that was resumed after a restart on the air, as soon as the radio can.
     func putOnAir(_ id: SessionID) async {
         guard let record = records[id], !record.state.isFinal, record.expiresAt > .now,
             air.targets[id] == nil
         else { return }
         await wantOnAir(id, record.eid)
-        // It may have ended meanwhile, when it was not on the air yet.
+        // It may have ended meanwhile, before it was on the air.
         guard let now = records[id], !now.state.isFinal, now.state != .unknown else {
             return await takeOffAir(id)
         }
     }
 
-    /// A request has come on the air or left it.
+    /// Publishes that a request has come on the air or left it.
     func publishAirChange(of id: SessionID) {
         if let record = records[id] { publish(record) }
     }
@@ -330,7 +330,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         record.contest = contest ?? record.contest
         records[id] = record
         notices[id] = nil
-        // Published first: somebody waits at the till, and the radio may take its time.
+        // Published first: a customer waits at the till, and the radio may be slow.
         publish(record)
         if state.isFinal || state == .unknown { counts.ended[state, default: 0] += 1 }
         if state.isFinal { await journalEnd(record) }
@@ -338,7 +338,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         return true
     }
 
-    /// Only an end is worth a sync: an open request is asked about anew at each start.
+    /// Journals only ends: at each start the server is asked again about open requests.
     private func journalEnd(_ record: RequestRecord) async {
         let request: Logger.Metadata = ["request": "\(record.sid)"]
         logger.notice(
@@ -361,7 +361,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         _ = await client.cancel(record.sid)
         var ended = record
         ended.state = .cancelled
-        // Its caller was told that there is none: a repeat is a new try.
+        // Its caller got an error: a repeated call is a new attempt.
         ended.call = nil
         try? await journal.append(.request(ended))
     }

@@ -3,14 +3,14 @@ import GotchuCore
 
 /// A step of a request, from the first call to the payment server on.
 enum RequestStep: Sendable {
-    /// The payment server is asked for a session. The number names the attempt.
+    /// The payment server is asked for a session. The number identifies the attempt.
     case asking(Int, NewRequest)
-    /// There will be none on the air.
+    /// The attempt failed: no request comes on the air.
     case askingFailed(Int)
     case opened(Int, RequestView)
-    /// A request of before the start; the payment server has not spoken of it yet.
+    /// A request from before the start, which the payment server has not confirmed yet.
     case resumed(RequestView)
     case changed(RequestView)
-    /// The payment server has spoken of it; it may be as it was.
+    /// The payment server has reported on it; it may be unchanged.
     case confirmed(SessionID)
 }

@@ -2,7 +2,7 @@ import GotchuAPI
 import GotchuCore
 
 extension RequestView {
-    /// A request as its journal record and the air have it.
+    /// Creates the view of a request from its journal record and its state on the air.
     init(
         _ record: RequestRecord,
         refundedCents: Int64? = nil,
@@ -35,7 +35,7 @@ extension RequestView {
 }
 
 extension RequestRecord {
-    /// The sentence for a person.
+    /// The message for the user.
     fileprivate var sentence: String {
         switch state {
         case .advertising: "Waiting for a payer."
@@ -53,7 +53,7 @@ extension RequestRecord {
         }
     }
 
-    /// The fate of the shares that were paid.
+    /// The sentence about the shares that were paid.
     private var rest: String {
         if contest?.state == .cancelled {
             return "The contest was cancelled: all stakes have gone back."

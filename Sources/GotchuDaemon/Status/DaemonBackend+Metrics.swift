@@ -8,8 +8,8 @@ import Radio
 import ServiceProcess
 
 extension DaemonBackend {
-    /// Everything that is counted, for Prometheus. What has happened is a counter, so that nothing
-    /// is missed between two looks.
+    /// All metrics, for Prometheus. Events are counters, so that none is missed between two
+    /// scrapes.
     func metrics() async -> String {
         var page = MetricsPage()
         await addAir(to: &page)
@@ -207,7 +207,7 @@ extension DaemonBackend {
         }
     }
 
-    /// proc(5), `/proc/self/statm`: the second number, in pages.
+    /// The resident memory in bytes: proc(5), `/proc/self/statm`, the second number, in pages.
     private static var residentBytes: Int? {
         guard let data = FileManager.default.contents(atPath: "/proc/self/statm") else {
             return nil

@@ -6,7 +6,7 @@ import Radio
 import ServiceProcess
 import Synchronization
 
-/// The daemon's status, put together from its parts, and published when it changes.
+/// The daemon's status, composed of its parts, and published when it changes.
 final class DaemonStatus: Sendable {
     private let kind: String
     private let listen: ListenSetting
@@ -15,7 +15,7 @@ final class DaemonStatus: Sendable {
     private let hub: EventHub
     private let onNews: @Sendable (StatusReply) -> Void
     private let state: Mutex<State>
-    /// Held while one is published: an older status never follows a newer one.
+    /// Held while a status is published, so that an older one never follows a newer one.
     private let publishing = Mutex(())
 
     private struct State {
@@ -108,10 +108,10 @@ final class DaemonStatus: Sendable {
         }
     }
 
-    /// The radio as it last described itself.
+    /// The state that the radio last reported.
     var radioState: RadioState { state.withLock(\.radio) }
 
-    /// The whole status as it is now.
+    /// The whole current status.
     var reply: StatusReply {
         let state = state.withLock(\.self)
         let health = health(state)

@@ -2,7 +2,7 @@ import GotchuAPI
 import PaymentClient
 import ServiceProcess
 
-/// The health items of all but the radio, whose own problems are `RadioFailure`s.
+/// The health items of all parts but the radio, whose problems are `RadioFailure`s.
 extension HealthItem {
     static let radioStarting = HealthItem(
         code: "radio-starting",
@@ -11,7 +11,7 @@ extension HealthItem {
         fix: "gotchu-ctl wait --for ready"
     )
 
-    /// To run without the better transport is how most are installed; to lose it is not.
+    /// Most installations run without the better transport; losing it is not normal.
     static func transportLost(_ note: String) -> HealthItem {
         HealthItem(
             code: "radio-transport-lost",
@@ -28,12 +28,12 @@ extension HealthItem {
         fix: "gotchu-ctl wait --for ready"
     )
 
-    /// The reason why the payment server cannot do its work, as far as it is known.
+    /// Returns the item for a payment server that cannot do its work.
     static func server(_ route: ServerRoute, _ outage: Outage) -> HealthItem {
         let server = route.server
         let look = route.look
         let way = route.proxy.map { " through the proxy \($0)" } ?? ""
-        // A proxy looks the server's name up by itself: then it is its own that is unknown.
+        // A proxy resolves the server's name itself: the unknown name is then the proxy's.
         let named = route.proxy.map { "the proxy \($0)" } ?? "the payment server \(server)"
         let (code, text, fix) =
             switch outage.code {
@@ -88,7 +88,7 @@ extension HealthItem {
         return HealthItem(code: code, severity: .error, text: text, fix: fix)
     }
 
-    /// The server says that it is ready, and real calls come to nothing all the same.
+    /// The server reports that it is ready, but real calls fail.
     static func callsFail(_ server: ServerURL, _ outage: Outage) -> HealthItem {
         HealthItem(
             code: "server-calls-fail",
@@ -99,7 +99,7 @@ extension HealthItem {
         )
     }
 
-    /// Nothing is begun that a crash would forget, so that nothing can be paid or asked for.
+    /// Nothing is started that a crash would lose, so nothing can be paid or requested.
     static func journalUnwritable(_ failure: JournalFailure) -> HealthItem {
         HealthItem(
             code: "journal-unwritable",
@@ -133,7 +133,7 @@ extension HealthItem {
         )
     }
 
-    /// The way to log in, which is the operator's where `gotchu-ctl login` is refused.
+    /// The way to log in; where `gotchu-ctl login` is refused, an instruction for the operator.
     static func login(from origin: TokenStore.Origin) -> String {
         switch origin {
         case .own: "gotchu-ctl login"
@@ -146,7 +146,7 @@ extension HealthItem {
         }
     }
 
-    /// Nothing is guessed about them, so that a person must know.
+    /// Their outcomes are not guessed, so the user must be told.
     static func paymentsUnresolved(_ count: Int) -> HealthItem {
         HealthItem(
             code: "payment-unresolved",
@@ -167,7 +167,7 @@ extension HealthItem {
         )
     }
 
-    /// Customers see nothing, and the cashier may not look.
+    /// Customers see nothing, and the cashier may not notice.
     static let displayMissing = HealthItem(
         code: "display-missing",
         severity: .warning,

@@ -6,8 +6,8 @@ import ServiceLifecycle
 import ServiceProcess
 import Synchronization
 
-/// The payment server's condition: by its own word, which is asked for now and then, and by the
-/// outcomes of the daemon's calls.
+/// The payment server's condition: from periodic probes and from the outcomes of the daemon's
+/// calls.
 actor ServerMonitor: Service {
     /// The interval between two probes of a server that works.
     static let interval: Duration = .seconds(30)
@@ -19,11 +19,11 @@ actor ServerMonitor: Service {
     /// A condition of the server, as far as it is known.
     enum Condition: Equatable, Sendable {
         case notAsked
-        /// It says that it is ready, within this time.
+        /// It reports that it is ready, within this time.
         case ready(latency: Duration)
-        /// It is not, or nobody knows.
+        /// It is not ready, or its condition is not known.
         case outage(Outage)
-        /// It says that it is ready, and does not answer what it is asked to do.
+        /// It reports that it is ready, but calls fail.
         case callsFail(Outage)
     }
 
@@ -33,13 +33,13 @@ actor ServerMonitor: Service {
     private let hasOpenRequest: @Sendable () async -> Bool
     private let onChange: @Sendable (Condition) async -> Void
     private var failures: FailureLog
-    /// The number of probes.
+    /// The number of the newest probe.
     private var newest = 0
 
     /// - Parameters:
     ///   - client: A client whose outcomes are recorded in `calls`.
-    ///   - isLoginRefused: Returns true if the server has refused the login last: it is sent again
-    ///     now and then, for something else may have answered.
+    ///   - isLoginRefused: Returns true if the server refused the login last: the login is then
+    ///     sent again with each probe, because another program may have answered.
     ///   - hasOpenRequest: Returns true while a request may be paid.
     ///   - onChange: Called with the condition that each probe has found.
     init(
@@ -68,7 +68,7 @@ actor ServerMonitor: Service {
             group.addTask { [self] in
                 while !Task.isCancelled {
                     await askUntilReady()
-                    // A server that goes away tells nobody: it is asked now and then.
+                    // A server that fails reports nothing: it is probed at intervals.
                     try? await Task.sleep(for: Self.interval)
                 }
             }
@@ -91,7 +91,7 @@ actor ServerMonitor: Service {
 
     private func askUntilReady() async {
         while !Task.isCancelled, await !ask() {
-            // Nor does one that is back.
+            // A server that recovers reports nothing, either.
             try? await Task.sleep(for: Self.outageInterval)
         }
     }
@@ -113,18 +113,18 @@ actor ServerMonitor: Service {
         let condition: Condition
         switch await probe() {
         case .refused(let problem) where problem.errorCode != .notFound:
-            // A server of the first contract has no such address; another answer is another's.
+            // 404 is a server of the first contract; any other refusal is another program's.
             condition = .outage(Outage(.unreadable, underlying: problem.code))
         case .unauthorized(let problem):
             condition = .outage(Outage(.unreadable, underlying: problem.code))
         case .success, .refused:
             let latency = start.duration(to: .now)
-            // Nobody may be making a call by which it could be seen that they work again.
+            // Without a call it could not be seen that calls work again.
             if calls.areFailing || isLoginRefused() { _ = await client.wallet() }
             condition = calls.failure.map(Condition.callsFail) ?? .ready(latency: latency)
         case .unknown(let outage): condition = .outage(outage)
         }
-        // Ignores a probe that the daemon's end cut off, and one older than the newest.
+        // Ignores a probe that the daemon's stop cancelled, and one older than the newest.
         guard !Task.isCancelled, number == newest else { return true }
         await onChange(condition)
         switch condition {
@@ -140,7 +140,7 @@ actor ServerMonitor: Service {
 
 /// The outcomes of calls to the payment server. Safe to use from any number of tasks.
 final class ServerCalls: Sendable {
-    /// The number of failures in a row that is more than chance.
+    /// The number of failures in a row that is not taken for chance.
     static let failureLimit = 3
 
     private struct State {
@@ -149,7 +149,7 @@ final class ServerCalls: Sendable {
     }
 
     private let state = Mutex(State())
-    /// An element whenever a call came to nothing.
+    /// An element whenever a call failed.
     let outages: AsyncStream<Void>
     private let outage: AsyncStream<Void>.Continuation
     /// An element whenever a request was opened.
@@ -165,7 +165,7 @@ final class ServerCalls: Sendable {
     ///
     /// - Parameter outage: `nil` if the server has answered it.
     func record(_ outage: Outage?) {
-        // Not made, or asked to come later: that says nothing about the server's work.
+        // Not sent, or asked to come later: that says nothing about the server's condition.
         if let outage, outage.code == .otherUser || outage.code == .busy { return }
         state.withLock { state in
             state.count = outage == nil ? 0 : state.count + 1

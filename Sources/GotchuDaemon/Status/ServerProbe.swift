@@ -6,13 +6,13 @@ import GotchuCore
 import PaymentClient
 import ServiceProcess
 
-/// `gotchud --check-server`: asks the payment server as the daemon would, without being one.
+/// `gotchud --check-server`: probes the payment server as the daemon would, without running it.
 struct ServerProbe {
     let route: ServerRoute
-    /// Made for this way.
+    /// The HTTP settings of this route.
     let http: HTTPClient.Configuration
 
-    /// Prints a `ServerProbeReply`. Without an answer of the server the exit code is 75.
+    /// Prints a `ServerProbeReply`. If the server does not answer, the exit code is 75.
     func run() async throws {
         let http = HTTPClient(configuration: http)
         let client = PaymentClient(server: route.server, http: http)

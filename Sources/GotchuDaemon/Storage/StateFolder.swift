@@ -1,10 +1,10 @@
 import FoundationEssentials
 import Glibc
 
-/// The folder of the journal and the token. Whoever may put files into it could read the next token
-/// or write the next journal.
+/// The folder of the journal and the token. A user who can write to it could read the next token or
+/// write the next journal.
 enum StateFolder {
-    /// Somebody else decides what is in it.
+    /// Another user can change its contents.
     enum Failure: Error, Equatable {
         /// It belongs to another user.
         case foreign(path: String, userID: UInt32)
@@ -12,9 +12,9 @@ enum StateFolder {
         case writable(path: String)
     }
 
-    /// Makes the folder if it is not there, and refuses one that is not the daemon's alone.
+    /// Creates the folder if missing; refuses one that others (except root) own or may write to.
     static func prepare(_ path: String) throws(Failure) {
-        // If this fails, the journal says why.
+        // If this fails, opening the journal reports the reason.
         try? FileManager.default.createDirectory(
             atPath: path,
             withIntermediateDirectories: true,

@@ -1,26 +1,26 @@
 import GotchuAPI
 import GotchuCore
 
-/// The pages that show a code and wait to be paired: decisions without a clock and without a file.
+/// The pages that show a code and wait to be paired. Pure: uses no clock and no file.
 struct Pairings {
-    /// The time for which a code is good.
+    /// The lifetime of a code.
     static let patience: Duration = .seconds(120)
-    /// The number of pages that may wait.
+    /// The maximum number of pages that wait.
     static let pendingLimit = 3
-    /// The number of wrong codes that void all: with three of a million codes good at a time, who
-    /// guesses is right once in 66,000 rounds.
+    /// The number of wrong codes that voids all codes: with three of a million codes valid at a
+    /// time, a guesser is right once in 66,000 rounds.
     static let wrongLimit = 5
 
     /// The outcome of a code that a person typed.
     enum Approval: Equatable {
         case approved
-        /// No page shows it; so many more may be wrong.
+        /// No page shows it; `left` more may be wrong.
         case wrong(left: Int)
-        /// The last wrong one: the pages need new codes.
+        /// The last wrong code that is allowed: the pages need new codes.
         case voided
     }
 
-    /// The outcome that a page is told.
+    /// The state of a pairing that a page is told.
     enum Outcome: Equatable {
         case waiting
         case approved(NewPairing)
@@ -58,7 +58,7 @@ struct Pairings {
         return code
     }
 
-    /// Approves the page that shows a code. A code is good once.
+    /// Approves the page that shows a code. A code can be used once.
     mutating func approve(_ code: String, as grant: NewPairing, at now: MonotonicTime) -> Approval {
         forget(at: now)
         if let index = pending.firstIndex(where: { $0.code == code && $0.grant == nil }) {
@@ -84,7 +84,7 @@ struct Pairings {
         return .approved(grant)
     }
 
-    /// Returns true if a page was approved under a name and has not asked yet.
+    /// Returns true if a page was approved under a name and has not fetched its outcome yet.
     func holds(_ name: String) -> Bool { pending.contains { $0.grant?.name == name } }
 
     private mutating func forget(at now: MonotonicTime) {

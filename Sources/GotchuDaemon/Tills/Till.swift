@@ -1,20 +1,20 @@
 import GotchuAPI
 import GotchuCore
 
-/// A paired till's page, as the state file has it.
+/// A paired till's page, as stored in the state file.
 struct Till: Codable, Equatable {
     let name: String
-    /// The SHA-256 of its bearer token, in hexadecimal: the token itself is nowhere.
+    /// The SHA-256 of its bearer token, in hexadecimal; the token itself is not stored.
     let hash: String
     let createdAt: Timestamp
     let refundsPerDayCents: Int64?
     /// The date of its newest refunds in this machine's time zone.
     var refundDay: String?
-    /// The refunds of that date, in minor units, by a hash of what each says: the same refund asked
-    /// for again is counted once.
+    /// The refunds of that date, in minor units, by a hash of their contents: a repeated refund is
+    /// counted once.
     var refunds: [String: Int64]
 
-    /// The number of refunds in a day.
+    /// The maximum number of refunds in a day.
     static let refundLimit = 500
 
     /// The sum of its refunds on a date.

@@ -10,7 +10,7 @@ import Synchronization
 
 /// The paired tills, in memory and in the file `screens.json` of the state folder.
 final class TillService: LocalPairings, TillRegistry {
-    /// The number of tills that can be paired.
+    /// The maximum number of paired tills.
     static let tillLimit = 32
 
     private struct Contents: Codable {
@@ -25,12 +25,12 @@ final class TillService: LocalPairings, TillRegistry {
     private let path: String
     private let endStreams: @Sendable () -> Void
     private let state: Mutex<State>
-    /// Held while a refund is counted and made: nothing relies on a count that is removed again.
+    /// Held while a refund is counted and made, so that no other refund relies on a released count.
     private let refunding = AsyncLock()
     /// A Boolean that is true if the file could not be read: no till is known then.
     let wasUnreadable: Bool
 
-    /// - Parameter endStreams: Ends all streams of events; those that may still read come back.
+    /// - Parameter endStreams: Ends all event streams; readers that are still allowed reconnect.
     init(stateDirectory: String, endStreams: @escaping @Sendable () -> Void) {
         path = stateDirectory + "/screens.json"
         self.endStreams = endStreams
@@ -168,7 +168,7 @@ final class TillService: LocalPairings, TillRegistry {
         }
         do throws(Problem) {
             let created = try await make(new)
-            // It was made before by another way.
+            // It was made earlier by another way, so it does not count against the limit.
             if created.isReplay, isCounted { release(wish, of: hash, on: day) }
             return created
         } catch {
@@ -178,7 +178,7 @@ final class TillService: LocalPairings, TillRegistry {
     }
 
     private func release(_ wish: String, of hash: String, on day: String) {
-        // If it cannot be stored, the till may refund less today, and not more.
+        // If this cannot be stored, the till may refund less today, but never more.
         try? state.withLock { state throws(Problem) in
             try change(hash, in: &state) { $0.release(wish, on: day) }
         }

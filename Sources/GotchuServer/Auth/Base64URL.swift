@@ -7,11 +7,11 @@ enum Base64URL {
         return String(decoding: digits.map(swapped), as: UTF8.self)
     }
 
-    /// - Returns: `nil` for anything but the one canonical spelling of some bytes: a token must
-    ///   have one spelling only.
+    /// - Returns: `nil` for anything but the canonical encoding of some bytes, so that each token
+    ///   has exactly one encoding.
     static func decode(_ text: some StringProtocol) -> [UInt8]? { decode(Array(text.utf8)) }
 
-    /// Decodes digits, as `decode` does a text.
+    /// Decodes digits like `decode` for text.
     static func decode(_ digits: some Collection<UInt8>) -> [UInt8]? {
         let padding = repeatElement(UInt8(ascii: "="), count: -digits.count & 3)
         guard let bytes = Data(base64Encoded: Data(digits.map(swapped) + padding)),
@@ -20,7 +20,7 @@ enum Base64URL {
         return Array(bytes)
     }
 
-    /// Returns a digit of the usual alphabet in the URL's, and one of the URL's in the usual.
+    /// Converts a digit between the standard alphabet and the URL alphabet, in either direction.
     private static func swapped(_ digit: UInt8) -> UInt8 {
         switch digit {
         case UInt8(ascii: "+"): UInt8(ascii: "-")

@@ -6,7 +6,7 @@ internal import Ledger
 /// The credential that a device exchanges for a token: its id and two secrets. Never logged,
 /// never stored.
 struct DeviceCredential: Sendable {
-    /// The prefix, which identifies a credential to people and to scanners for leaked secrets.
+    /// The prefix that lets people and secret scanners recognise a leaked credential.
     static let prefix = "gotchu-device"
     private static let familyLength = 16
     private static let secretLength = 32
@@ -16,10 +16,10 @@ struct DeviceCredential: Sendable {
     let device: DeviceID
     private let family: [UInt8]
     private let secret: [UInt8]
-    /// The number of exchanges so far and the server's seal on that and on the rest; absent from a
-    /// first credential.
+    /// The number of exchanges so far, and the server's HMAC of it with the rest; absent in a first
+    /// credential.
     private let seal: (number: Int64, code: [UInt8])?
-    /// The nonce that its bearer has appended, to tell this exchange from a copy's.
+    /// The nonce that the device appended; it distinguishes this exchange from one by a copy.
     private let nonce: [UInt8]
 
     private init(
@@ -36,7 +36,7 @@ struct DeviceCredential: Sendable {
         self.nonce = nonce
     }
 
-    /// The first credential of a device.
+    /// Creates the first credential of a device.
     init(for device: DeviceID) {
         self.init(
             device: device,
@@ -47,8 +47,7 @@ struct DeviceCredential: Sendable {
 
     init?(_ text: String) {
         guard text.utf8.count <= Self.lengthLimit else { return nil }
-        // Searched by bytes: the text after it may begin with a combining mark of the letter
-        // before.
+        // Searched by bytes: as characters, a combining mark after the tilde would merge with it.
         let tilde = text.utf8.firstIndex(of: UInt8(ascii: "~")) ?? text.endIndex
         let nonce = Array(text.utf8[tilde...].dropFirst())
         let parts = text[..<tilde].split(separator: ".", omittingEmptySubsequences: false)
@@ -72,18 +71,18 @@ struct DeviceCredential: Sendable {
         )
     }
 
-    /// True if the nonce tells this exchange from others of the same credential.
+    /// A Boolean that is true if a nonce tells this exchange from others of the same credential.
     var hasNonce: Bool { !nonce.isEmpty }
 
-    /// The successor, without a number: the same for each exchange of this credential with the same
-    /// nonce, and impossible to guess without the server's `key`.
+    /// Returns the successor, without a number. It is the same for each exchange of this credential
+    /// with the same nonce, and cannot be guessed without the server's `key`.
     func successor(by key: SymmetricKey) -> DeviceCredential {
         let shown = Array("\(Self.prefix)-successor.\(device).".utf8) + family + secret + nonce
         let secret = HMAC<SHA256>.authenticationCode(for: shown, using: key)
         return DeviceCredential(device: device, family: family, secret: Array(secret))
     }
 
-    /// Returns the credential with its number, sealed.
+    /// Returns the credential with a number and its seal.
     func numbered(_ number: Int64, sealedWith key: SymmetricKey) -> DeviceCredential {
         let code = HMAC<SHA256>.authenticationCode(for: sealedBytes(number), using: key)
         return DeviceCredential(
@@ -94,7 +93,7 @@ struct DeviceCredential: Sendable {
         )
     }
 
-    /// Returns the number, if the server that holds `key` has sealed it.
+    /// Returns the number if it was sealed with `key`.
     func number(sealedWith key: SymmetricKey) -> Int64? {
         guard let seal else { return nil }
         let isOurs = HMAC<SHA256>.isValidAuthenticationCode(
@@ -111,7 +110,7 @@ struct DeviceCredential: Sendable {
         Array("\(Self.prefix).\(device).\(number).".utf8) + family + secret
     }
 
-    /// The text that its bearer stores.
+    /// The text that the device stores.
     var text: String {
         let known = [
             Self.prefix, device.rawValue, Base64URL.encode(family), Base64URL.encode(secret),
@@ -120,8 +119,8 @@ struct DeviceCredential: Sendable {
         return (known + sealed).joined(separator: ".")
     }
 
-    /// The hash of the lasting secret. A plain hash is enough for a random secret: there is nothing
-    /// to guess.
+    /// The hash of the family secret, which all successors share. A plain hash is enough: random
+    /// secrets cannot be guessed.
     var familyHash: [UInt8] { Array(SHA256.hash(data: family)) }
     var secretHash: [UInt8] { Array(SHA256.hash(data: secret)) }
 }

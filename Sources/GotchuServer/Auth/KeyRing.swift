@@ -4,15 +4,15 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The issuer's current keys, fetched from time to time, and when a token names an unknown key.
+/// The issuer's current keys, fetched periodically and when a token has an unknown key id.
 ///
-/// Anybody can name unknown keys, so that causes at most one fetch a minute, one at a time; callers
-/// that wait share it. A failed fetch keeps the old keys.
+/// Anyone can send unknown key ids, so they cause at most one fetch a minute, one at a time;
+/// waiting callers share it. After a failed fetch the old keys stay.
 final class KeyRing: Service {
     /// The shortest time between two fetches, however many keys are requested.
     static let shortestPause: Duration = .seconds(60)
-    /// The longest time between two fetches, and so the longest for which a withdrawn key is
-    /// accepted.
+    /// The longest time between two fetches, and so, roughly and while fetches succeed, the longest
+    /// time that a revoked key stays accepted.
     static let longestPause: Duration = .seconds(15 * 60)
 
     private struct State {
@@ -49,7 +49,7 @@ final class KeyRing: Service {
         )
     }
 
-    /// Returns the key of that name; fetches the set if that may help and is not too soon.
+    /// Returns the key with this id. If it is unknown, the set is fetched, unless that is too soon.
     func key(id: String) async -> VerificationKey? {
         if let key = state.withLock({ $0.keys[id] }) { return key }
         guard let fetch = fetch() else { return nil }
@@ -85,7 +85,7 @@ final class KeyRing: Service {
             if let fetch = state.fetch { return fetch }
             if let startedAt = state.startedAt, now - startedAt < Self.shortestPause { return nil }
             state.startedAt = now
-            // Not a child of the caller, whose cancellation must not take the keys from others.
+            // Not a child of the caller: cancelling one caller must not cancel others' fetch.
             // SAFETY: owned by the state until it ends, which the time limit of a fetch bounds.
             let fetch = Task { await self.renew() }
             state.fetch = fetch

@@ -21,7 +21,7 @@ struct KeySet: Sendable {
         self.keys = keys
     }
 
-    /// The reason, for the operator, why the bytes are not a key set or hold no usable key.
+    /// An error that tells the operator why the bytes are no key set or contain no usable key.
     struct Unusable: Error, CustomStringConvertible {
         let description: String
 
@@ -30,8 +30,8 @@ struct KeySet: Sendable {
         }
     }
 
-    /// Parses a set. Keys without an id, of other types or for another use are ignored; secret and
-    /// private keys above all, since a published one is compromised.
+    /// Parses a set. Keys without an id, of other types or for another use are ignored. So are
+    /// secret and private keys: a published one is compromised.
     init(_ bytes: [UInt8]) async throws {
         guard bytes.count <= Self.sizeLimit else {
             throw Unusable("It has more than \(Self.sizeLimit / 1_024) KiB.")
@@ -62,8 +62,8 @@ struct KeySet: Sendable {
         let keys: [Entry]
     }
 
-    /// A key of the set. Unused members are not decoded, so that an odd one spoils only its own
-    /// key.
+    /// A key of the set. Unused members are not decoded, and a malformed one invalidates only its
+    /// own key.
     private struct Entry: Decodable {
         var kid, kty, alg, use, n, e, crv, x, y: String?
         var isSecret = false
@@ -97,8 +97,8 @@ struct KeySet: Sendable {
         return VerificationKey(algorithm)
     }
 
-    /// Returns the key with its one algorithm: the issuer's, or the usual one of its type; a curve
-    /// has only one.
+    /// Returns the key with its one algorithm: the one in the set, or the default of the key's
+    /// type. A curve has only one.
     private static func webKey(_ entry: Entry, _ name: JWKIdentifier) -> JWK? {
         switch (entry.kty, entry.crv, entry.alg) {
         case ("RSA", _, nil), ("RSA", _, "RS256"):

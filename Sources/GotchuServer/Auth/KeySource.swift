@@ -9,12 +9,12 @@ enum KeySource: Equatable, Sendable {
     case file(String)
     case url(String)
 
-    /// The time limit of a fetch, to the last byte.
+    /// The timeout of a fetch, up to the last byte.
     private static let limit: TimeAmount = .seconds(5)
 
     /// Parses `https://…`, `http://` of this machine, or a path.
     ///
-    /// Keys fetched over a network in the clear could be replaced on the way.
+    /// Other `http` URLs are refused: the keys could be replaced in transit.
     init?(_ text: String) {
         guard let scheme = text.firstRange(of: "://") else {
             guard !text.isEmpty else { return nil }
@@ -32,7 +32,7 @@ enum KeySource: Equatable, Sendable {
         }
     }
 
-    /// The settings of a client that reads no more than it needs.
+    /// The configuration of the HTTP client for fetches.
     static var httpConfiguration: HTTPClient.Configuration {
         .outbound(connect: limit, read: limit)
     }

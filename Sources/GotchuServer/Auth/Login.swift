@@ -4,15 +4,15 @@ internal import Ledger
 
 /// The user of an access token together with the device that it was issued to.
 ///
-/// Limits are counted by login: each device of a user has its own, the tokens of one person share
-/// theirs.
+/// Rate limits count by login: each device of a user has its own limit; all tokens of a person
+/// share one.
 struct Login: Hashable, Sendable {
     let user: UserID
     /// The registered device; `nil` for a person.
     var device: DeviceID?
 }
 
-/// The login that a token gives, until it ends.
+/// The login of a token, and the time at which the token expires.
 struct TokenAccess: Sendable {
     let login: Login
     let endsAt: Timestamp

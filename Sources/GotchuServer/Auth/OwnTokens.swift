@@ -5,7 +5,7 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
 
-/// Tokens that this server signs itself, with the secret beside its database (HS256).
+/// Tokens that this server signs itself, with its database's secret (HS256).
 struct OwnTokens: Sendable {
     static let issuer = "gotchu-server"
     private static let algorithm = "HS256"
@@ -18,7 +18,7 @@ struct OwnTokens: Sendable {
         key = SymmetricKey(data: secret.bytes)
     }
 
-    /// Returns a key of its own for a purpose: nothing that was signed for another passes for it.
+    /// Returns a separate key for a purpose: a signature for another purpose is not valid for it.
     func key(for purpose: String) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(
             inputKeyMaterial: key,
@@ -64,12 +64,12 @@ struct OwnTokens: Sendable {
         )
     }
 
-    /// Returns true if `time` lies between the claims' beginning and end.
+    /// Returns true if `time` is between the claims' `nbf` and `exp`.
     static func isTimely(_ claims: TokenClaims, at time: Timestamp) -> Bool {
         time < claims.expiresAt && claims.notBefore ?? time <= time
     }
 
-    /// Times are whole seconds since 1970, as RFC 7519 has it.
+    /// Times are whole seconds since 1970 (RFC 7519).
     private struct Wire: Encodable {
         let sub, iss, aud: String
         let iat, exp: Int64

@@ -1,4 +1,4 @@
-/// The calls that a token allows.
+/// The permissions that a token can have.
 enum Scope: String, CaseIterable, Sendable {
     /// Requesting money.
     case payee
@@ -9,6 +9,6 @@ enum Scope: String, CaseIterable, Sendable {
 }
 
 extension [Scope] {
-    /// In the words of a token's `scope`.
+    /// The scopes in the format of a token's `scope`.
     var text: String { map(\.rawValue).joined(separator: " ") }
 }

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import ServiceProcess
 
-/// The key that signs this server's tokens: 32 random bytes in a file beside the database that only
-/// its owner may read, made at the first start. It is not in the database, so that no backup holds
-/// it; servers on PostgreSQL must share it, so there it is.
+/// The 32-byte random key that signs this server's tokens. With SQLite it is in a file beside the
+/// database, readable by its owner only and not part of backups. PostgreSQL servers share it, so
+/// they store it in the database.
 struct Secret: Sendable {
     static let length = 32
 
@@ -20,8 +20,8 @@ struct Secret: Sendable {
 
     /// Reads the secret of a database, or makes one.
     ///
-    /// Development has a secret of its own: anybody gets tokens there, and they must be worthless
-    /// once the same books are served in production.
+    /// Development uses a separate secret: anyone can get tokens there, and they must not be valid
+    /// if the same database is later served in production.
     static func keptBeside(
         database path: String,
         isDevelopment: Bool
@@ -48,8 +48,8 @@ struct Secret: Sendable {
         return Secret(bytes: Array(bytes.prefix(length)))
     }
 
-    /// Makes the file. It is written under another name and then linked into place, so that neither
-    /// a crash nor a second server starting at the same time can leave or read half a secret.
+    /// Creates the file. It is written under a temporary name and then linked, so that neither a
+    /// crash nor a second server starting at the same time can leave or read a partial secret.
     private static func make(_ file: String) throws(ServerFailure) -> Secret {
         let bytes = random().bytes
         let draft = "\(file).\(UInt64.random(in: .min ... .max))"

@@ -2,14 +2,14 @@ internal import FoundationEssentials
 internal import Glibc
 internal import ServiceProcess
 
-/// A file with a secret on each of its lines, which its owner alone may read.
+/// A file with one secret per line that only its owner may read.
 enum SecretFile {
     /// The largest file, in bytes.
     private static let sizeLimit = 4_096
 
     /// Reads the only line.
     ///
-    /// - Parameter what: The name of the secret in a message, which never holds a part of it.
+    /// - Parameter what: The secret's name for messages; messages never contain the secret.
     static func line(at path: String, _ what: String) throws(ServerFailure) -> String {
         let lines = try lines(at: path, what)
         guard lines.count == 1, let line = lines.first else {
@@ -18,7 +18,7 @@ enum SecretFile {
         return line
     }
 
-    /// Reads all lines, of which there is at least one.
+    /// Reads all lines; there is at least one.
     static func lines(at path: String, _ what: String) throws(ServerFailure) -> [String] {
         var status = stat()
         guard stat(path, &status) == 0 else { throw failure(path, what, "It cannot be read.") }
@@ -35,7 +35,7 @@ enum SecretFile {
         return lines.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Describes what is wrong with a file of secrets.
+    /// Returns the failure for an unusable file of secrets.
     static func failure(_ path: String, _ what: String, _ problem: String) -> ServerFailure {
         ServerFailure(
             .configuration,

@@ -7,7 +7,7 @@ struct SignedToken: Sendable {
     static let longest = 8 * 1024
     private static let longestHeader = 2 * 1024
 
-    /// The header's algorithm. Only ever compared with the one that a key is pinned to.
+    /// The header's algorithm. It is only compared with the algorithm that a key is pinned to.
     let algorithm: String
     let keyID: String?
     let claims: TokenClaims
@@ -15,12 +15,12 @@ struct SignedToken: Sendable {
     let signedBytes: [UInt8]
     let signature: [UInt8]
 
-    /// Members by which a token would name its own key, or demand another processing (RFC 8725,
-    /// 3.10; RFC 7515, 4.1.11). No honest client sends them.
+    /// Header members that supply a key or require other processing (RFC 8725, 3.10; RFC 7515,
+    /// 4.1.11). Tokens with them are refused.
     private static let refusedMembers = ["jku", "jwk", "x5u", "x5c", "crit", "b64", "zip", "enc"]
     private static let types = ["jwt", "at+jwt", "application/jwt", "application/at+jwt"]
 
-    /// - Returns: `nil` for anything that is not exactly a token, before any key is looked up.
+    /// - Returns: `nil` for anything that is not a well-formed token; no key is needed for this.
     init?(_ text: String) {
         guard text.utf8.count <= Self.longest else { return nil }
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -17,16 +17,16 @@ struct TokenClaims: Equatable, Sendable {
     let scopes: Set<String>
     /// The client that the token was issued to (RFC 9068, 2.2): in our own tokens a device's id.
     let clientID: String?
-    /// The issuer's name for the bearer, if it has one.
+    /// The bearer's display name from the issuer, if there is one.
     let name: String?
-    /// The login that an ID token answers (OpenID Connect Core, 2), the client that it was made
-    /// for, and the time at which the person proved an identity.
+    /// The nonce of the login that an ID token belongs to (OpenID Connect Core, 2), the client that
+    /// it was issued to, and the time of the login at the issuer.
     let nonce: String?
     let authorizedParty: String?
     let authenticatedAt: Timestamp?
 
-    /// - Returns: `nil` unless it is one JSON object without a repeated member that has every
-    ///   required claim, each of its type.
+    /// - Returns: `nil` unless it is a JSON object without repeated members, with every required
+    ///   claim, each of its type.
     init?(_ bytes: [UInt8]) {
         // JSONDecoder would use the last of two equal names.
         guard (try? JSONReader.object(bytes)) != nil,
@@ -81,13 +81,13 @@ struct TokenClaims: Equatable, Sendable {
         }
     }
 
-    /// Converts seconds since 1970; `nil` beyond the year 9999, which no honest token has.
+    /// Converts seconds since 1970; `nil` if negative or beyond the year 9999.
     private static func time(_ seconds: Double) -> Timestamp? {
         guard seconds.isFinite, (0...253_402_300_799).contains(seconds) else { return nil }
         return Timestamp(milliseconds: Int64(seconds * 1000))
     }
 
-    /// Returns the name shown to payers: never an address, nothing that controls a terminal.
+    /// Returns the name shown to payers: without an e-mail domain and control characters.
     private static func name(_ wire: Wire) -> String? {
         let given = wire.name ?? wire.preferred_username
         guard let plain = given?.split(separator: "@").first else { return nil }

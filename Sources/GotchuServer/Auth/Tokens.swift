@@ -6,20 +6,20 @@ internal import Ledger
 
 /// Makes and verifies bearer tokens.
 ///
-/// Each issuer is pinned to its keys, and each key to an algorithm; a token's header is only
-/// compared with that, so that neither `none` nor another algorithm can be smuggled in.
+/// Each issuer is pinned to its keys, and each key to an algorithm. A token's header is only
+/// compared with that, so that it cannot select `none` or another algorithm.
 struct Tokens: Sendable {
     /// The lifetime of a development token.
     static let developmentLifetime: Duration = .seconds(7 * 24 * 60 * 60)
 
     let own: OwnTokens
-    /// The OpenID issuer whose tokens are accepted beside the server's own.
+    /// The OpenID issuer whose tokens are accepted besides the server's own.
     let issuer: OpenIDIssuer?
     let users: UserDirectory
     var clock: @Sendable () -> Timestamp = { .now }
     private let verified = VerifiedTokenCache()
 
-    /// Makes a token with all rights of a development server's user.
+    /// Creates a token with all scopes for a development server's user.
     func developmentToken(for user: UserID) throws -> String {
         try own.sign(
             Login(user: user),
@@ -29,12 +29,12 @@ struct Tokens: Sendable {
         )
     }
 
-    /// Returns the login of a request; as `access`.
+    /// Returns the login of a request, like `access`.
     func login(of request: Request, needing scope: Scope? = nil) async throws -> Login {
         try await access(of: request, needing: scope).login
     }
 
-    /// Returns the login of a request, and the end of its token.
+    /// Returns the login of a request and its token's expiry.
     ///
     /// - Throws: A problem: 401 without a valid token, 403 if it lacks the scope. A failure of the
     ///   ledger if a new user could not be inserted.
@@ -60,7 +60,7 @@ struct Tokens: Sendable {
         return TokenAccess(login: login, endsAt: claims.expiresAt)
     }
 
-    /// Returns the login that one of our own tokens was signed for.
+    /// Returns the login in one of our own tokens.
     private static func login(_ claims: TokenClaims) -> Login {
         Login(
             user: UserID(trusted: claims.subject),
@@ -68,7 +68,7 @@ struct Tokens: Sendable {
         )
     }
 
-    /// Forgets the cached user of an issuer's token, because the ledger has no such user any more.
+    /// Removes the cached user of an issuer's token, because the ledger no longer has the user.
     ///
     /// - Returns: True if the user's next call can insert the user again.
     func forgetUser(of request: Request) -> Bool {
@@ -93,7 +93,7 @@ struct Tokens: Sendable {
         return token.claims
     }
 
-    /// The answer to every invalid token: one sentence, so that a forger learns nothing.
+    /// The reply for every invalid token. It gives no reason, so that a forger learns nothing.
     static var unauthorized: Refused {
         Refused(
             problem: Problem(
@@ -107,7 +107,7 @@ struct Tokens: Sendable {
     }
 
     private static func bearer(of request: Request) -> String? {
-        // With two headers it would be a guess which one is meant.
+        // With several headers it would be ambiguous which one counts.
         let values = request.headers[values: .authorization]
         guard values.count == 1, let value = values.first,
             value.utf8.prefix(scheme.count).map({ $0 | 0x20 }) == scheme
@@ -116,6 +116,6 @@ struct Tokens: Sendable {
         return token.isEmpty ? nil : String(Substring(token))
     }
 
-    /// "bearer " in lower case, in which a space stays one.
+    /// The scheme in lower case; `| 0x20` leaves the space unchanged.
     private static let scheme = Array("bearer ".utf8)
 }

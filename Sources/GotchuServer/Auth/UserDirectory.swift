@@ -3,10 +3,10 @@ internal import GotchuCore
 internal import Ledger
 internal import Synchronization
 
-/// Maps an issuer's subjects to users of the ledger. A subject that is new gets a user with an
-/// empty wallet.
+/// Maps an issuer's subjects to users of the ledger. A new subject gets a user with an empty
+/// wallet.
 final class UserDirectory: Sendable {
-    /// The number of subjects that are cached; beyond it the ledger is read again.
+    /// The largest number of cached subjects; the cache is emptied when it is full.
     private static let limit = 20_000
 
     private let ledger: Ledger
@@ -35,8 +35,8 @@ final class UserDirectory: Sendable {
         return user.id
     }
 
-    /// Forgets the user of the claims, because the ledger has lost the user: a replica that took
-    /// over did not have it yet.
+    /// Removes the cached user of the claims, because the ledger has lost the user: after a
+    /// failover the replica may not have it yet.
     ///
     /// - Returns: True if the user was cached. The user's next call then inserts it again.
     func forget(_ claims: TokenClaims) -> Bool {
@@ -47,8 +47,8 @@ final class UserDirectory: Sendable {
         "<\(claims.issuer)>\(claims.subject)"
     }
 
-    /// Returns a name for a user whose issuer sends none: something that a payer can at least
-    /// compare.
+    /// Returns a name for a user whose issuer sends none. It is derived from the login, so that a
+    /// payer can compare it.
     private static func name(for login: String) -> String {
         let digest = SHA256.hash(data: Array(login.utf8)).prefix(2)
         let number = digest.reduce(0) { $0 << 8 | Int($1) }

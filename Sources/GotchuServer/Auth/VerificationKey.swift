@@ -11,7 +11,7 @@ struct VerificationKey: Sendable {
         self.algorithm = algorithm
     }
 
-    /// Returns true if the token was signed with this key's private half.
+    /// Returns true if the token was signed with the matching private key.
     func signed(_ token: SignedToken) -> Bool {
         guard token.algorithm == algorithm.name else { return false }
         return (try? algorithm.verify(token.signature, signs: token.signedBytes)) ?? false

@@ -7,7 +7,7 @@ internal import Ledger
 internal import LedgerStore
 internal import ServiceProcess
 
-/// `gotchu-server contests`: the operator's part. All of it works beside a running server.
+/// `gotchu-server contests`: commands for the operator. All work while a server runs.
 struct ContestsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "contests",

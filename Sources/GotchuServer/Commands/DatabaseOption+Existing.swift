@@ -5,7 +5,7 @@ internal import Logging
 internal import ServiceProcess
 
 /// Commands other than `serve` and `migrate` need an existing database: a mistyped name must not
-/// become a second ledger, and the tables of running servers must not be migrated.
+/// create a second ledger, and the tables of running servers must not be migrated.
 extension DatabaseOption {
     /// Opens the database.
     var store: any Store {
@@ -14,7 +14,7 @@ extension DatabaseOption {
         }
     }
 
-    /// Opens the database, with the key that its servers sign with.
+    /// Opens the database, with the key that its servers sign tokens with.
     var signing: OpenedDatabase {
         get async throws {
             let location = try existing(R_OK | W_OK)
@@ -28,7 +28,7 @@ extension DatabaseOption {
 
     /// Audits the database.
     ///
-    /// - Parameter pins: Seals that must be found.
+    /// - Parameter pins: Seals that the database must contain.
     func audit(pins: [SealPin]) throws -> Audit {
         switch try existing(R_OK) {
         case .sqlite(let path):

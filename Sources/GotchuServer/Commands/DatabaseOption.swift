@@ -2,14 +2,14 @@ internal import ArgumentParser
 
 /// The option that all commands share.
 struct DatabaseOption: ParsableArguments {
-    /// The text that was given. Never part of a message: a URL may hold a password.
+    /// The option's value. Never part of a message: a URL may hold a password.
     @Option(
         name: .customLong("database"),
         help: .value("database", "The database: sqlite:PATH or postgres://USER@HOST/NAME.")
     )
     var text: String?
 
-    /// The database that the command line or GOTCHU_SERVER_DATABASE names.
+    /// The database from the command line or GOTCHU_SERVER_DATABASE.
     var database: DatabaseLocation {
         get throws {
             let settings = try ServerSettings([.database], flags: ["database": text])
@@ -19,7 +19,7 @@ struct DatabaseOption: ParsableArguments {
 }
 
 extension ArgumentHelp {
-    /// The help of an option with the name of its value.
+    /// Returns an option's help with the name of its value.
     static func value(_ name: String, _ text: String) -> ArgumentHelp {
         ArgumentHelp(text, valueName: name)
     }

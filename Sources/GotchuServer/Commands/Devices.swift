@@ -190,7 +190,7 @@ struct RevokeDevice: AsyncParsableCommand {
 }
 
 extension DeviceRegistry {
-    /// Changes the device of an id that an operator typed.
+    /// Changes the device with the id that the operator entered.
     fileprivate func change(
         id: String,
         _ body: @escaping @Sendable (inout Device) -> Void
@@ -206,7 +206,7 @@ extension DeviceRegistry {
 }
 
 extension Device {
-    /// The device's state in one word.
+    /// Returns the device's state as one word.
     fileprivate func state(at time: Timestamp) -> String {
         switch revocation {
         case .byOperator: "revoked"

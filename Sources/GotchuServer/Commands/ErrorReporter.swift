@@ -2,11 +2,11 @@ internal import ArgumentParser
 internal import Ledger
 internal import ServiceProcess
 
-/// Turns the failure of a command into sentences and an exit status, in one place for all commands.
+/// Turns a command's failure into a message and an exit status, in one place for all commands.
 enum ErrorReporter {
     /// Prints the failure of a command.
     ///
-    /// - Returns: Its exit status; the error itself if it is the parser's, which prints it.
+    /// - Returns: Its exit status; the error itself if it is the parser's, which then prints it.
     static func reported(_ error: any Error) -> any Error {
         guard !(error is ExitCode), !(error is CleanExit) else { return error }
         let failure = failure(for: error)

@@ -3,11 +3,11 @@ internal import Ledger
 internal import LedgerStore
 internal import ServiceProcess
 
-/// Look-ups of users for the commands; they work beside a running server.
+/// Look-ups of users for the commands; they work while a server runs.
 extension Store {
-    /// Returns the user of an id, of an e-mail address, or of an `<issuer>subject`.
+    /// Returns the user with an id, an e-mail address, or an `<issuer>subject`.
     ///
-    /// - Throws: A failure with its fix if there is none.
+    /// - Throws: A failure if there is none.
     func user(_ text: String) async throws -> User {
         // Addresses are stored in lower case, see `OpenAccount`; a subject must match exactly.
         let login = text.hasPrefix("<") ? text : text.lowercased()
@@ -23,7 +23,7 @@ extension Store {
         return user
     }
 
-    /// Opens an account for a new user, in a transaction of its own.
+    /// Opens an account for a new user in a separate transaction.
     func open(_ open: OpenAccount) async throws -> User {
         try await commit(open).accepted()
     }

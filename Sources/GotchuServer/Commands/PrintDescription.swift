@@ -13,7 +13,7 @@ struct PrintDescription: AsyncParsableCommand {
     )
 
     func run() async throws {
-        // Both the document and the console end the last line.
+        // The document ends with a line break, and the console adds one.
         Console.output(String(OpenAPI.document.dropLast()))
     }
 }

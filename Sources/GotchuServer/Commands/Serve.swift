@@ -104,7 +104,7 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The log level: debug, info, notice, warning or error.")
     var logLevel: String?
 
-    /// The options by the keys of their settings.
+    /// The option values by setting key.
     private var flags: [String: String?] {
         [
             "listen": listen, "database": database.text, "dev": dev ? "true" : nil,

@@ -43,8 +43,8 @@ package struct ServerCommand: AsyncParsableCommand {
 
     private static let repeatable: Set<Substring> = ["--trusted-proxy", "--seal"]
 
-    /// Returns an option that is given twice, where only the last would count: of two databases one
-    /// would be ignored silently.
+    /// Returns an option that is given twice. Only the last value would count, so that of two
+    /// databases one would be ignored silently.
     static func repeatedOption(in arguments: some Sequence<String>) -> String? {
         var given: Set<Substring> = []
         for argument in arguments.prefix(while: { $0 != "--" }) where argument.hasPrefix("--") {

@@ -3,7 +3,7 @@ internal import NIOCore
 internal import ServiceProcess
 
 extension ServerFailure {
-    /// Describes why nothing can listen at an address; `nil` for a failure of something else.
+    /// Creates the failure for an address that cannot be bound; `nil` for any other error.
     init?(_ error: any Error, at address: ListenAddress) {
         let place = address.text
         switch error {

@@ -1,11 +1,11 @@
 internal import ServiceProcess
 
-/// The reason why the program stops, with the exit status for scripts.
+/// A failure that stops the program, with an exit status for scripts.
 struct ServerFailure: Error, Sendable {
     let exitCode: ExitStatus
-    /// Sentences for a person.
+    /// The message for people.
     let message: String
-    /// The action that helps, if there is one.
+    /// The advice on how to fix it, if there is any.
     let fix: String?
 
     init(_ exitCode: ExitStatus, _ message: String, fix: String? = nil) {

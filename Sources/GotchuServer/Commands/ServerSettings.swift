@@ -4,7 +4,7 @@ internal import Ledger
 internal import Logging
 internal import ServiceProcess
 
-/// The settings of `gotchu-server`: flag, else environment, else default.
+/// The settings of `gotchu-server`: from a flag, else the environment, else the default.
 struct ServerSettings: Settings {
     var listen = ListenAddress.usual
     var database: DatabaseLocation?
@@ -15,20 +15,20 @@ struct ServerSettings: Settings {
     var audience: String?
     var keys: KeySource?
     var publicURL: PublicURL?
-    /// A Boolean that is true if browsers are sent pages.
+    /// A Boolean that is true if browsers get web pages.
     var isWeb = false
-    /// The name by which the issuer knows this server.
+    /// This server's client id at the issuer.
     var clientID: String?
-    /// The path of the secret by which it does.
+    /// The path of the file with the client secret.
     var clientSecretFile: String?
     var tokenLifetime: Duration = .seconds(600)
     var limits = ServerLimits()
     var funding = FundingOptions()
     var stripe = StripeSettings()
     var hasContests = false
-    /// The house's part of an organiser's part of the fees, in basis points.
+    /// The house's share of an organiser's part of the fees, in basis points.
     var contestCommission: Int64 = 0
-    /// The path of a file with the users who see contests, one a line; `nil` for everybody.
+    /// The path of a file with the ids of the users who get contests, one per line; `nil` for all.
     var contestUsersFile: String?
     var logLevel = Logger.Level.info
 
@@ -66,12 +66,12 @@ struct ServerSettings: Settings {
         Setting("log_level", \.logLevel, .logLevel),
     ]
 
-    /// The settings of contests that have no flag.
+    /// The contest settings without a flag.
     static let contestTable: [Setting<Self>] = [
         Setting("contests_users_file", \.contestUsersFile, .text)
     ]
 
-    /// Resolves the settings of these rows. An empty variable counts as absent.
+    /// Resolves the settings in these rows. An empty variable counts as absent.
     ///
     /// - Parameter flags: The command line's options by key.
     init(_ rows: [Setting<Self>] = Self.table, flags: [String: String?]) throws(ConfigurationError)
@@ -80,10 +80,10 @@ struct ServerSettings: Settings {
         try resolve(rows, from: SettingSources(flags: flags, environment: environment))
     }
 
-    /// Returns variables that look like settings and are none: misspelt, and without effect.
+    /// Returns variables that look like settings but are not: misspelt, and without effect.
     ///
-    /// gotchud, which may share this environment, has a variable GOTCHU_SERVER, and one for its log
-    /// level.
+    /// gotchud may share this environment: its variable GOTCHU_SERVER and the one for its log level
+    /// are not reported.
     static func unknownVariables(among names: some Sequence<String>) -> [String] {
         let shortened = Set(table.map { "GOTCHU_" + $0.key.uppercased() })
         return unknownVariables(among: names) { name in
@@ -92,7 +92,7 @@ struct ServerSettings: Settings {
         }
     }
 
-    /// The database, which has no default.
+    /// The database. It has no default.
     var namedDatabase: DatabaseLocation {
         get throws(ServerFailure) {
             if let database { return database }
@@ -104,7 +104,7 @@ struct ServerSettings: Settings {
         }
     }
 
-    /// The issuer whose tokens are accepted; `nil` without one.
+    /// The issuer whose tokens are accepted; `nil` if none is configured.
     var openID: OpenIDSettings? {
         get throws(ServerFailure) {
             guard issuer != nil || audience != nil || keys != nil else { return nil }
@@ -139,7 +139,7 @@ struct ServerSettings: Settings {
 }
 
 extension Setting<ServerSettings> {
-    /// The setting that all commands share.
+    /// The setting shared by all commands.
     static var database: Self { Self("database", \.database, .own) }
 }
 

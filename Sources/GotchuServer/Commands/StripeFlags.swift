@@ -1,7 +1,7 @@
 internal import ArgumentParser
 
-/// The options about Stripe's account, of `serve` and `reconcile`. None holds a secret: a command
-/// line is everybody's to read.
+/// The Stripe options of `serve` and `reconcile`. None is a secret: every user of the machine
+/// can read a command line.
 struct StripeFlags: ParsableArguments {
     @Option(
         help: .value(
@@ -17,7 +17,7 @@ struct StripeFlags: ParsableArguments {
     @Option(help: .value("url", "Another address of Stripe's API, on this machine."))
     var stripeApi: String?
 
-    /// The options by the keys of their settings.
+    /// The option values by setting key.
     var values: [String: String?] {
         [
             "stripe_key_file": stripeKeyFile, "stripe_live": stripeLive ? "true" : nil,
@@ -26,7 +26,7 @@ struct StripeFlags: ParsableArguments {
     }
 }
 
-/// The options about Stripe of `serve` alone.
+/// The Stripe options that only `serve` has.
 struct StripeServiceFlags: ParsableArguments {
     @Option(
         help: .value("path", "The file of the secrets of Stripe's webhook endpoints, one a line.")
@@ -36,7 +36,7 @@ struct StripeServiceFlags: ParsableArguments {
     @Option(help: .value("key", "Stripe's publishable key, for apps."))
     var stripePublishableKey: String?
 
-    /// The options by the keys of their settings.
+    /// The option values by setting key.
     var values: [String: String?] {
         [
             "stripe_webhook_secrets_file": stripeWebhookSecretsFile,

@@ -1,6 +1,6 @@
 internal import ServiceProcess
 
-/// The settings of Stripe, as they were given.
+/// The Stripe settings before their validation.
 struct StripeSettings: Sendable {
     var keyFile: String?
     var webhookSecretsFile: String?

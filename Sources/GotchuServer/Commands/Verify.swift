@@ -43,22 +43,22 @@ struct Verify: AsyncParsableCommand {
 }
 
 extension Audit {
-    /// The note on everything that no seal covers.
+    /// The note about what no seal covers.
     private static let unsealed = """
         Seals do not cover users, names, devices, webhook endpoints, remembered refusals, the keys \
         of answers, and sessions (their texts, their times, and those that nobody paid). Other \
         rules check most of these for agreement; none sees a change that keeps them consistent.
         """
 
-    /// Prints one line for each rule of an audit on standard output.
+    /// Prints one line for each rule of an audit to standard output.
     ///
-    /// - Throws: `failure` with the remedy, if the books break a rule.
+    /// - Throws: `failure` with the remedy if the database breaks a rule.
     static func report(or failure: String, _ run: () throws -> Audit) throws {
         let audit: Audit
         do {
             audit = try run()
         } catch let error as LedgerError where error.code == .corrupt {
-            // Other commands advise to verify; this one needs another advice.
+            // Other commands advise running `verify`; here the advice must differ.
             throw LedgerError(
                 error.code,
                 error.message,

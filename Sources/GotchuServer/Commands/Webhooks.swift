@@ -58,7 +58,7 @@ struct AddWebhook: AsyncParsableCommand {
             createdAt: .now
         )
         let secret = WebhookSecret.random()
-        // Swift 6.3.1 crashes on `where` behind an error whose type is known.
+        // Swift 6.3.1 crashes on `where` after an error with a known type.
         do throws(any Error) {
             try await Outbox(store).add(endpoint, secret: secret.bytes)
         } catch let error as LedgerError where error.code == .rejected {
@@ -188,7 +188,7 @@ struct DeadWebhooks: AsyncParsableCommand {
     func run() async throws { try await listing.show(dead: true) }
 }
 
-/// The arguments and output that `webhooks pending` and `webhooks dead` share: each lists a part of
+/// The arguments and output shared by `webhooks pending` and `webhooks dead`: each lists a part of
 /// the outbox.
 struct WebhookListing: ParsableArguments {
     @Option(help: "The largest number of lines.")
@@ -209,7 +209,7 @@ struct WebhookListing: ParsableArguments {
 }
 
 extension WebhookBacklogEntry {
-    /// One line: event, kind, session, endpoint, attempts, next attempt, last error.
+    /// The output line: event, kind, session, endpoint, attempts, next attempt, last error.
     fileprivate var line: String {
         [
             id.event, kind, record, id.endpoint, "\(attempts) tries", nextTryAt.iso8601,

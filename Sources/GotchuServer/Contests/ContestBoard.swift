@@ -3,9 +3,9 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
 
-/// A page of a contest's standings, rendered by the template's columns.
+/// A page of a contest's standings, with the columns of the template.
 struct ContestBoard: Sendable {
-    /// The standings of a page, and the most of one.
+    /// The default and the maximum number of standings on a page.
     static let usualPage: Int64 = 50
     static let pageLimit: Int64 = 200
 

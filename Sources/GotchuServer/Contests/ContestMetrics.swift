@@ -6,27 +6,27 @@ internal import Synchronization
 
 /// The metrics of contests.
 final class ContestMetrics: Sendable {
-    /// The ways in which a call to enter a contest ends.
+    /// The outcomes of a call to enter a contest.
     enum Join: String, CaseIterable, Sendable {
         case joined
-        /// By a payment at a desk.
+        /// Entered by a payment at a desk.
         case desk
-        /// Answered from memory.
+        /// Answered with the stored outcome of the same key.
         case replayed
         case refused
-        /// Not decided: the caller was told to try again.
+        /// Not decided: the caller was asked to try again.
         case failed
     }
 
-    /// The age at which a reading of the contests is replaced.
+    /// The maximum age of a reading of the contests.
     private static let period: Duration = .seconds(10)
 
-    /// The contests that are due, the stops and the objections that are looked at.
+    /// The maximum number of due contests, stops and objections that are read.
     private static let readLimit = 1000
-    /// The kinds of records that are none of contests.
+    /// The kinds of records other than contests.
     private static let others = RecordKind.all.map(\.name).filter { $0 != Contest.kind }
 
-    /// The contests that wait for something.
+    /// The numbers of contests that need attention.
     private struct Reading {
         var waiting = 0
         var objections = 0
@@ -50,7 +50,7 @@ final class ContestMetrics: Sendable {
         state.withLock { $0.joins[end, default: 0] += 1 }
     }
 
-    /// Reads what waits, if the last reading is old. A failure leaves the last one.
+    /// Takes a new reading if the last one is too old. A failure keeps the last one.
     private func read() async {
         let now = MonotonicTime.now
         let isDue = state.withLock { state in
@@ -85,7 +85,7 @@ final class ContestMetrics: Sendable {
         try await reader.ledger.records(kind: kind, before: nil, limit: Self.readLimit)
     }
 
-    /// Returns the contests of some ids, each once.
+    /// Returns the contests with these ids, without duplicates.
     private func contests(_ ids: [RecordID]) async throws(LedgerError) -> [Contest] {
         var contests: [Contest] = []
         for id in Set(ids) {

@@ -4,29 +4,29 @@ internal import GotchuCore
 internal import Ledger
 internal import Synchronization
 
-/// Lists of contests: each is read as far as a page needs.
+/// Lists of contests. Each reads only as much as a page needs.
 extension ContestReader {
-    /// The public contests that a list looks at in one call; the cursor leads on.
+    /// The maximum number of public contests that one call scans; the cursor continues after them.
     private static let scanLimit: Int64 = 2000
-    /// The public contests that are read, and kept, together.
+    /// The number of public contests that are read and cached together.
     private static let blockSize: Int64 = 200
     private static let blockLimit = 16
-    /// The age at which a block that is kept is read again.
+    /// The age at which a cached block is read again.
     private static let blockAge: Duration = .seconds(1)
     private static let ownPage = 100
-    /// The pages of a user's own that a list reads in one call.
+    /// The maximum number of pages of a user's own contests that one call reads.
     private static let ownPages = 5
 
     /// A page of a list, newest first.
     struct Page: Sendable {
         var contests: [Contest] = []
-        /// The number of contests that were passed over before these.
+        /// The number of contests skipped before these.
         var skipped = 0
-        /// The cursor of what is behind it; `nil` if nothing is.
+        /// The cursor of the next page; `nil` if this is the last.
         var next: RecordID?
     }
 
-    /// Public contests whose numbers follow each other.
+    /// A block of public contests with consecutive numbers.
     struct Block: Sendable {
         let contests: [(number: Int64, contest: Contest)]
         /// The number of the newest one.
@@ -34,19 +34,19 @@ extension ContestReader {
         let readAt: MonotonicTime
     }
 
-    /// The number of all public contests, hidden ones included.
+    /// The number of all public contests, including hidden ones.
     var publicCount: Int64 {
         get async throws(LedgerError) {
             try ContestIndex(try await ledger.record(ContestIndex.id)).count
         }
     }
 
-    /// Returns a page of the public contests that are not hidden: of the newest that the scan limit
-    /// allows, and behind them the cursor leads on.
+    /// Returns a page of the public contests that are not hidden. Scans only the newest, up to the
+    /// scan limit; the cursor continues after them.
     ///
     /// - Parameters:
-    ///   - end: The number in the index below which it looks.
-    ///   - skipped: The number of contests of the state that are passed over.
+    ///   - end: Only contests with lower numbers in the index are listed.
+    ///   - skipped: The number of contests in the state to skip.
     func published(
         in state: ContestState?,
         below end: Int64,
@@ -105,8 +105,8 @@ extension ContestReader {
         return contests
     }
 
-    /// Returns a page of the contests that a user organises or has entered, in the order in which
-    /// they did so.
+    /// Returns a page of the contests that a user organises or has entered, newest first by the
+    /// time at which they did so.
     ///
     /// - Parameter before: The cursor: the id of the contest, or of the entry.
     func contests(
@@ -121,7 +121,7 @@ extension ContestReader {
         for _ in 0..<Self.ownPages {
             let own = try await records(of: user, Contest.kind, before: page.next)
             let entries = try await records(of: user, ContestEntry.kind, before: page.next)
-            // Behind the end of a full page there may be others of its kind.
+            // After a full page there may be more records of its kind.
             let end = [own, entries].filter { $0.count == Self.ownPage }
                 .compactMap { $0.last?.id.rawValue }.max()
             for record in (own + entries).sorted(by: { $0.id.rawValue > $1.id.rawValue })
@@ -153,7 +153,7 @@ extension ContestReader {
         try await ledger.records(of: user, kind: kind, before: before, limit: Self.ownPage)
     }
 
-    /// Returns the contest that a record is, unless it is hidden, or that it is an entry of.
+    /// Returns the contest of a contest's or entry's record; `nil` if it is hidden or was left.
     private func contest(
         behind record: Record,
         of user: UserID

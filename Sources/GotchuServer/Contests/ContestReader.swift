@@ -3,15 +3,15 @@ internal import GotchuCore
 internal import Ledger
 internal import Synchronization
 
-/// Reads contests with what their pages need.
+/// Reads contests and the data that their pages need.
 final class ContestReader: Sendable {
-    /// The children that are read at once.
+    /// The number of children per read.
     private static let childPage = 1000
-    /// The results that are kept: those of contests that somebody looks at.
+    /// The maximum number of cached results, for contests that are being viewed.
     private static let resultLimit = 64
-    /// The images that are kept, of 256 KiB at most.
+    /// The maximum number of cached images, each up to 256 KiB.
     private static let imageLimit = 32
-    /// The newest objections that an organiser is shown, and the newest declarations.
+    /// The maximum number of newest objections, and of newest declarations, that are shown.
     private static let shownLimit: Int64 = 50
     private static let unreadableLimit = 1000
 
@@ -34,8 +34,8 @@ final class ContestReader: Sendable {
         return try Contest(record).asOf(ledger.now)
     }
 
-    /// Returns the contest of a record as it is now; `nil`, and it is counted, if this server
-    /// cannot read it: a newer server has written it, or it is damaged.
+    /// Returns the contest of a record as it is now. If this server cannot read it, because it was
+    /// written by a newer server or is damaged, counts it and returns `nil`.
     func readable(_ record: Record) -> Contest? {
         if record.kind == Contest.kind, let contest = try? Contest(record) {
             return contest.asOf(ledger.now)
@@ -46,10 +46,10 @@ final class ContestReader: Sendable {
         return nil
     }
 
-    /// The number of contests that were found to be unreadable since the start.
+    /// The number of contests found unreadable since the start.
     var unreadableCount: Int { unreadable.withLock { $0.count } }
 
-    /// Returns the entry of a user who is in.
+    /// Returns the current entry of a user; `nil` without one.
     func entry(
         of user: UserID,
         in contest: RecordID
@@ -69,7 +69,7 @@ final class ContestReader: Sendable {
 
     /// Returns the template of a contest.
     ///
-    /// - Throws: `corrupt` if there is none.
+    /// - Throws: `corrupt` if it is missing.
     func template(of contest: Contest) async throws(LedgerError) -> ContestTemplate {
         guard let template = try await template(contest.terms.template) else {
             throw LedgerError.corrupt("a contest without its template")
@@ -77,9 +77,9 @@ final class ContestReader: Sendable {
         return template
     }
 
-    /// Returns a template. They never change, so that one that was read is kept.
+    /// Returns a template. Templates never change, so they are cached.
     ///
-    /// - Returns: `nil` if there is none of the id.
+    /// - Returns: `nil` if no template has the id.
     func template(_ id: String) async throws(LedgerError) -> ContestTemplate? {
         if let builtIn = ContestTemplate.builtIn.first(where: { $0.id == id }) { return builtIn }
         if let known = templates.withLock({ $0[id] }) { return known }
@@ -92,7 +92,7 @@ final class ContestReader: Sendable {
     }
 
     /// Returns an image of a template by its name: stored under its hash, or the gradient of a
-    /// colour. They never change.
+    /// colour. Images never change, so they are cached.
     func image(_ name: String) async throws(LedgerError) -> TemplateImage? {
         if let known = images.withLock({ $0[name] }) { return known }
         if let gradient = TemplateImage.gradient(name) { return gradient }
@@ -102,14 +102,14 @@ final class ContestReader: Sendable {
         return image
     }
 
-    /// Returns the newest objections to a contest's result, in the order of time.
+    /// Returns the newest objections to a contest's results, oldest first.
     func objections(to contest: Contest) async throws(LedgerError) -> [Objection] {
         let base = ContestChild.objectionBase
         return try await newest(contest.body.objections, of: contest, behind: base)
             .map { record throws(LedgerError) in try Objection(record) }
     }
 
-    /// Returns the newest declarations and disputes of a contest's result, in the order of time.
+    /// Returns the newest declarations and disputes of a contest, oldest first.
     func declarations(of contest: Contest) async throws(LedgerError) -> [Declaration] {
         let base = ContestChild.declarationBase
         return try await newest(contest.body.declarations, of: contest, behind: base)
@@ -117,8 +117,8 @@ final class ContestReader: Sendable {
     }
 
     /// - Parameters:
-    ///   - count: The number of a contest's children of a kind.
-    ///   - base: The number behind which they begin.
+    ///   - count: The number of the contest's children of the kind.
+    ///   - base: The number after which the children of the kind begin.
     private func newest(
         _ count: Int64,
         of contest: Contest,
@@ -135,9 +135,9 @@ final class ContestReader: Sendable {
     }
 
     /// Returns a page of standings. Before the first scores they are the entries in the order of
-    /// their numbers, of which one page alone is read: it is shorter by those that have left.
+    /// their numbers: a single read, so that entries that left make the page shorter.
     ///
-    /// - Parameter start: 0, or the `next` of another page.
+    /// - Parameter start: 0, or the `next` of the previous page.
     func board(
         of contest: Contest,
         from start: Int64,
@@ -167,7 +167,7 @@ final class ContestReader: Sendable {
         )
     }
 
-    /// Returns the standings of a contest with what they lead to.
+    /// Returns the standings of a contest and the prizes that they lead to.
     func result(of contest: Contest) async throws(LedgerError) -> ContestResult {
         let isKept = ![.draft, .open].contains(contest.state)
         let known = results.withLock { $0[contest.id] }
@@ -198,16 +198,16 @@ final class ContestReader: Sendable {
 /// A page of a contest's standings.
 struct BoardPage: Sendable {
     let standings: [Standing]
-    /// The prizes by the number of the entry; empty until they are paid.
+    /// The paid prizes by entry number; empty until they are paid.
     let prizes: [Int64: Int64]
-    /// The place at which the next page begins.
+    /// The position at which the next page begins; `nil` on the last page.
     let next: Int?
 }
 
 /// The standings of a contest, and the prizes that they lead to.
 struct ContestResult: Sendable {
     let version: Int64
-    /// The prizes by the number of the entry; empty until they are paid.
+    /// The paid prizes by entry number; empty until they are paid.
     let prizes: [Int64: Int64]
     let plan: SettlementPlan
     var standings: [Standing] { plan.standings }
@@ -231,7 +231,7 @@ struct ContestResult: Sendable {
 }
 
 extension Dictionary {
-    /// Keeps a value, in the place of any other if there are too many.
+    /// Stores a value; if there are too many, evicts a random other one.
     mutating func keep(_ value: Value, for key: Key, limit: Int) {
         if count >= limit, self[key] == nil, let other = keys.randomElement() {
             removeValue(forKey: other)

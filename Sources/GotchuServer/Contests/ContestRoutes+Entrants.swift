@@ -5,10 +5,10 @@ internal import Hummingbird
 internal import Ledger
 
 extension ContestRoutes {
-    /// Submits a command with a key, and renders the contest as it is then.
+    /// Submits a command with an idempotency key, and renders the contest afterwards.
     ///
     /// - Parameters:
-    ///   - rendered: Renders the contest; the detail unless given.
+    ///   - rendered: Renders the contest; by default its detail.
     func submit(
         _ command: some KeyedContestCommand,
         by user: UserID,
@@ -26,7 +26,7 @@ extension ContestRoutes {
         }
     }
 
-    /// Decides a command with a key, in the same way for routes and pages.
+    /// Decides a command with an idempotency key, for routes and pages.
     func decide<Command: KeyedContestCommand>(
         _ command: Command,
         by user: UserID,
@@ -45,7 +45,7 @@ extension ContestRoutes {
                 metrics.joined(reply.isReplay ? .replayed : end)
             }
             if case .failure(let refusal) = reply.outcome, refusal.reason == .potUnequal {
-                // A refusal writes nothing: the contest is stopped by a command of its own.
+                // A refusal writes nothing: a separate command stops the contest.
                 _ = try await ledger.submit(
                     SweepContest(contest: command.record, isChecking: true)
                 )
@@ -94,7 +94,7 @@ extension ContestRoutes {
         )
     }
 
-    /// Counts a wrong invitation like an unknown EID, and slows down who guesses.
+    /// Counts a wrong invitation like an unknown EID, to slow down guessing.
     func check(
         _ invitation: String?,
         to id: RecordID,
@@ -132,7 +132,7 @@ extension ContestRoutes {
         )
     }
 
-    /// Replaces an entrant's roster by that of a body.
+    /// Replaces an entrant's roster with the one in a request body.
     func enter(
         _ fields: consuming JSONFields,
         _ context: ServerContext,
@@ -170,7 +170,7 @@ extension ContestRoutes {
         return try await reply(contest, to: user, request).response
     }
 
-    /// Writes an entrant's objection of a body.
+    /// Records an entrant's objection from a request body.
     func object(
         to id: RecordID,
         by user: UserID,
@@ -195,7 +195,7 @@ extension ContestRoutes {
 }
 
 extension RosterRule.Flaw {
-    /// A sentence for the entrant.
+    /// Returns a sentence for the entrant.
     fileprivate func sentence(_ rule: RosterRule) -> String {
         switch self {
         case .size(let count): "The roster has \(count) players, and needs \(rule.size)."
@@ -208,14 +208,14 @@ extension RosterRule.Flaw {
     }
 }
 
-/// A command of contests that carries a key.
+/// A contest command with an idempotency key.
 protocol KeyedContestCommand: RecordCommand {
-    /// The call's own parameters, for the key's fingerprint.
+    /// The call's own parameters, for the fingerprint of the key.
     var parameters: [String] { get }
 }
 
 extension CreateContest: KeyedContestCommand {
-    /// The terms that the caller chose: a server with other settings decides the same call.
+    /// Only the terms that the caller chose: a server with other settings decides the same call.
     var parameters: [String] { [terms.chosen] }
 }
 

@@ -7,7 +7,7 @@ internal import Ledger
 extension ContestRoutes {
     static let usualLimit: Int64 = 25
 
-    /// Lists contests, newest first: by page, or behind a cursor.
+    /// Lists contests, newest first: by page number, or after a cursor.
     @Sendable func list(_ request: Request, _ context: ServerContext) async throws -> Response {
         let viewer = try await viewer(of: request, context).user
         var query = try QueryParameters(request)
@@ -43,7 +43,7 @@ extension ContestRoutes {
         return try Reply.json(list)
     }
 
-    /// Takes the cursor of a list.
+    /// Reads the cursor of a list.
     static func cursor(_ query: inout QueryParameters) throws -> RecordID? {
         try query.text("cursor").map { text in
             guard let id = ContestID.record(text) else { throw Problem.unknownCursor }
@@ -51,7 +51,7 @@ extension ContestRoutes {
         }
     }
 
-    /// Returns a page of the contests that everybody sees.
+    /// Returns a page of the public contests.
     func cards(
         in state: ContestState? = nil,
         page number: Int64? = nil,
@@ -109,7 +109,7 @@ extension ContestRoutes {
         )
     }
 
-    /// - Parameter number: The number of the page; `nil` behind a cursor.
+    /// - Parameter number: The page number; `nil` for a page after a cursor.
     private func list(
         _ page: ContestReader.Page,
         number: Int64?,
@@ -131,7 +131,7 @@ extension ContestRoutes {
         )
     }
 
-    /// Returns a contest as a list shows it: without what an entrant or a result would need.
+    /// Returns a contest as a list shows it: without the data for entrants or of the result.
     func summary(
         of contest: Contest,
         for viewer: UserID?,

@@ -30,7 +30,7 @@ extension ContestRoutes {
         )
     }
 
-    /// Takes the terms of a new contest, each checked.
+    /// Reads and checks the terms of a new contest.
     func terms(_ fields: inout JSONFields) async throws -> ContestTerms {
         guard let id = try fields.string("template_id"), id.isUUID else {
             throw Problem.invalid("template_id must be a UUID.")
@@ -79,7 +79,7 @@ extension ContestRoutes {
         return terms
     }
 
-    /// 128 random bits.
+    /// Returns 128 random bits, in hex.
     static func newInvitation() -> String {
         var generator = SystemRandomNumberGenerator()
         var text = TextBytes(capacity: 32)
@@ -119,8 +119,8 @@ extension ContestRoutes {
         )
     }
 
-    /// Throws if a contest's time for objections is not over, with its end: nothing is decided
-    /// under the key.
+    /// Throws if a contest's time for objections is not over; the error states its end. Nothing is
+    /// stored under the key.
     func requireReviewed(_ contest: Contest, by user: UserID) throws {
         guard contest.organizer == user, let end = contest.settlesAt,
             contest.settleReason(at: ledger.now) == .contestUnderReview
@@ -203,7 +203,7 @@ extension ContestRoutes {
         )
     }
 
-    /// Writes the scores of a body.
+    /// Writes the scores in a request body.
     func score(
         _ id: RecordID,
         by user: UserID,
@@ -254,7 +254,7 @@ extension ContestRoutes {
         return (user, try Self.contest(in: context))
     }
 
-    /// The reason that a body gives.
+    /// Returns the reason in a request body.
     static func reason(_ fields: consuming JSONFields) throws -> String {
         var fields = fields
         let reason = try fields.shortText("reason", limit: longestReason)
@@ -267,7 +267,7 @@ extension ContestRoutes {
 }
 
 extension JSONFields {
-    /// Takes a moment, or `nil` if it is absent or `null`.
+    /// Reads a time; `nil` if it is absent or `null`.
     fileprivate mutating func time(_ name: String) throws(Problem) -> Timestamp? {
         try parsed(name, "a time in UTC, such as 2026-12-04T18:00:00Z") { Timestamp(iso8601: $0) }
     }
@@ -290,7 +290,7 @@ extension JSONFields {
         return tiers
     }
 
-    /// Takes all members of one score.
+    /// Reads all members of one score.
     fileprivate mutating func score(
         in contest: Contest,
         _ template: ContestTemplate

@@ -5,15 +5,15 @@ internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 
-/// The settings of contests; without them the server has none.
+/// The settings of contests; without them the server offers none.
 struct ContestOptions: Sendable {
-    /// The house's part of an organiser's, in basis points; copied into each new contest.
+    /// The house's part of an organiser's rake, in basis points; copied into each new contest.
     var commissionBPS: Int64 = 0
-    /// The users who see contests.
+    /// The users to whom contests are shown.
     var users = FeatureUsers.everybody
 }
 
-/// The routes of contests. Everybody reads; entrants and organisers change.
+/// The routes of contests. Reading is public; entrants and organisers make changes.
 struct ContestRoutes: Sendable {
     let reader: ContestReader
     let authentication: CallerAuthentication
@@ -61,7 +61,7 @@ struct ContestRoutes: Sendable {
     private typealias Handler =
         @Sendable (Request, ServerContext) async throws -> Response
 
-    /// Adds to each problem the names that the first clients of contests use.
+    /// Adds to each problem the field names that the first clients of contests use.
     private func described(_ handler: @escaping Handler) -> Handler {
         { request, context in
             try await requireShown(to: await user(of: request), context)
@@ -75,24 +75,24 @@ struct ContestRoutes: Sendable {
         }
     }
 
-    /// Returns the caller, if contests are shown to some users alone.
+    /// Returns the caller, if contests are shown only to some users.
     private func user(of request: Request) async -> UserID? {
         guard !options.users.areAll else { return nil }
         return try? await authentication.tokens.login(of: request).user
     }
 
-    /// Throws if contests are shown to some users alone, and this is none of them. The contest that
-    /// somebody is in, by its desk for instance, is shown to them all the same.
+    /// Throws if contests are shown only to some users, and this is not one of them. A contest that
+    /// the user has entered, at a desk for example, is shown anyway.
     ///
     /// - Parameters:
-    ///   - user: `nil` for somebody who is not logged in.
-    ///   - context: The call, if it may be about a single contest.
+    ///   - user: The user; `nil` without a login.
+    ///   - context: The call, if it may concern a single contest.
     func requireShown(to user: UserID?, _ context: ServerContext? = nil) async throws {
         guard !options.users.areAll else { return }
         if let user {
             if options.users.contain(user) { return }
             if let id = context.flatMap({ try? Self.contest(in: $0) }) {
-                // Nothing is read for a caller who was not counted.
+                // Count the call before anything is read for it.
                 try authentication.limits.allowCall(by: Login(user: user))
                 if try await reader.entry(of: user, in: id) != nil { return }
             }
@@ -115,7 +115,7 @@ struct ContestRoutes: Sendable {
                 .contentType: image.type.mediaType,
                 .cacheControl: "public, max-age=31536000, immutable",
                 .xContentTypeOptions: "nosniff",
-                // Opened by itself, a drawing may do nothing.
+                // An SVG that is opened directly must not run anything.
                 .known("Content-Security-Policy"): "default-src 'none'; sandbox",
             ],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: image.bytes))
@@ -124,10 +124,10 @@ struct ContestRoutes: Sendable {
 
     // MARK: Reading
 
-    /// A reader of contests, who may be nobody, and what misses are counted for.
+    /// The viewer of a contest: the user, `nil` without a login, and the subject of rate limits.
     typealias Viewer = (user: UserID?, subject: RateLimitSubject)
 
-    /// Returns the viewer of a contest: the user of a token, or nobody.
+    /// Returns the viewer of a request: the user of its token, or none.
     func viewer(of request: Request, _ context: ServerContext) async throws -> Viewer {
         guard request.headers[.authorization] != nil else {
             return (nil, try await authentication.subject(of: request, context))
@@ -136,7 +136,7 @@ struct ContestRoutes: Sendable {
         return (login.user, .login(login))
     }
 
-    /// Returns a contest that the viewer may see; 404 as if there were none otherwise.
+    /// Returns a contest that the viewer may see; throws 404 otherwise, as for an unknown one.
     func visible(
         _ context: ServerContext,
         to viewer: Viewer,
@@ -205,7 +205,7 @@ struct ContestRoutes: Sendable {
         return try await settlementReply(of: contest).response
     }
 
-    /// Returns the settlement; before it is made, as it would be now.
+    /// Returns the settlement; before it is made, its preview.
     func settlementReply(of contest: Contest) async throws -> WholeReply {
         let plan = try await reader.result(of: contest).plan
         if contest.state == .settled, let flaw = plan.flaw(of: contest) {
@@ -246,7 +246,7 @@ struct ContestRoutes: Sendable {
         )
     }
 
-    /// Renders a contest in the words of the address that was called.
+    /// Renders a contest with the field names of the called address.
     func reply(
         _ contest: Contest,
         to viewer: UserID?,
@@ -257,7 +257,7 @@ struct ContestRoutes: Sendable {
             ? try Reply.whole(CustomContest(view)) : try Reply.whole(view.detail)
     }
 
-    /// The contest that the address names.
+    /// Returns the id of the contest in the address.
     static func contest(in context: ServerContext) throws -> RecordID {
         guard let id = context.parameters.get("id").flatMap({ ContestID.record($0) }) else {
             throw Problem.noContest
@@ -272,7 +272,7 @@ extension Problem {
 }
 
 extension WholeReply {
-    /// The reply with its tag; without its body if the caller has it already.
+    /// Returns the reply with its ETag; 304 without a body if the caller has this version.
     fileprivate func unless(_ request: Request) -> Response {
         let tag = "\"\(SHA256.hash(data: Array(body.readableBytesView)).prefix(16).hex)\""
         let known = request.headers[.ifNoneMatch]?.split(separator: ",") ?? []
@@ -286,7 +286,7 @@ extension WholeReply {
 }
 
 extension Request {
-    /// The language that the caller likes best of those that we speak; English without one.
+    /// The supported language that the caller prefers; English if there is none.
     var language: Language {
         let liked = (headers[.acceptLanguage] ?? "").split(separator: ",").enumerated()
             .compactMap { index, part -> (weight: Double, index: Int, language: Language)? in

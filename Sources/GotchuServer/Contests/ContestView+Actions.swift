@@ -3,7 +3,7 @@ internal import GotchuAPI
 internal import Ledger
 internal import Pages
 
-/// The viewer's possibilities, each with the reason why not.
+/// The viewer's actions, each with the reason if it is not possible.
 extension ContestView {
     private typealias Reason = ContestAction.Reason
 
@@ -18,7 +18,7 @@ extension ContestView {
         return isOrganizer ? list + organizerActions : list
     }
 
-    /// The same in the words of the first clients.
+    /// Returns the same actions with the field names of the first clients.
     func actions(_ list: [ContestAction]) -> ContestActions {
         func isEnabled(_ id: String) -> Bool { list.contains { $0.id == id && $0.enabled } }
         var actions = ContestActions()
@@ -38,7 +38,7 @@ extension ContestView {
         return actions
     }
 
-    /// - Parameter path: Behind the contest's own; the action's id unless given.
+    /// - Parameter path: The path after the contest's own; by default the action's id.
     private func action(
         _ id: String,
         _ label: String,
@@ -143,7 +143,7 @@ extension ContestView {
 
     private var boardReason: Reason? { contest.body.revision > 0 ? nil : noScores }
 
-    /// The reason that the contest's state is for what it does not allow: why, and until when.
+    /// The reason for an action that the contest's state does not allow: why, and until when.
     private var notNow: Reason { Reason(.contestState, stateText) }
 
     private var stateText: String {
@@ -165,7 +165,7 @@ extension ContestView {
 
     private var disputed: Reason { Reason(.contestDisputed, words.disputed) }
 
-    /// The reason why nobody can enter or leave, if there is one.
+    /// The reason why nobody can enter or leave; `nil` if that is possible.
     private var lockedReason: Reason? {
         switch contest.lockedReason {
         case nil: nil

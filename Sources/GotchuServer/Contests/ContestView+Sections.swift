@@ -3,7 +3,7 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Pages
 
-/// The sections of a contest's page: those that every contest has, then the template's own.
+/// The sections of a contest's page: the built-in ones, then those of the template.
 extension ContestView {
     var sections: [ContestSection] {
         var sections = [summary, prizes, scoring]
@@ -12,8 +12,8 @@ extension ContestView {
         return sections + template.sections.map(own)
     }
 
-    /// The organiser's words on the result, for those whom it concerns; a reason of theirs is not
-    /// for everybody.
+    /// The declarations, disputes and the cancellation, shown only to the organiser and entrants,
+    /// because their reasons are not public.
     var history: ContestSection? {
         guard isOrganizer || entry != nil else { return nil }
         var rows = declarations.map { declaration -> (time: Timestamp, text: String) in
@@ -120,7 +120,7 @@ extension ContestView {
         )
     }
 
-    /// The tiers, each with what was paid to it once it is settled.
+    /// The tiers, with the amount paid to each once the contest is settled.
     var payoutTable: [PayoutTier] {
         let places = ["first", "second", "third"]
         return terms.tiers.enumerated().map { index, tier in
@@ -136,7 +136,7 @@ extension ContestView {
         }
     }
 
-    /// Basis points as percent in plain digits: `50`, `12.5`, `0.25`.
+    /// Formats basis points as percent in plain digits: `50`, `12.5`, `0.25`.
     static func percent(_ basisPoints: Int64) -> String {
         let (whole, rest) = basisPoints.quotientAndRemainder(dividingBy: 100)
         guard rest > 0 else { return "\(whole)" }

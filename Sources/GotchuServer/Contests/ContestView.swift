@@ -4,18 +4,18 @@ internal import GotchuCore
 internal import Ledger
 internal import Pages
 
-/// A contest as one caller may see it, in one language. A pure function of what was read.
+/// A contest as one caller may see it, in one language. A pure function of the data read.
 struct ContestView: Sendable {
     let contest: Contest
     let template: ContestTemplate
     let viewer: UserID?
-    /// The viewer's entry, if they are in.
+    /// The viewer's current entry; `nil` without one.
     let entry: ContestEntry?
     let hasObjected: Bool
     let objections: [Objection]
-    /// The newest declarations, to the organiser and to those who are in.
+    /// The newest declarations, for the organiser and entrants.
     let declarations: [Declaration]
-    /// The standings; `nil` until it is settled.
+    /// The standings and prizes; `nil` until the contest is settled.
     let result: ContestResult?
     let language: Language
     let now: Timestamp
@@ -90,7 +90,7 @@ struct ContestView: Sendable {
         }
     }
 
-    /// The invitation is for those who may pass it on, while it is of use.
+    /// A Boolean that is true if the viewer may share the invitation, and it is still of use.
     var maySeeInvitation: Bool {
         contest.body.invitation != nil && (isOrganizer || entry != nil)
             && [.draft, .open].contains(contest.state)
@@ -144,7 +144,7 @@ struct ContestView: Sendable {
 }
 
 extension Contest {
-    /// The state in the words of lists.
+    /// The state as lists call it.
     var wireState: ContestState {
         switch state {
         case .draft, .open: .scheduled
@@ -157,7 +157,7 @@ extension Contest {
         }
     }
 
-    /// The state in the words of details.
+    /// The state as details call it.
     var wireStatus: ContestStatus {
         switch state {
         case .draft: .scheduled
@@ -170,7 +170,7 @@ extension Contest {
         }
     }
 
-    /// The state of the leaderboard; of one that ended without a result, what it was before.
+    /// The state of the leaderboard; `scoring` for a cancelled or stopped contest with scores.
     var leaderboardState: LeaderboardState {
         switch state {
         case .draft, .open: .open
@@ -184,12 +184,12 @@ extension Contest {
 }
 
 extension UserID {
-    /// The id of an organiser that everybody sees: always the same, and not the user's.
+    /// The public id of an organiser: stable, and different from the user's id.
     var contestID: String { computedID("organizer", rawValue) }
 }
 
 extension Timestamp {
-    /// The date and the time of day, to the minute, for a line of text.
+    /// The date and time in UTC, to the minute, for a line of text.
     var minuteText: String { "\(iso8601.prefix(10)) \(iso8601.dropFirst(11).prefix(5)) UTC" }
 }
 
@@ -198,7 +198,7 @@ extension WireUUID {
         try self.init(checked: record.rawValue)
     }
 
-    /// - Throws: `LedgerError` with `corrupt` for a stored text that is no UUID.
+    /// - Throws: `LedgerError` with `corrupt` if the stored text is not a UUID.
     init(checked text: String) throws(LedgerError) {
         guard let id = WireUUID(text) else { throw .corrupt("an id of a contest") }
         self = id

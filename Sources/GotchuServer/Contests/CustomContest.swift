@@ -3,7 +3,7 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
 
-/// A contest in the words of its first clients: `/api/custom-contests/{id}`.
+/// A contest with the field names of the first clients, for `/api/custom-contests/{id}`.
 struct CustomContest: Encodable, Sendable {
     private let actions: ContestActions
     private let contest_name: String

@@ -4,7 +4,7 @@ internal import GotchuCore
 internal import Ledger
 internal import Payments
 
-/// Sessions at which contests are entered.
+/// Sessions whose payers enter a contest.
 extension SessionRoutes {
     /// Opens a desk: a session of kind `entry`.
     func openDesk(
@@ -44,7 +44,7 @@ extension SessionRoutes {
 }
 
 extension Ledger {
-    /// Returns the contest that is entered at a session, if it is a desk.
+    /// Returns the contest of a desk; `nil` for any other session.
     func contest(enteredAt session: Session) async throws(LedgerError) -> Contest? {
         guard let id = session.figures?.sale, let record = try await record(id),
             record.kind == Contest.kind
@@ -52,11 +52,11 @@ extension Ledger {
         return try Contest(record)
     }
 
-    /// Returns the refusal that a user gets who wants to enter a contest now, if it is certain.
+    /// Returns the refusal that a user gets who enters a contest now; `nil` if it is not certain.
     func entryRefusal(of user: UserID, to contest: Contest) async throws(LedgerError) -> Refusal? {
         let time = now
         let contest = contest.asOf(time)
-        // Who is in stays in when entries close; a cancelled contest has given all stakes back.
+        // An entrant stays one when entries close; a cancelled contest has refunded all stakes.
         if contest.state != .cancelled,
             try await ContestReader(ledger: self).entry(of: user, in: contest.id) != nil
         {

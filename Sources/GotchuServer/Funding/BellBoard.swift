@@ -1,31 +1,31 @@
 internal import GotchuCore
 internal import Ledger
 
-/// The records that are to be looked at, and those that are being looked at. Pure.
+/// The records waiting to be refreshed from the provider, and those being refreshed. Pure.
 ///
-/// A bell says that something may have happened to a record; what has happened is looked up. Each
-/// record is looked at by one task at a time and once a second at most, however often it rings, so
-/// that nobody who can make it ring makes more calls than that.
+/// A ring says that a record may have changed; the change itself is read from the provider. Each
+/// record is refreshed by one task at a time and at most once a second, however often it rings, so
+/// that forged or repeated rings cannot cause more calls than that.
 struct BellBoard {
-    /// The largest number of records that wait. More are left to the list of events.
+    /// The largest number of waiting records. Further ones are found by the list of events.
     static let limit = 10_000
-    /// The number of records that are looked at beside each other.
+    /// The number of records that are refreshed concurrently.
     static let concurrency = 8
-    /// The shortest time between two looks at one record.
+    /// The shortest time between two refreshes of one record.
     static let distance: Duration = .seconds(1)
 
     private var waiting: [RecordID] = []
     private var isWaiting: Set<RecordID> = []
     private var running: Set<RecordID> = []
-    /// The beginnings of looks within the last second.
+    /// The start times of refreshes within the last second.
     private var begun: [RecordID: MonotonicTime] = [:]
 
-    /// The number of further looks that may begin.
+    /// The number of further refreshes that may start.
     var free: Int { max(0, Self.concurrency - running.count) }
 
-    /// Notes that a record is to be looked at.
+    /// Queues a record for a refresh.
     ///
-    /// - Returns: False if too many wait.
+    /// - Returns: False if the queue is full.
     @discardableResult
     mutating func ring(_ record: RecordID) -> Bool {
         guard !isWaiting.contains(record) else { return true }
@@ -35,7 +35,7 @@ struct BellBoard {
         return true
     }
 
-    /// Returns the records whose looks begin now, the longest waiting first.
+    /// Starts the refreshes that may start now. Returns their records, the longest waiting first.
     mutating func begin(at now: MonotonicTime) -> [RecordID] {
         begun = begun.filter { now - $0.value < Self.distance }
         var (started, rest): ([RecordID], [RecordID]) = ([], [])
@@ -56,7 +56,7 @@ struct BellBoard {
         return started
     }
 
-    /// Returns true while one of the records waits for a look, or is looked at.
+    /// Returns true while one of the records waits for a refresh or is being refreshed.
     func isBusy(with records: [RecordID]) -> Bool {
         records.contains { isWaiting.contains($0) || running.contains($0) }
     }

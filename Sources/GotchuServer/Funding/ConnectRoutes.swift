@@ -1,14 +1,14 @@
 internal import GotchuAPI
 internal import Hummingbird
 
-/// The routes by which payees become known to the provider.
+/// The routes with which payees set up their account at the provider.
 struct ConnectRoutes: Sendable {
     let desk: FundingDesk
     let authentication: CallerAuthentication
     /// The server's address for browsers, if it has one.
     let publicURL: String?
 
-    /// Makes a fresh link each time: one that was opened, by a preview for instance, is spent.
+    /// Creates a new link each time: a link works once, and a link preview may have used it.
     @Sendable func link(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payouts)
         let fields = try await request.fields()

@@ -3,8 +3,8 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
 
-/// The parts of all earnings by where their money is. First in, first out: what is in the wallet
-/// was earned last.
+/// All earnings, divided by where the money is now. First in, first out: the wallet's balance is
+/// the money earned last.
 struct EarningsShares: Equatable, Sendable {
     /// Still in the wallet, in minor units.
     let pending: Int64
@@ -15,7 +15,7 @@ struct EarningsShares: Equatable, Sendable {
 
     /// - Parameters:
     ///   - earned: All earnings, in minor units.
-    ///   - open: The sum of the withdrawals that are under way.
+    ///   - open: The sum of the open withdrawals.
     init(earned: Int64, balance: Int64, open: Int64) {
         let earned = max(0, earned)
         pending = min(earned, max(0, balance))
@@ -23,7 +23,7 @@ struct EarningsShares: Equatable, Sendable {
         paid = earned - pending - processing
     }
 
-    /// Returns the place of the money that brought all earnings to a sum.
+    /// Returns the status of an earning, given the sum of all earnings up to and including it.
     func status(ofEarningsUpTo sum: Int64) -> EarningsEntry.PayoutStatus {
         if sum <= paid { return .paid }
         return sum <= paid + processing ? .processing : .pending
@@ -31,11 +31,11 @@ struct EarningsShares: Equatable, Sendable {
 }
 
 extension FundingDesk {
-    /// The withdrawals that are read for the sum of those under way.
+    /// The most withdrawals that are read to sum up the open ones.
     private static let withdrawalLimit = 1_000
     private static let pageLimit = 100
 
-    /// Reads the parts of a user's earnings.
+    /// Reads how a user's earnings are divided.
     func shares(of account: Account, user: UserID) async throws -> EarningsShares {
         var open: Int64 = 0
         var before: RecordID?

@@ -4,24 +4,24 @@ internal import Ledger
 internal import Logging
 internal import Stripe
 
-/// Reads Stripe's list of events since the last reading, and looks at what they are about.
+/// Reads Stripe's events since the last reading, and refreshes the records they are about.
 ///
-/// Events of connected accounts are not in it: payees and payouts are looked at by their own
-/// schedule.
+/// Events of connected accounts are not in this list: payees and payouts are refreshed on their
+/// own schedule.
 struct EventListing: Sendable {
-    /// The time before the last reading from which events are read again: they may be listed late.
+    /// The overlap with the previous reading: Stripe may list events late.
     static let overlap: Duration = .seconds(900)
-    /// The time for which Stripe keeps events, a day less to be safe.
+    /// The time for which Stripe keeps events, less a day to be safe.
     static let memory: Duration = .seconds(29 * 24 * 3_600)
-    /// The span of one list: a failure repeats no more.
+    /// The time span of one list request. After a failure at most this much is read again.
     static let span: Duration = .seconds(3_600)
-    /// The largest number of records that are looked at in one reading.
+    /// The largest number of records that are refreshed in one reading.
     static let lookLimit = 500
 
     let ledger: Ledger
     let looks: FundingLooks
     let logger: Logger
-    /// The events that were looked at and will be listed again, with their times.
+    /// The events already handled that will be listed again, with their times.
     private var seen: [String: Timestamp] = [:]
 
     init(ledger: Ledger, looks: FundingLooks, logger: Logger) {
@@ -30,7 +30,7 @@ struct EventListing: Sendable {
         self.logger = logger
     }
 
-    /// Reads what is new, oldest first. What it does not come to is read the next time.
+    /// Reads the new events, oldest first. Events beyond the limit are read the next time.
     mutating func read() async throws {
         guard looks.gate.isOpen, let record = try await ledger.record(Provider.id) else { return }
         let now = ledger.now
@@ -64,10 +64,10 @@ struct EventListing: Sendable {
         }
     }
 
-    /// Looks at a record. One that is refused, since it cannot be read, keeps no others from being
-    /// looked at.
+    /// Refreshes a record. A result that cannot be booked is logged, and the other records are
+    /// still refreshed.
     ///
-    /// - Throws: If the books cannot be read: all of it is read again.
+    /// - Throws: If the ledger cannot be read: the whole span is read again.
     private func look(at record: RecordID) async throws {
         do {
             _ = try await looks.look(at: record)
@@ -84,5 +84,5 @@ struct EventListing: Sendable {
     }
 }
 
-/// The failure of a call that has not told what it was to tell.
+/// The failure of a provider call that returned no usable reply.
 struct ProviderAway: Error {}

@@ -2,13 +2,13 @@ internal import GotchuCore
 internal import Ledger
 internal import Synchronization
 
-/// The board of bells that all tasks share, and the signal that something is on it.
+/// The bell board shared by all tasks, and a signal that something was added to it.
 final class FundingBells: Sendable {
-    /// The interval at which the board is read by those who wait for a look.
+    /// The interval at which callers that wait for a refresh poll the board.
     private static let interval: Duration = .milliseconds(20)
 
     private let board = Mutex(BellBoard())
-    /// One signal is enough, however many bells have rung.
+    /// Keeps one signal only: the receiver reads the whole board.
     let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
@@ -16,15 +16,15 @@ final class FundingBells: Sendable {
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// The number of further looks that may begin.
+    /// The number of further refreshes that may start.
     var free: Int { board.withLock { $0.free } }
 
-    /// Has a record looked at soon.
+    /// Queues a record for a refresh soon.
     func ring(_ record: RecordID) {
         if board.withLock({ $0.ring(record) }) { wake() }
     }
 
-    /// Has records looked at, and waits until they were, or for a time.
+    /// Queues records for a refresh, and waits until they are done, at most for the time limit.
     func look(at records: [RecordID], within limit: Duration) async {
         let end = MonotonicTime.now + limit
         for record in records { ring(record) }
@@ -33,7 +33,7 @@ final class FundingBells: Sendable {
         }
     }
 
-    /// Has the board read.
+    /// Signals the worker to read the board.
     func wake() {
         signal.yield()
     }

@@ -3,17 +3,17 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
 
-/// The calls that routes and pages make alike: they look at records, end deposits, and send payees
-/// to the provider's pages.
+/// Operations shared by the API routes and the web pages: they read records, cancel deposits, and
+/// make links to the provider's pages.
 extension FundingDesk {
-    /// Returns true if a user sees that wallets are filled and emptied.
+    /// Returns true if deposits and withdrawals are offered to a user.
     func isOpen(to user: UserID) -> Bool {
         (try? source(for: user)) != nil
     }
 
     // MARK: Deposits
 
-    /// The intent as it is now, with what only its payer may see.
+    /// Returns the reply for a new intent, with the client secret or link that only its payer sees.
     func made(
         _ id: RecordID,
         of user: UserID,
@@ -43,15 +43,15 @@ extension FundingDesk {
         return reply
     }
 
-    /// Returns a deposit as it is at the provider, if it is time to ask there, and as it was known
-    /// before if there is no answer soon.
+    /// Returns a deposit, refreshed from the provider if that is due; the stored state if the
+    /// provider does not answer soon.
     func looked(at deposit: Deposit) async throws -> Deposit {
         guard deposit.isToBeLookedAt(at: ledger.now), let work else { return deposit }
         await work.refresh([deposit.id])
         return try await subject(deposit.id, of: deposit.owner)
     }
 
-    /// Returns a page of a user's deposits, those that are open as they are at the provider.
+    /// Returns a page of a user's deposits; open ones are refreshed from the provider.
     func lookedAtDeposits(of user: UserID, _ page: FundingPage) async throws -> [Deposit] {
         let deposits: [Deposit] = try await newest(of: user, page)
         let now = ledger.now
@@ -61,9 +61,9 @@ extension FundingDesk {
         return try await newest(of: user, page)
     }
 
-    /// Ends a deposit unless it was paid.
+    /// Cancels a deposit unless it was paid.
     ///
-    /// - Throws: A refusal, or a problem: 503 while the provider has not said how it ended.
+    /// - Throws: A refusal, or a problem: 503 while the provider has not reported the outcome.
     func cancelDeposit(_ id: RecordID, of user: UserID) async throws -> Deposit {
         _ = try source(for: user)
         let work = try callable(by: user)
@@ -82,12 +82,12 @@ extension FundingDesk {
 
     // MARK: Payees
 
-    /// Makes a fresh link to the pages on which a payee says who they are; for a login of one who
-    /// is set up, to those on which the bank account is changed.
+    /// Creates a link to the provider's onboarding pages; for a logged-in payee whose account is
+    /// active, to the dashboard where the bank account is changed.
     ///
     /// - Parameters:
     ///   - origin: This server's address for browsers.
-    ///   - ticket: The ticket that opens it; `nil` for a login.
+    ///   - ticket: The payee's invitation; `nil` for a logged-in user.
     func setUpLink(
         for user: UserID,
         at origin: String,
@@ -121,7 +121,7 @@ extension FundingDesk {
             )
         }
         let link: Result<ConnectLinkReply, Problem> =
-            // An invitation opens no account that is in use.
+            // An invitation never opens an account that is already active.
             if payee.state == .active, ticket == nil {
                 await work.dashboardLink(of: account)
             } else {
@@ -130,13 +130,13 @@ extension FundingDesk {
         if case .failure(let problem) = link,
             problem.code == ErrorCode.providerRefused.rawValue
         {
-            // It may be closed: then its state says so from now on.
+            // The account may be closed: refresh its state.
             _ = await work.drive(payee.id)
         }
         return try link.get()
     }
 
-    /// Returns a payee's status as it is at the provider, if it is time to ask there.
+    /// Returns a payee's status, refreshed from the provider if that is due.
     func newestStatus(of user: UserID) async throws -> ConnectStatusReply {
         let payee = try await payee(of: user)
         if let work, let payee, payee.isAccountToBeLookedAt(at: ledger.now) {

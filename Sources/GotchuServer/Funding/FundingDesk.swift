@@ -3,19 +3,19 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
 
-/// Money in and out, as routes and pages share it.
+/// Deposits and withdrawals, as the API routes and the web pages share them.
 struct FundingDesk: Sendable {
-    /// The way in which money comes in and goes out.
+    /// The source of deposits and destination of withdrawals.
     enum Way: Sendable {
-        /// Not at all: no provider is configured.
+        /// None: no provider is configured.
         case none
-        /// The mint of a development server.
+        /// A development server's mint.
         case mint
         case provider(StripeWork)
     }
 
     static let currency = Currency.usd
-    /// The tries of a withdrawal whose account changes meanwhile.
+    /// The number of tries for a withdrawal whose account changes while it is decided.
     private static let tries = 8
 
     let ledger: Ledger
@@ -24,7 +24,7 @@ struct FundingDesk: Sendable {
     let users: FeatureUsers
     private let limits: Limits
 
-    /// - Parameter work: The provider's; `nil` without one.
+    /// - Parameter work: The provider; `nil` if there is none.
     init(ledger: Ledger, work: StripeWork?, limits: Limits, options: ServerOptions) {
         self.ledger = ledger
         self.limits = limits
@@ -33,11 +33,10 @@ struct FundingDesk: Sendable {
         users = options.fundingUsers
     }
 
-    /// The provider's work; `nil` where there is no provider.
+    /// The provider; `nil` if there is none.
     var work: StripeWork? { if case .provider(let work) = way { work } else { nil } }
 
-    /// Returns the provider's work for a request that calls the provider each time; `nil` where
-    /// there is no provider.
+    /// Returns the provider for a request that calls it each time; `nil` if there is no provider.
     ///
     /// - Throws: A problem: 429 if the user has made too many such requests.
     func callable(by user: UserID) throws -> StripeWork? {
@@ -46,9 +45,9 @@ struct FundingDesk: Sendable {
         return work
     }
 
-    /// Returns the source of a user's money.
+    /// Returns the source of a user's deposits.
     ///
-    /// - Throws: A problem: 404 if there is none, or the user does not see it yet.
+    /// - Throws: A problem: 404 if there is none, or it is not yet offered to this user.
     func source(for user: UserID) throws(Problem) -> FundingSource {
         guard users.contain(user) else { throw .fundingNotConfigured }
         switch way {
@@ -60,9 +59,9 @@ struct FundingDesk: Sendable {
 
     // MARK: Deposits
 
-    /// Opens a deposit, and lets the provider know of it.
+    /// Opens a deposit and creates its payment at the provider.
     ///
-    /// - Returns: The reply to the command, and what only its payer may see.
+    /// - Returns: The reply to the command, and the client secret or link for its payer only.
     func open(
         _ amount: Money,
         reference: String?,
@@ -110,7 +109,7 @@ struct FundingDesk: Sendable {
             command: RequestWithdrawal.name,
             key: request.key
         )
-        // A repeated request is answered from memory, and moves nothing.
+        // A repeated request gets the stored answer and must not settle debts again.
         if try await ledger.answer(known) == nil {
             try await terms.settle(request.user) { try await ledger.submit($0).accepted() }
         }
@@ -133,7 +132,7 @@ struct FundingDesk: Sendable {
         throw Refusal(.accountChanged).thrown
     }
 
-    /// Returns what of a user's wallet can be withdrawn.
+    /// Returns the part of a user's wallet that can be withdrawn.
     func withdrawable(of user: UserID) async throws -> Withdrawable {
         try await terms.withdrawable(of: user, try source(for: user))
     }
@@ -149,13 +148,13 @@ struct FundingDesk: Sendable {
         try await terms.paidPayee(of: user)
     }
 
-    /// Returns a user's payee state, as people are told it.
+    /// Returns a user's payee status for the reply.
     func status(of user: UserID) async throws -> ConnectStatusReply {
         if try source(for: user) == .mint { return .ofMint }
         return try await payee(of: user).map { ConnectStatusReply($0) } ?? .notSetUp
     }
 
-    /// Refuses payees who cannot be paid out, where the operator wants that.
+    /// Refuses payees who cannot be paid out, if the operator requires onboarding.
     func requireOnboarded(_ user: UserID) async throws {
         guard options.requiresOnboarding, work != nil else { return }
         guard try await payee(of: user)?.state == .active else {
@@ -167,7 +166,7 @@ struct FundingDesk: Sendable {
 
     /// Returns a deposit or a withdrawal of a user.
     ///
-    /// - Throws: A problem: 404 also for another's, and where there is no funding for the user.
+    /// - Throws: A problem: 404 also if it is another user's, or the user has no funding.
     func subject<Body: Particulars>(
         _ id: RecordID,
         of user: UserID

@@ -5,10 +5,10 @@ internal import Logging
 internal import ServiceProcess
 internal import Stripe
 
-/// Looks at a record's objects at the provider: asks the ledger which call is needed, makes it, and
-/// feeds what it showed back, until none is needed now.
+/// Refreshes a record from the provider: asks the ledger for the next call, makes it, and submits
+/// the observation, until no further call is needed now.
 struct FundingLooks: Sendable {
-    /// The largest number of calls of one look: a withdrawal's way is transfer, payout, reversal.
+    /// The most calls of one refresh. A withdrawal may need transfer, payout and reversal.
     private static let callLimit = 4
 
     let ledger: Ledger
@@ -36,7 +36,7 @@ struct FundingLooks: Sendable {
         return last
     }
 
-    /// Looks at the account to which a withdrawal has just failed: it may be closed.
+    /// Refreshes the account of a withdrawal that has just failed: the account may be closed.
     private func lookAtPayee(of record: Record) async throws {
         guard record.kind == WithdrawalBody.kind,
             record.state == WithdrawalBody.State.failed.rawValue,
@@ -46,7 +46,7 @@ struct FundingLooks: Sendable {
         _ = try await look(at: payee.record.id)
     }
 
-    /// Counts the records that wait for the operator anew: another server may have seen their end.
+    /// Recounts the records that wait for the operator: another server may have settled them.
     func countWaiting() async throws {
         for id in metrics.waiting {
             guard let record = try await ledger.record(id) else { continue }
@@ -54,20 +54,20 @@ struct FundingLooks: Sendable {
         }
     }
 
-    /// Makes a fresh link to the pages on which a payee says who they are.
+    /// Creates a new link to the provider's onboarding pages.
     ///
-    /// - Parameter back: The path to which they lead once the link was used, or is too old.
+    /// - Parameter back: The path that the pages return to if the link was used or has expired.
     func link(to account: String, back: String) async -> StripeOutcome<AccountLink> {
         guard gate.isOpen else { return .throttled(retryAfter: nil) }
         return await provider.link(to: account, back: back, key: Self.linkKey)
     }
 
-    /// Makes a fresh link to the pages on which a payee who is set up changes the bank account.
+    /// Creates a new link to the pages on which an onboarded payee changes the bank account.
     func dashboardLink(of account: String) async -> StripeOutcome<AccountLink> {
         guard gate.isOpen else { return .throttled(retryAfter: nil) }
         return await provider.dashboardLink(of: account, key: Self.linkKey)
     }
 
-    /// A key of one call alone: a link works once, so that none is made twice.
+    /// A new idempotency key for each call: a link works once, so a repeated reply is useless.
     private static var linkKey: String { "gotchu-link-\(RecordID.make())" }
 }

@@ -44,18 +44,18 @@ final class FundingMetrics: Sendable {
         }
     }
 
-    /// Counts an event of Stripe's.
+    /// Counts an event from Stripe.
     ///
     /// - Parameters:
-    ///   - type: One of `ProviderEvent.types`, or a word of ours: an event of any other type is
-    ///     counted as `other`, so that nobody chooses how many lines the page has.
-    ///   - outcome: A word of ours.
+    ///   - type: One of `ProviderEvent.types`, or empty. Any other type is counted as `other`, so
+    ///     that callers cannot add lines to the metrics page.
+    ///   - outcome: A label that this server defines.
     func rang(_ type: String, _ outcome: String) {
         let name = ProviderEvent.types.contains(type) ? type : "other"
         state.withLock { $0.events[Key(first: name, second: outcome), default: 0] += 1 }
     }
 
-    /// Notes a record's state after a look, and counts it if it is another one than before.
+    /// Records a record's state after a refresh, and counts it if the state has changed.
     func looked(at record: Record, before: String?) {
         state.withLock { state in
             state.held.keep(record.id, record.state == DepositBody.State.held.rawValue)
@@ -76,10 +76,10 @@ final class FundingMetrics: Sendable {
         return withdrawal.state == .pending && withdrawal.body.needsRelease
     }
 
-    /// The records that wait for the operator, as this server has seen them.
+    /// The records that wait for the operator, as far as this server has seen them.
     var waiting: Set<RecordID> { state.withLock { $0.held.union($0.unreleased) } }
 
-    /// Notes the time that a payer has waited for a deposit to be opened.
+    /// Records the time that a payer waited for a deposit to be opened.
     func opened(in time: Duration) {
         state.withLock { $0.creation.observe(time) }
     }
@@ -158,7 +158,7 @@ final class FundingMetrics: Sendable {
 }
 
 extension Set {
-    /// Makes it hold an element, or not.
+    /// Inserts or removes an element.
     fileprivate mutating func keep(_ element: Element, _ isKept: Bool) {
         if isKept { insert(element) } else { remove(element) }
     }

@@ -3,18 +3,18 @@ internal import Funding
 internal import Ledger
 internal import ServiceProcess
 
-/// The limits of money in and out. Amounts are in minor units.
+/// The settings of deposits and withdrawals. Amounts are in minor units.
 struct FundingOptions: Sendable {
     var depositMinimum: Int64 = 100
     var depositMaximum: Int64 = 50_000
-    /// The largest balance that a new deposit may lead to.
+    /// The largest balance that a new deposit may result in.
     var balanceMaximum: Int64 = 200_000
     var payouts = PayoutTerms()
-    /// The house's part of what payees are paid, in basis points.
+    /// The house's share of payments to payees, in basis points.
     var takeBasisPoints: Int64 = 0
-    /// A Boolean that is true if payees without a connected account cannot ask for money.
+    /// A Boolean that is true if only payees with an active account can request payments.
     var requiresOnboarding = false
-    /// The path of a file with the users that see all this, one a line; `nil` for everybody.
+    /// The path of a file with the ids of the users that get these features; `nil` for all users.
     var usersFile: String?
 }
 
@@ -32,7 +32,7 @@ extension ServerSettings {
     ]
 }
 
-/// The users that see a feature that not everybody sees yet.
+/// The users that get a feature that is not yet offered to everyone.
 struct FeatureUsers: Sendable {
     private static let sizeLimit = 1024 * 1024
 
@@ -44,9 +44,9 @@ struct FeatureUsers: Sendable {
         self.ids = ids
     }
 
-    /// Reads a file with a user's id on each line; without one everybody is meant.
+    /// Reads a file with a user's id on each line; without a file, all users are included.
     ///
-    /// - Throws: If the file cannot be read: guessing would show or hide too much.
+    /// - Throws: If the file cannot be read: a default would include too many or too few users.
     init(file path: String?) throws(ServerFailure) {
         guard let path else {
             self = .everybody

@@ -1,13 +1,13 @@
 internal import GotchuAPI
 internal import Hummingbird
 
-/// The addresses of money in and out.
+/// The routes of deposits, withdrawals and payee accounts.
 struct FundingRoutes: Sendable {
     private let intents: IntentRoutes
     private let withdrawals: WithdrawalRoutes
     private let connect: ConnectRoutes
     private let webhook: StripeWebhook
-    /// The pages to which people come back; `nil` without an address for browsers.
+    /// The pages that the provider's pages return to; `nil` without an address for browsers.
     private let returns: ProviderReturns?
 
     init(

@@ -6,19 +6,19 @@ internal import ServiceLifecycle
 internal import ServiceProcess
 internal import Stripe
 
-/// Works on what is due at the provider: opens what was ordered, looks at what is open, and reads
-/// the list of events, in case that webhooks are lost or cannot reach this server.
+/// Does the provider work that is due: opens ordered objects, refreshes open ones, and reads the
+/// list of events, in case webhooks are lost or cannot reach this server.
 ///
-/// It is never in a payment's way. While Stripe is away it tries, ever less often, and all else
-/// goes on.
+/// Payments never wait for it. While Stripe is unavailable it retries with growing delays, and
+/// everything else continues.
 struct FundingWorker: Service {
     /// The interval at which due records are claimed.
     static let interval: Duration = .milliseconds(500)
-    /// The lease of a claimed record, longer than all calls of one look.
+    /// The lease of a claimed record; longer than all calls of one refresh take.
     static let lease: Duration = .seconds(180)
     /// The interval at which the list of events is read.
     static let listingInterval: Duration = .seconds(600)
-    /// The wait before the account is asked for again.
+    /// The delay before the account is requested again.
     static let bindingInterval: Duration = .seconds(10)
 
     let ledger: Ledger
@@ -28,9 +28,9 @@ struct FundingWorker: Service {
     let payouts: PayoutTerms
     let logger: Logger
 
-    /// Works until a stop.
+    /// Runs until shutdown.
     ///
-    /// - Throws: `ServerFailure` if the key is of another account than that of the books.
+    /// - Throws: `ServerFailure` if the key's account is not the ledger's.
     func run() async throws {
         try await cancelWhenGracefulShutdown {
             try await bind()
@@ -55,7 +55,7 @@ struct FundingWorker: Service {
 
     // MARK: The account
 
-    /// Waits until Stripe has said which account the key is of, and binds the books to it.
+    /// Waits until Stripe has returned the key's account, and binds the ledger to it.
     private func bind() async throws {
         var failures = FailureLog(
             logger,
@@ -73,7 +73,7 @@ struct FundingWorker: Service {
             } catch let error as LedgerError {
                 failures.failed(error)
             }
-            // Nothing tells that Stripe, or the key, is well again.
+            // No event announces that Stripe or the key works again, so this polls.
             try? await Task.sleep(for: Self.bindingInterval)
         }
     }
@@ -97,7 +97,7 @@ struct FundingWorker: Service {
         }
     }
 
-    /// Warns of an account that keeps its money in another currency than these books.
+    /// Warns if the account settles in another currency than the ledger's.
     private func warnOfCurrency(of account: ConnectedAccount) {
         let currency = FundingDesk.currency.rawValue
         guard let theirs = account.defaultCurrency, theirs.lowercased() != currency.lowercased()
@@ -120,12 +120,12 @@ struct FundingWorker: Service {
             recovery: "Due deposits and withdrawals can be read again."
         )
         while !Task.isCancelled {
-            // A record is due by the clock, and another server may have made it.
+            // Polls: records become due by the clock, and another server may have created them.
             try? await Task.sleep(for: Self.interval)
             guard looks.gate.isOpen else { continue }
             do {
                 for kind in [WithdrawalBody.kind, DepositBody.kind, PayeeBody.kind] {
-                    // No more than can be looked at now: the rest is another server's.
+                    // No more than can be refreshed now: other servers claim the rest.
                     let free = bells.free
                     guard free > 0 else { break }
                     let due = try await ledger.claimDue(
@@ -135,7 +135,7 @@ struct FundingWorker: Service {
                     )
                     for record in due { bells.ring(record.id) }
                 }
-                // Bells that came within a second of a look wait for this.
+                // Records that rang within a second of their last refresh wait for this signal.
                 bells.wake()
                 failures.worked()
             } catch {
@@ -148,7 +148,7 @@ struct FundingWorker: Service {
         do {
             _ = try await looks.look(at: record)
         } catch {
-            // It is due again when its lease ends.
+            // It is due again when its lease expires.
             logger.info(
                 "A look at a deposit, a withdrawal or a payee failed.",
                 metadata: ["record": "\(record)", "error": "\(error)"]
@@ -173,7 +173,7 @@ struct FundingWorker: Service {
             } catch {
                 failures.failed(error)
             }
-            // The list is for webhooks that never came: nothing announces it.
+            // Polls: the list replaces lost webhooks, so nothing announces new events.
             try? await Task.sleep(for: Self.listingInterval)
         }
     }

@@ -4,7 +4,7 @@ internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 
-/// The routes by which payers fill their wallets.
+/// The routes with which payers deposit money into their wallets.
 struct IntentRoutes: Sendable {
     static let usualLimit: Int64 = 25
 
@@ -80,13 +80,13 @@ struct FundingPage: Sendable {
     let before: RecordID?
     let limit: Int
 
-    /// - Parameter before: The last record of the page before; `nil` for the first page.
+    /// - Parameter before: The last record of the previous page; `nil` for the first page.
     init(before: RecordID? = nil, limit: Int) {
         self.before = before
         self.limit = limit
     }
 
-    /// - Throws: A problem: 400 for what is no cursor.
+    /// - Throws: A problem: 400 for a malformed cursor.
     init(cursor: String?, limit: Int) throws(Problem) {
         guard cursor.map(Self.isID) ?? true else {
             throw .invalid("The cursor is none of this list's.")
@@ -94,7 +94,7 @@ struct FundingPage: Sendable {
         self.init(before: cursor.map(RecordID.init(trusted:)), limit: limit)
     }
 
-    /// - Throws: A problem: 400 for what is no cursor or limit, or is unknown.
+    /// - Throws: A problem: 400 for a malformed cursor or limit, or an unknown parameter.
     init(_ request: Request) throws(Problem) {
         var query = try QueryParameters(request)
         let limit = try query.integer("limit", in: 1...HistoryRoutes.largestLimit)
@@ -107,7 +107,7 @@ struct FundingPage: Sendable {
         subjects.count == limit ? subjects.last?.id.rawValue : nil
     }
 
-    /// The record that the address names.
+    /// Returns the record id in the path.
     static func id(in context: ServerContext) throws -> RecordID {
         guard let text = context.parameters.get("id"), isID(text) else {
             throw Refusal(.unknownRecord).problem
@@ -115,7 +115,7 @@ struct FundingPage: Sendable {
         return RecordID(trusted: text)
     }
 
-    /// Returns true for the form of a UUID.
+    /// Returns true for text of a UUID's length and characters.
     private static func isID(_ text: String) -> Bool {
         text.utf8.count == 36
             && text.utf8.allSatisfy { byte in

@@ -2,16 +2,16 @@ internal import Crypto
 internal import GotchuCore
 internal import Ledger
 
-/// The right to open one user's pages at the payment provider without a login. It is for a while,
-/// and has to be kept secret: it lets its holder name a bank account.
+/// The right to open one user's pages at the payment provider without a login. It expires, and
+/// must be kept secret: its holder can set the bank account.
 struct PayeeTicket: Sendable {
-    /// The ways to a ticket. One of another way is none.
+    /// The purposes of a ticket. A ticket is valid for its own purpose only.
     enum Purpose: String, CaseIterable, Sendable {
-        /// The operator has sent it to a new payee.
+        /// Sent by the operator to a new payee.
         case invitation
-        /// The provider leads back with it when a link was used, or is too old.
+        /// Part of the provider's return address, for a link that was used or has expired.
         case renewal
-        /// The same for a link that an invitation has opened.
+        /// The same for a link that was created with an invitation.
         case invitedRenewal = "invited-renewal"
 
         fileprivate var lifetime: Duration {
@@ -21,7 +21,7 @@ struct PayeeTicket: Sendable {
             }
         }
 
-        /// The page that takes it.
+        /// The path of the page that accepts it.
         var path: String {
             switch self {
             case .invitation: WebPath.connect
@@ -30,14 +30,14 @@ struct PayeeTicket: Sendable {
         }
     }
 
-    /// The parameter and the form's field that hold it.
+    /// The name of the query parameter and form field that hold it.
     static let field = "ticket"
 
     let user: UserID
     let purpose: Purpose
     let expiresAt: Timestamp
 
-    /// - Parameter end: The time at which it ends, if its usual one is later.
+    /// - Parameter end: The latest time of expiry; the purpose's lifetime may end it earlier.
     init(for user: UserID, _ purpose: Purpose, at time: Timestamp, until end: Timestamp? = nil) {
         self.user = user
         self.purpose = purpose
@@ -45,15 +45,15 @@ struct PayeeTicket: Sendable {
         expiresAt = min(usual, end ?? usual)
     }
 
-    /// Returns the ticket for the way back from a link that this one opens. It ends with this one:
-    /// nobody goes on for ever with what they found once.
+    /// Returns the ticket for the return address of a link that this one opens. It expires no later
+    /// than this one, so that a ticket cannot be renewed for ever.
     func renewed(at time: Timestamp) -> PayeeTicket {
         let next: Purpose = purpose == .renewal ? .renewal : .invitedRenewal
         return PayeeTicket(for: user, next, at: time, until: expiresAt)
     }
 
-    /// Parses a ticket; `nil` unless a server that has the key has written it for this purpose, and
-    /// it is not over.
+    /// Parses a ticket; `nil` unless it was signed with this key for this purpose and has not
+    /// expired.
     init?(_ text: String, for purpose: Purpose, by key: SymmetricKey, at time: Timestamp) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard text.utf8.count <= 512, parts.count == 3, let user = Base64URL.decode(parts[0]),
@@ -68,7 +68,7 @@ struct PayeeTicket: Sendable {
         else { return nil }
     }
 
-    /// The key of tickets, of which tokens and cookies are not made.
+    /// Returns the key for tickets; it differs from the keys for tokens and cookies.
     static func key(of own: OwnTokens) -> SymmetricKey { own.key(for: "gotchu-payee-ticket") }
 
     private var claims: String {
@@ -77,7 +77,7 @@ struct PayeeTicket: Sendable {
 
     private var signedBytes: [UInt8] { Array("\(purpose.rawValue).\(claims)".utf8) }
 
-    /// The address of the page that takes it, after the origin.
+    /// Returns the path and query of the page that accepts it, without the origin.
     func path(by key: SymmetricKey) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: signedBytes, using: key)
         return "\(purpose.path)?\(Self.field)=\(claims).\(Base64URL.encode(code))"

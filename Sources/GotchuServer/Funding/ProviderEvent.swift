@@ -3,9 +3,9 @@ internal import GotchuCore
 internal import Ledger
 internal import Stripe
 
-/// The record that an event of Stripe's is about.
+/// Finds the record that a Stripe event is about.
 enum ProviderEvent {
-    /// The types that something here may follow from.
+    /// The event types that can change a record.
     static let types: Set = [
         "payment_intent.succeeded", "payment_intent.payment_failed", "payment_intent.canceled",
         "checkout.session.completed", "checkout.session.expired", "charge.updated",
@@ -18,14 +18,14 @@ enum ProviderEvent {
     /// The result of the search for a record.
     enum Found: Equatable {
         case record(RecordID)
-        /// Its metadata names a record of ours that these books do not have.
+        /// Its metadata has an id of ours that is not in this ledger.
         case missing
-        /// Somebody else's.
+        /// Not an object of this server.
         case foreign
     }
 
-    /// Finds the record: by the object's own id or its payment's, by our id in its metadata, by
-    /// the account.
+    /// Finds the record by the object's or its payment's id, then by our id in the metadata, then
+    /// by the account.
     static func record(
         of event: StripeEvent,
         in ledger: Ledger
@@ -39,7 +39,7 @@ enum ProviderEvent {
             let record = RecordID(trusted: id)
             return try await ledger.record(record) == nil ? .missing : .record(record)
         }
-        // A payout's event names its account too, whose payee is another matter.
+        // A payout's event has its account's id too, but is not about the payee.
         guard subject.kind == "account" || subject.kind == "capability" else { return .foreign }
         if let account = event.account,
             let found = try await record(ofObject: account, in: ledger)

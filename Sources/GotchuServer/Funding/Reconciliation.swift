@@ -3,25 +3,25 @@ internal import GotchuCore
 internal import Ledger
 internal import Stripe
 
-/// The comparison of the books with the provider's own account of the same money. Pure.
+/// The comparison of the ledger with Stripe's records of the same money. Pure.
 ///
-/// Both sides are a sum for each fact: the books' entries of STRIPE_BALANCE, whose step is the
-/// fact, with the sign turned, since what lies at Stripe is a negative balance here; and what
-/// Stripe's balance transactions would be booked as.
+/// Both sides are a sum for each fact. The ledger's are its entries of STRIPE_BALANCE, keyed by
+/// the transfer's step, with the sign inverted: money at Stripe is a negative balance here.
+/// Stripe's are its balance transactions, each with the fact it would be booked as.
 struct Reconciliation {
-    /// A difference, in a person's words.
+    /// A difference, described for people.
     struct Difference: Equatable {
         let fact: String
-        /// The amount by which Stripe's balance is larger for it, in minor units.
+        /// The amount by which Stripe's side is larger for this fact, in minor units.
         let effect: Int64
         let text: String
     }
 
-    /// Stripe's transactions by the facts that they are.
+    /// The sums of Stripe's transactions by fact.
     private(set) var provider: [String: Int64] = [:]
     /// The transaction of each fact.
     private(set) var lines: [String: BalanceTransaction] = [:]
-    /// The books' entries by fact.
+    /// The sums of the ledger's entries by fact.
     let books: [String: Int64]
     /// The sum of all transactions' effects on the balance.
     private(set) var net: Int64 = 0
@@ -38,7 +38,7 @@ struct Reconciliation {
         provider = provider.filter { $0.value != 0 }
     }
 
-    /// The facts of a transaction, as `Funding` names them, and their effects on the balance.
+    /// Returns a transaction's facts, named as in `Funding`, and their effects on the balance.
     static func facts(of line: BalanceTransaction) -> [(fact: String, effect: Int64)] {
         let fee = line.fee == 0 ? [] : [(line.id, -line.fee)]
         switch TransactionClass(SeenTransaction(line)) {
@@ -58,7 +58,7 @@ struct Reconciliation {
         }
     }
 
-    /// Returns what Stripe has and the books have not, or in another amount, in the order of time.
+    /// Returns the facts that are not in the ledger, or there in another amount, in time order.
     var unbooked: [Difference] {
         provider.keys.filter { books[$0] != provider[$0] }
             .sorted { (lines[$0]?.created, $0) < (lines[$1]?.created, $1) }
@@ -75,7 +75,7 @@ struct Reconciliation {
             }
     }
 
-    /// Returns the facts that the books have and Stripe has no transaction of.
+    /// Returns the facts in the ledger for which Stripe has no transaction.
     var unknown: [(fact: String, effect: Int64)] {
         books.filter { provider[$0.key] == nil }.sorted { $0.key < $1.key }
             .map { ($0.key, $0.value) }

@@ -5,13 +5,13 @@ internal import LedgerStore
 internal import ServiceProcess
 internal import Stripe
 
-/// One run of `reconcile`: reads both sides, prints what it finds, and books what it may.
+/// One run of `reconcile`: reads both sides, prints the differences, and books what is allowed.
 struct ReconciliationRun {
-    /// The readings of the balance: money moves while it is read.
+    /// The number of times both sides are read: money may move meanwhile.
     private static let tries = 5
-    /// The time between two readings, within which a running server books what was just moved.
+    /// The time between two readings, for a running server to book what has just moved.
     private static let pause: Duration = .seconds(2)
-    /// The age at which a running server has seen a transaction: it looks at what is open every 15
+    /// The age by which a running server has seen a transaction: it refreshes open records every 15
     /// minutes, and reads the list of events every ten.
     private static let lag: Duration = .seconds(1_200)
     private static let currency = Currency.usd
@@ -20,7 +20,7 @@ struct ReconciliationRun {
     let provider: StripeProvider
     /// A Boolean that is true if the platform's own transactions are booked.
     let books: Bool
-    /// A Boolean that is true if lost deposits are taken up.
+    /// A Boolean that is true if lost deposits and withdrawals are adopted.
     let adopts: Bool
     let isLive: Bool
 
@@ -90,8 +90,8 @@ struct ReconciliationRun {
         return reply
     }
 
-    /// Reads the balance's history, newest first. Lines in another currency are no part of these
-    /// books.
+    /// Reads the balance's history, newest first. Transactions in other currencies are left out:
+    /// the ledger has none.
     private func transactions(from start: Timestamp) async throws -> [BalanceTransaction] {
         let all = await provider.all(pages: StripeProvider.longList) {
             StripeCall.balanceTransactions(from: start, to: nil, after: $0)
@@ -99,15 +99,15 @@ struct ReconciliationRun {
         return try done(all).filter { $0.currency == Self.currency.rawValue }
     }
 
-    /// Both sides as they were read last.
+    /// Both sides at the last reading.
     private struct Comparison {
         /// The number of Stripe's transactions.
         let count: Int
-        /// The facts that differ, twice.
+        /// The facts that differed in two readings.
         let differences: [Reconciliation.Difference]
-        /// Those that the running server has not looked at yet, in a person's words.
+        /// Differences that the running server has not seen yet, described for people.
         let notes: [String]
-        /// −STRIPE_BALANCE, without what is under way between the two sides.
+        /// −STRIPE_BALANCE, adjusted for the differences not reported.
         let ours: Int64
         /// The sum of the transactions.
         let net: Int64
@@ -115,12 +115,12 @@ struct ReconciliationRun {
         let balance: Int64
     }
 
-    /// Compares both sides. What differs once may be under way: it must differ twice.
+    /// Compares both sides. A difference is reported if it is found twice: it may be transient.
     private func compare(_ first: [BalanceTransaction]) async throws -> Comparison {
         var lines = first
         var before: [Reconciliation.Difference]?
         for attempt in 0..<Self.tries {
-            // Nothing tells when the running server has booked what it saw.
+            // Nothing signals that the running server has booked a change.
             if attempt > 0 { try await Task.sleep(for: Self.pause) }
             let balance = total(try await done(.balance(of: nil)))
             let known = Set(lines.map(\.id))
@@ -138,7 +138,7 @@ struct ReconciliationRun {
             }
             var (differences, notes): ([Reconciliation.Difference], [String]) = ([], [])
             for difference in found where before?.contains(difference) ?? true {
-                // A fact that is booked in another amount has been looked at.
+                // A fact booked in another amount was already seen by the server.
                 if both.books[difference.fact] == nil, let line = both.lines[difference.fact],
                     let time = try await nextLook(at: line)
                 {
@@ -162,8 +162,8 @@ struct ReconciliationRun {
         throw ServerFailure(.tryAgain, "Stripe's balance changes while it is read. Run it again.")
     }
 
-    /// Returns the time by which a running server has seen a transaction of a record that the books
-    /// have; `nil` if that is past.
+    /// Returns the time by which a running server will have seen a transaction of a record in the
+    /// ledger; `nil` if that time is past or the ledger has no such record.
     private func nextLook(at line: BalanceTransaction) async throws -> Timestamp? {
         let time = line.created.advanced(by: Self.lag)
         guard let source = line.source, time > Timestamp.now else { return nil }
@@ -178,14 +178,14 @@ struct ReconciliationRun {
             .reduce(0) { $0 + $1.amount }
     }
 
-    // MARK: The books
+    // MARK: The ledger
 
     private func balance(of owner: Account.Owner) async throws -> Int64 {
         let key = Account.Key(owner, Self.currency)
         return try await store.history(of: key, .newest)?.account.balance ?? 0
     }
 
-    /// The effect of each booked fact on Stripe's balance.
+    /// Returns each booked fact's effect on Stripe's balance.
     private func booked() async throws -> [String: Int64] {
         let key = Account.Key(.house(.stripeBalance), Self.currency)
         var facts: [String: Int64] = [:]
@@ -201,8 +201,8 @@ struct ReconciliationRun {
         }
     }
 
-    /// Returns the differences among facts without a transaction: a payment that was just made has
-    /// none yet.
+    /// Returns the differences among facts without a transaction. A payment made just now has none
+    /// yet and is left out.
     private func judged(
         _ facts: [(fact: String, effect: Int64)]
     ) async throws -> [Reconciliation.Difference] {
@@ -238,7 +238,7 @@ struct ReconciliationRun {
 
     // MARK: Payees
 
-    /// Compares STRIPE_PAYOUTS with what lies at payees' accounts or is on its way from there.
+    /// Compares STRIPE_PAYOUTS with the balances of payees' accounts and their open payouts.
     private func comparePayees(_ differences: inout Int) async throws {
         var accounts: Set<String> = []
         try await store.forEach(PayeeBody.kind) { record in
@@ -262,13 +262,13 @@ struct ReconciliationRun {
         }
     }
 
-    /// The payees' money as it was read last.
+    /// The payees' money at the last reading.
     private struct PayeesMoney {
         /// −STRIPE_PAYOUTS.
         var ours: Int64 = 0
-        /// The sum of what lies at accounts or is on its way from there.
+        /// The sum of the accounts' balances and open payouts.
         var theirs: Int64 = 0
-        /// Closed accounts, and payouts that the running server has not looked at yet.
+        /// Closed accounts, and payouts that the running server has not refreshed yet.
         var notes: [String] = []
 
         var difference: Int64 { ours - theirs }
@@ -293,13 +293,13 @@ struct ReconciliationRun {
         return money
     }
 
-    /// Adds what is on its way from an account, as far as the running server can know.
+    /// Adds a payout that is on its way, or that the running server has not refreshed yet.
     private func add(_ payout: StripePayout, to money: inout PayeesMoney) async throws {
         if [.pending, .inTransit].contains(payout.status) { return money.theirs += payout.amount }
         let record = try await store.record(named: Posting.name(ofObject: payout.id))?.record
         guard let record, let time = record.dueAt, time > Timestamp.now else { return }
         let withdrawal = try Withdrawal(record)
-        // A look that was not answered does not count.
+        // A refresh without a reply does not count.
         guard withdrawal.body.silentSince == nil else { return }
         switch (withdrawal.state, payout.status) {
         case (.inTransit, .paid): money.theirs += payout.amount
@@ -314,8 +314,8 @@ struct ReconciliationRun {
 
     // MARK: Adoption
 
-    /// Takes up paid deposits whose record was lost with the books' last hours, or says nothing of
-    /// the payment.
+    /// Adopts paid deposits whose record was lost with the ledger's last hours, or has no payment
+    /// yet.
     private func adopt(_ differences: inout Int) async throws {
         let start = Timestamp.now.advanced(by: .seconds(-30 * 24 * 3_600))
         let intents = await provider.all(pages: StripeProvider.longList) {
@@ -334,7 +334,7 @@ struct ReconciliationRun {
         }
     }
 
-    /// - Throws: `ServerFailure` with the reason why it cannot be taken up.
+    /// - Throws: `ServerFailure` with the reason why it cannot be adopted.
     private func adopt(
         _ intent: PaymentIntent,
         as id: RecordID,
@@ -358,8 +358,8 @@ struct ReconciliationRun {
         Console.output("adopted\t\(intent.id) \(Reconciliation.text(intent.amount))")
     }
 
-    /// Takes up withdrawals of which Stripe has the transfer, and the books know nothing of it. The
-    /// running server then looks for it, and for its payout.
+    /// Adopts withdrawals whose transfer Stripe has and the ledger does not. The running server
+    /// then looks up the transfer and its payout.
     private func adoptTransfers(_ facts: [String], _ differences: inout Int) async throws {
         for fact in facts where fact.hasPrefix("tr_") {
             let transfer = try await done(.transfer(fact))
@@ -384,7 +384,7 @@ struct ReconciliationRun {
         }
     }
 
-    /// Reports what could not be taken up, and goes on.
+    /// Reports an adoption that failed, and continues.
     private func report(
         _ object: String,
         _ differences: inout Int,

@@ -3,7 +3,7 @@ internal import Glibc
 internal import ServiceProcess
 internal import Stripe
 
-/// The way to Stripe.
+/// The address and key for calls to Stripe.
 struct StripeAccess: Sendable {
     /// The origin of its API.
     let address: String
@@ -13,7 +13,7 @@ struct StripeAccess: Sendable {
 /// The settings of Stripe.
 struct StripeOptions: Sendable {
     let access: StripeAccess
-    /// The secrets of its webhook endpoints; empty where its calls do not arrive.
+    /// The secrets of its webhook endpoints; empty if Stripe's webhooks do not reach this server.
     let webhookSecrets: [EndpointSecret]
     let publishableKey: StripePublishableKey?
     /// This server's address for browsers.
@@ -52,7 +52,7 @@ extension ServerSettings {
         }
     }
 
-    /// The way to Stripe; `nil` without a key.
+    /// The address and key for Stripe; `nil` without a key.
     var stripeAccess: StripeAccess? {
         get throws(ServerFailure) {
             let what = "Stripe's key"
@@ -65,7 +65,7 @@ extension ServerSettings {
         }
     }
 
-    /// Throws for keys of one mode in a server of the other: test money is no money.
+    /// Throws if the key's mode is not the server's: test money has no value.
     private func requireMode(of secret: StripeSecretKey) throws(ServerFailure) {
         guard !isDevelopment || !secret.isLive else {
             throw ServerFailure(
@@ -122,7 +122,7 @@ extension ServerSettings {
         return key
     }
 
-    /// The path of a credential of the service manager's, if it gave one.
+    /// Returns the path of a service manager's credential, if there is one.
     private static func credential(_ name: String) -> String? {
         guard let folder = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"] else {
             return nil

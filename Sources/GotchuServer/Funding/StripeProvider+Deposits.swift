@@ -3,9 +3,9 @@ internal import GotchuCore
 internal import Ledger
 internal import Stripe
 
-/// Deposits at Stripe: PaymentIntents for apps, hosted Checkout for everybody else.
+/// Deposits at Stripe: PaymentIntents for apps, hosted Checkout for all others.
 extension StripeProvider {
-    /// The names in an object's metadata that say what it is ours for.
+    /// The metadata keys that link an object to our records.
     static let depositName = "gotchu_deposit"
     private static let referenceName = "gotchu_reference"
     private static let product = "Gotchu wallet"
@@ -50,9 +50,9 @@ extension StripeProvider {
         }
     }
 
-    /// Ends a payment unless it has succeeded, and tells how it is now.
+    /// Cancels a payment unless it has succeeded, and returns its state.
     func end(_ reference: DepositReference) async -> Shown {
-        // What is refused here has ended already, or is being paid: the object tells.
+        // A refusal means that it has ended or is being paid; the state read next decides.
         if let checkout = reference.checkout {
             _ = await client.send(.expireCheckout(checkout))
         } else if let intent = reference.intent {
@@ -99,7 +99,7 @@ extension StripeProvider {
         return await shown(intent, checkout: checkout, secret: checkout.url)
     }
 
-    /// Shows a payment with everything that has happened to its money.
+    /// Returns a payment with its refunds and disputes.
     private func shown(
         _ intent: PaymentIntent,
         checkout: CheckoutSession?,
@@ -144,7 +144,7 @@ extension SeenDeposit {
         )
     }
 
-    /// Makes the view of a checkout that nobody has tried to pay; `nil` if it cannot be read.
+    /// Creates the view of a checkout without a payment attempt; `nil` if it cannot be read.
     init?(_ checkout: CheckoutSession) {
         guard let amount = checkout.amount, let currency = checkout.currency,
             checkout.status == .open || checkout.status == .expired
@@ -162,7 +162,7 @@ extension SeenDeposit {
 }
 
 extension SeenDeposit.Status {
-    /// - Parameter isClosed: True if the payment's page is closed: it cannot be paid any more.
+    /// - Parameter isClosed: True if the checkout has expired: it can no longer be paid.
     fileprivate init(_ status: PaymentIntent.Status, isClosed: Bool) {
         self =
             switch status {

@@ -24,7 +24,7 @@ extension StripeProvider {
 
     func read(account: String) async -> Shown {
         let outcome = await client.send(.account(account))
-        // A closed account is not shown any more. Any other refusal is about us.
+        // A closed account can no longer be read. Any other refusal is a fault on our side.
         if case .refused(let problem) = outcome,
             ["account_invalid", "resource_missing"].contains(problem.code)
         {
@@ -45,9 +45,9 @@ extension StripeProvider {
         }
     }
 
-    /// Makes a fresh link to the pages on which a payee says who they are.
+    /// Creates a new link to Stripe's onboarding pages.
     ///
-    /// - Parameter key: One of this call alone: a link works once, so that none is repeated.
+    /// - Parameter key: A new key for each call: a link works once, so it must not be repeated.
     func link(to account: String, back: String, key: String) async -> StripeOutcome<AccountLink> {
         await client.send(
             .createAccountLink(
@@ -59,7 +59,7 @@ extension StripeProvider {
         )
     }
 
-    /// Makes a fresh link to the provider's pages for a payee who is set up.
+    /// Creates a new link to the provider's dashboard for an onboarded payee.
     func dashboardLink(of account: String, key: String) async -> StripeOutcome<AccountLink> {
         await client.send(.createLoginLink(account: account, key: CallKey(ours: key))).then {
             .done(AccountLink($0))
@@ -70,7 +70,7 @@ extension StripeProvider {
 
     func send(_ order: TransferOrder) async -> Shown {
         let call = StripeCall.createTransfer(
-            // The account may be another user's, to whom this one is linked.
+            // The destination may be the account of another user, to whom this user is linked.
             NamedAmount(order.amount, withdrawal: order.withdrawal, of: order.user),
             to: order.destination,
             group: order.withdrawal.rawValue,
@@ -86,7 +86,7 @@ extension StripeProvider {
 
     func find(_ order: TransferOrder) async -> Shown {
         let group = order.withdrawal.rawValue
-        // One that was taken back is of an earlier try.
+        // A reversed transfer belongs to an earlier attempt.
         let outcome = await search(
             { .transfers(group: group, after: $0) },
             for: { $0.amountReversed < $0.amount && $0.metadata[Self.withdrawalName] == group }
@@ -94,7 +94,7 @@ extension StripeProvider {
         return await seen(outcome) { Shown($0.map(Self.shown) ?? .absent) }
     }
 
-    /// Takes all of a transfer back, and tells how it is now.
+    /// Reverses all of a transfer, and returns its state.
     func reverse(_ order: ReversalOrder) async -> Shown {
         let call = StripeCall.createReversal(
             of: order.transfer,
@@ -104,7 +104,7 @@ extension StripeProvider {
         )
         let outcome = await client.send(call)
         let read = await read(transfer: order.transfer)
-        // Reversed by whatever try: the transfer tells.
+        // Any attempt may have reversed it: the transfer's state decides.
         if case .transfer(let seen) = read.observation, seen.reversal != nil { return read }
         return await made(outcome, orFind: { read }) { _ in read }
     }

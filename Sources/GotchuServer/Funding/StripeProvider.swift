@@ -4,26 +4,26 @@ internal import Ledger
 internal import Stripe
 
 /// The provider of deposits and payouts: makes the calls that `Funding` decides on at Stripe, and
-/// tells what they showed. It decides nothing and remembers nothing.
+/// returns the observations. It decides nothing and stores nothing.
 struct StripeProvider: Sendable {
-    /// The wait after a call that failed through a fault of ours: one try a minute.
+    /// The delay after a call that failed because of our configuration: one try a minute.
     static let misconfiguredDelay: Duration = .seconds(60)
-    /// The wait after a reply that means nothing, to a call that only reads.
+    /// The delay after a reply to a read that cannot be interpreted.
     static let unreadableDelay: Duration = .seconds(900)
-    /// The wait after too many calls, unless Stripe says a longer one.
+    /// The delay after a rate limit, unless Stripe sets a longer one.
     static let throttledDelay: Duration = .seconds(5)
-    /// The pages of a listing that are looked through.
+    /// The most pages of a listing that are searched.
     private static let pageLimit = 200
-    /// The pages of a listing of everything.
+    /// The most pages when a whole listing is read.
     static let longList = 100_000
-    /// The difference of our clock and Stripe's that a listing allows for.
+    /// The clock difference to Stripe that a listing allows for.
     static let clockDifference: Duration = .seconds(900)
 
     let client: StripeClient
     /// The server's address for browsers, to which Stripe's pages lead back.
     let site: PublicURL
 
-    /// A call's result: what it showed, and what only the payer may see.
+    /// A call's result: the observation, and the secret for the payer only.
     struct Shown: Sendable {
         let observation: Observation
         /// The client secret of a payment or the address of a checkout. Never stored, never logged.
@@ -35,7 +35,7 @@ struct StripeProvider: Sendable {
         }
     }
 
-    /// Makes a call.
+    /// Makes a call and returns its result.
     func perform(_ call: Call) async -> Shown {
         switch call {
         case .openDeposit(let order): await open(order)
@@ -55,11 +55,11 @@ struct StripeProvider: Sendable {
         }
     }
 
-    /// Returns the observation of a call that makes something.
+    /// Returns the observation of a call that creates an object.
     ///
     /// - Parameters:
-    ///   - find: Looks for the object where the key will not tell what became of it.
-    ///   - shown: The observation of what was made.
+    ///   - find: Looks for the object if a retry with the key cannot resolve the outcome.
+    ///   - shown: Returns the observation of the created object.
     func made<Reply>(
         _ outcome: StripeOutcome<Reply>,
         orFind find: () async -> Shown,
@@ -76,8 +76,8 @@ struct StripeProvider: Sendable {
         }
     }
 
-    /// Returns the observation of a call that only reads: no refusal of it says anything about
-    /// what was made.
+    /// Returns the observation of a read. A refused read says nothing about the object, so its
+    /// outcome is unknown.
     func seen<Reply>(
         _ outcome: StripeOutcome<Reply>,
         _ shown: (Reply) async -> Shown
@@ -86,7 +86,7 @@ struct StripeProvider: Sendable {
         return await shown(reply)
     }
 
-    /// Returns the observation of a call that has not told what it was to tell.
+    /// Returns the observation of a call without a usable reply.
     static func unknown<Reply>(_ outcome: StripeOutcome<Reply>) -> Observation {
         switch outcome {
         case .unknown: .unknown(after: nil)
@@ -97,13 +97,13 @@ struct StripeProvider: Sendable {
         }
     }
 
-    /// Looks through a whole listing, newest first.
+    /// Searches a whole listing, newest first.
     ///
     /// - Parameters:
-    ///   - pages: The number of pages that are read at most.
-    ///   - page: The call for the page after an object.
-    ///   - isWanted: Returns true for the object that is looked for.
-    /// - Returns: The object, `nil` if there is none, or what came instead of a page.
+    ///   - pages: The most pages to read.
+    ///   - page: Returns the call for the page after an object.
+    ///   - isWanted: Returns true for the object searched for.
+    /// - Returns: The object, `nil` if there is none, or the outcome of the page that failed.
     func search<Element: StripeObject & Identified>(
         pages: Int = pageLimit,
         _ page: (_ after: String?) -> StripeCall<StripeList<Element>>,
@@ -117,7 +117,7 @@ struct StripeProvider: Sendable {
             guard list.hasMore, let last = list.data.last else { return .done(nil) }
             after = last.id
         }
-        // More than can be looked through: nothing is said to be absent.
+        // The listing is longer than the limit, so the object cannot be said to be absent.
         return .throttled(retryAfter: Self.unreadableDelay)
     }
 
@@ -136,7 +136,7 @@ struct StripeProvider: Sendable {
 }
 
 extension CallKey {
-    /// Makes a key of one of our own, which are short ASCII.
+    /// Creates an idempotency key from one of our own, which are short ASCII.
     init(ours text: String) {
         guard let key = CallKey(text) else {
             preconditionFailure("our keys are visible ASCII")

@@ -4,23 +4,23 @@ internal import Hummingbird
 internal import Ledger
 internal import Stripe
 
-/// `POST /api/webhooks/stripe`: a bell. What has happened is looked up, so that no call of this
-/// address can say anything that is not so; its signature keeps strangers from ringing. Nobody is
-/// limited here: strangers who forge calls would shut Stripe out.
+/// `POST /api/webhooks/stripe`. An event only triggers a refresh: state is read from Stripe, so
+/// that a forged event cannot change anything. The signature keeps others from triggering it. There
+/// is no rate limit: forged calls would use it up and shut Stripe out.
 struct StripeWebhook: Sendable {
     static let path = "/api/webhooks/stripe"
     /// The largest body, in bytes.
     static let bodyLimit = 512 * 1024
 
     let ledger: Ledger
-    /// The provider; `nil` without one.
+    /// The provider; `nil` if there is none.
     let stripe: StripeWork?
 
     @Sendable func ring(_ request: Request, _ context: ServerContext) async throws -> Response {
         guard let stripe, !stripe.options.webhookSecrets.isEmpty else {
             throw Problem.fundingNotConfigured
         }
-        // The raw body: the signature is of these bytes.
+        // The raw body: the signature covers these bytes.
         let body = [UInt8](
             buffer: try await request.wholeBody(limit: Self.bodyLimit)
         )
@@ -40,7 +40,7 @@ struct StripeWebhook: Sendable {
             )
         }
         guard let event = StripeEvent(body) else {
-            // Stripe would send it again for days.
+            // An error status would make Stripe resend it for days.
             stripe.metrics.rang("", "unreadable")
             return try Self.received("")
         }
@@ -48,9 +48,9 @@ struct StripeWebhook: Sendable {
         return try Self.received(event.id)
     }
 
-    /// Rings for the event's record.
+    /// Queues the event's record for a refresh.
     ///
-    /// - Throws: If the books cannot be read: Stripe comes again.
+    /// - Throws: If the ledger cannot be read: Stripe then resends the event.
     private func outcome(of event: StripeEvent, at stripe: StripeWork) async throws -> String {
         guard event.isLive == stripe.isLive else { return "other_mode" }
         guard ProviderEvent.types.contains(event.type) else { return "ignored" }

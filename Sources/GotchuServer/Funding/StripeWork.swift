@@ -8,9 +8,9 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Stripe
 
-/// Stripe as this server uses it: the work that callers wait for, and that which goes on by itself.
+/// Stripe as this server uses it: calls that requests wait for, and the background work.
 struct StripeWork: Sendable {
-    /// The time that a page waits for news.
+    /// The time that a request waits for a refresh.
     private static let patience: Duration = .seconds(2)
 
     let options: StripeOptions
@@ -22,7 +22,7 @@ struct StripeWork: Sendable {
     private let ticketKey: SymmetricKey
     private let payouts: PayoutTerms
 
-    /// - Parameter payouts: The server's terms, which commands beside it have too.
+    /// - Parameter payouts: The payout terms, stored in the ledger so that commands use them too.
     init(
         _ options: StripeOptions,
         _ payouts: PayoutTerms,
@@ -71,19 +71,19 @@ struct StripeWork: Sendable {
         return [HTTPClientService(client: http), worker]
     }
 
-    /// A Boolean that is true with real money.
+    /// A Boolean that is true if the key moves real money.
     var isLive: Bool { options.access.secret.isLive }
-    /// The key with which apps show the provider's form.
+    /// The key with which apps show the provider's payment form.
     var publishableKey: String? { options.publishableKey?.text }
 
-    /// The origins of its pages, to which people are sent.
+    /// The origins of the Stripe pages to which users are redirected.
     var sites: [String] {
         let address = options.access.address
         return address == StripeClient.address
             ? ["https://checkout.stripe.com", "https://connect.stripe.com"] : [address]
     }
 
-    /// Makes the calls that a new deposit needs, as `drive` does.
+    /// Makes the calls that a new deposit needs, like `drive`, and measures their time.
     func open(_ deposit: RecordID) async -> String? {
         let start = MonotonicTime.now
         let secret = await drive(deposit)
@@ -91,20 +91,20 @@ struct StripeWork: Sendable {
         return secret
     }
 
-    /// Has records looked at, and waits for that no longer than a page may.
+    /// Refreshes records, and waits for it at most as long as a request may.
     func refresh(_ records: [RecordID]) async {
         guard looks.gate.isOpen else { return }
         await bells.look(at: records, within: Self.patience)
     }
 
-    /// Makes the calls that a record needs now, until none is left or one has no answer.
+    /// Makes the calls that a record needs now, until none is left or one gets no reply.
     ///
-    /// - Returns: The client secret or the page's address that came last, if one did.
+    /// - Returns: The client secret or page address of the last call, if it returned one.
     func drive(_ record: RecordID) async -> String? {
         do {
             return try await looks.look(at: record)?.secret
         } catch {
-            // The worker makes it good; the caller sees the record as it is.
+            // The worker retries it; the caller sees the stored state.
             logger.info(
                 "A look at a deposit, a withdrawal or a payee failed.",
                 metadata: ["record": "\(record)", "error": "\(error)"]
@@ -113,9 +113,9 @@ struct StripeWork: Sendable {
         }
     }
 
-    /// Makes a fresh link to the pages on which a payee says who they are.
+    /// Creates a new link to the provider's onboarding pages.
     ///
-    /// - Parameter ticket: The ticket that opens it; `nil` for a login.
+    /// - Parameter ticket: The payee's ticket; `nil` for a logged-in user.
     /// - Returns: The link, or a problem: 502 or 503.
     func link(
         of account: String,
@@ -127,7 +127,7 @@ struct StripeWork: Sendable {
         return Self.reply(to: await looks.link(to: account, back: next.path(by: ticketKey)))
     }
 
-    /// Makes a fresh link to the pages on which a payee who is set up changes the bank account.
+    /// Creates a new link to the pages on which an onboarded payee changes the bank account.
     ///
     /// - Returns: The link, or a problem: 502 or 503.
     func dashboardLink(of account: String) async -> Result<ConnectLinkReply, Problem> {
@@ -149,12 +149,12 @@ struct StripeWork: Sendable {
     }
 }
 
-/// Ends the HTTP client with the server.
+/// Shuts the HTTP client down with the server.
 private struct HTTPClientService: Service {
     let client: HTTPClient
 
     func run() async throws {
-        // Also if another service has failed: released before, a client ends the program.
+        // Also if another service failed: a client released without a shutdown stops the program.
         try? await gracefulShutdown()
         try await client.shutdown()
     }

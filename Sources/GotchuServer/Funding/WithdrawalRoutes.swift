@@ -4,7 +4,7 @@ internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 
-/// The routes by which payees empty their wallets.
+/// The routes with which payees withdraw money from their wallets.
 struct WithdrawalRoutes: Sendable {
     let desk: FundingDesk
     let authentication: CallerAuthentication

@@ -12,9 +12,9 @@ extension LedgerReads {
     }
 }
 
-/// The part of a wallet that may be withdrawn, and by whom without the operator's release.
+/// The part of a wallet that may be withdrawn, and if a withdrawal needs the operator's release.
 struct WithdrawalTerms: Sendable {
-    /// The oldest entries among which a payee's first sales are looked for.
+    /// The number of oldest entries that are searched for a payee's first sales.
     private static let entryLimit = 1_000
 
     let reads: any LedgerReads
@@ -24,8 +24,8 @@ struct WithdrawalTerms: Sendable {
         Account.Key(.user(user), FundingDesk.currency)
     }
 
-    /// Returns a user's account with its credits that are too young to be withdrawn. What came back
-    /// from a bank is not: it was old enough before.
+    /// Returns a user's account, and its credits that are too recent to be withdrawn. Money that a
+    /// bank returned does not count as recent: it was old enough before.
     ///
     /// - Throws: `unknownUser` if there is no such account.
     func hold(
@@ -50,7 +50,7 @@ struct WithdrawalTerms: Sendable {
         return (found.account, hold)
     }
 
-    /// Returns the parts of a user's wallet for a withdrawal.
+    /// Returns the available, held and owed parts of a user's wallet.
     ///
     /// - Throws: `unknownUser` if there is no such account.
     func withdrawable(
@@ -67,9 +67,9 @@ struct WithdrawalTerms: Sendable {
         )
     }
 
-    /// Settles what a user owes from the wallet, before something is withdrawn.
+    /// Settles a user's debt from the wallet before a withdrawal.
     ///
-    /// - Parameter submit: Carries the command out.
+    /// - Parameter submit: Submits the command.
     func settle(
         _ user: UserID,
         _ submit: (SettleDebt) async throws -> Int64
@@ -78,7 +78,7 @@ struct WithdrawalTerms: Sendable {
         _ = try await submit(SettleDebt(user, in: FundingDesk.currency))
     }
 
-    /// Returns true for a payee who has too few sales that are old enough.
+    /// Returns true for an unreleased payee with too few sales that are old enough.
     func needsRelease(_ user: UserID, _ source: FundingSource) async throws -> Bool {
         guard source != .mint, payouts.firstSales > 0 else { return false }
         if let payee = try await payee(of: user), payee.body.isReleased { return false }
@@ -96,12 +96,12 @@ struct WithdrawalTerms: Sendable {
         return sales < payouts.firstSales
     }
 
-    /// A user's payee; `nil` without one.
+    /// Returns a user's payee; `nil` without one.
     func payee(of user: UserID) async throws -> Payee? {
         try await reads.record(Payee.id(of: user)).map { try Payee($0) }
     }
 
-    /// The payee to whose account a user's withdrawals are paid; `nil` without one.
+    /// Returns the payee to whose account a user's withdrawals are paid; `nil` without one.
     func paidPayee(of user: UserID) async throws -> Payee? {
         guard let payee = try await payee(of: user) else { return nil }
         guard let other = payee.body.payeeOf else { return payee }

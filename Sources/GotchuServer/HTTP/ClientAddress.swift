@@ -1,7 +1,7 @@
 internal import NIOCore
 
-/// An address as limits count it: IPv4, or an IPv6 network of 64 bits, since one subscriber has all
-/// of those.
+/// An address for rate limits: IPv4, or an IPv6 network of 64 bits, because one subscriber has all
+/// of its addresses.
 struct ClientAddress: Hashable, Sendable {
     private let bytes: [UInt8]
     private let isLoopbackV6: Bool
@@ -24,7 +24,7 @@ struct ClientAddress: Hashable, Sendable {
         self.init(address)
     }
 
-    /// A Boolean that is true if it is this machine.
+    /// A Boolean that is true for a loopback address.
     var isLoopback: Bool { bytes.count == 4 ? bytes[0] == 127 : isLoopbackV6 }
 
     init(v4 address: [UInt8]) {
@@ -32,7 +32,7 @@ struct ClientAddress: Hashable, Sendable {
         isLoopbackV6 = false
     }
 
-    /// Unwraps `::ffff:a.b.c.d`, the address of an IPv4 client on a socket for both.
+    /// Unwraps `::ffff:a.b.c.d`, the address of an IPv4 client on a dual-stack socket.
     init(v6 address: [UInt8]) {
         let isMapped = address.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
         bytes = Array(isMapped ? address.suffix(4) : address.prefix(8))

@@ -8,35 +8,35 @@ internal import NIOHTTP1
 internal import NIOHTTPTypesHTTP1
 internal import Synchronization
 
-/// A client's HTTP/1.1 connection. It receives a request whole, has it answered on the connection's
-/// own thread, and then turns to the next one. No handler blocks: waits for the disk are on the
-/// ledger's own threads.
+/// A client's HTTP/1.1 connection. It receives a whole request, has it answered on the connection's
+/// event loop, and then handles the next one. No handler blocks: the ledger waits for the disk on
+/// its own threads.
 ///
-/// A request names one host (RFC 9112, 3.2), waits for permission to send its body if it says so
-/// (RFC 9110, 10.1.1), and may be the last of its connection (RFC 9112, 9.3), as each of HTTP/1.0
-/// is. A request that breaks these rules, or is not HTTP, is answered with a problem document in
-/// its turn, and the connection ends, because the beginning of the next request is unknown. It also
-/// ends if a client takes too long to send a request, even byte by byte, and if its address has too
-/// many connections.
+/// A request has one host (RFC 9112, 3.2), may wait for 100 Continue before its body (RFC 9110,
+/// 10.1.1), and may be the last of its connection (RFC 9112, 9.3), as every HTTP/1.0 request is.
+/// A request that breaks these rules, or is not HTTP, gets a problem document in its turn, and the
+/// connection is closed, because the start of the next request is unknown. It is also closed if a
+/// client takes too long to send a request, even byte by byte, and if its address has too many
+/// connections.
 final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = Never
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// The time for a first request's head, from the connection's beginning.
+    /// The timeout for the first request's head, from the start of the connection.
     private static let headLimit: TimeAmount = .seconds(10)
-    /// The time for a body, from the end of its head.
+    /// The timeout for a body, from the end of its head.
     private static let bodyLimit: TimeAmount = .seconds(20)
-    /// The time between an answer and the end of the next request's head.
+    /// The timeout from a reply to the end of the next request's head.
     private static let idleLimit: TimeAmount = .seconds(60)
-    /// The pieces in which a body may come: each takes the loop's time, however small it is.
+    /// The most pieces of a body: each costs time on the event loop, however small it is.
     private static let pieceLimit = 4_096
     private static let date = Mutex((second: Int64.min, text: ""))
 
     private enum Input {
         case part(HTTPServerRequestPart)
         case failure(HTTPParserError)
-        /// The client sends no more.
+        /// The client has closed its side.
         case end
     }
 
@@ -51,18 +51,18 @@ final class HTTPConnection: ChannelDuplexHandler {
     private let front: HTTPFront
     private let executor: LoopExecutor
     private var phase = Phase.idle
-    /// The pieces of the present request's body so far.
+    /// The number of body pieces received for the current request.
     private var pieceCount = 0
     /// Input received while a request is answered. Nothing more is read until it has been
     /// processed.
     private var waiting = CircularBuffer<Input>(initialCapacity: 0)
     private var isReadHeld = false
-    /// True while queued input is processed: an answer may be ready at once, and the next one too.
+    /// True while queued input is processed: replies may be ready at once, and must not recurse.
     private var isCatchingUp = false
-    /// True if no request follows the present one.
+    /// True if no request follows the current one.
     private var isLast = false
-    /// True if the client asked for another protocol (Upgrade, CONNECT): the decoder would keep all
-    /// that follows.
+    /// True if the client requested another protocol (Upgrade, CONNECT): the decoder would buffer
+    /// all that follows.
     private var isUpgrade = false
     private var isStopping = false
     private var isInputClosed = false
@@ -70,7 +70,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var stream: (any ReplyStream)?
     private var address: ClientAddress?
     private var deadline = NIODeadline.distantFuture
-    /// The timer. It fires no later than the deadline, which has usually moved on by then.
+    /// The timer. It fires no later than the deadline, which has usually been extended by then.
     private var alarm: (task: Scheduled<Void>, time: NIODeadline)?
 
     init(_ front: HTTPFront, on loop: any EventLoop) {
@@ -108,7 +108,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         receive(.part(unwrapInboundIn(data)), context)
     }
 
-    /// Starts the body's deadline: most requests come in one piece and need none.
+    /// Starts the body's deadline. Most requests arrive in one piece and need none.
     func channelReadComplete(context: ChannelHandlerContext) {
         if case .reading = phase, deadline == .distantFuture { limit(Self.bodyLimit, context) }
     }
@@ -121,7 +121,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch error {
         case let error as HTTPParserError: receive(.failure(error), context)
-        // Bytes after those that could not be parsed.
+        // Bytes that follow those that could not be parsed.
         case is ByteToMessageDecoderError: break
         default: context.close(promise: nil)
         }
@@ -141,13 +141,13 @@ final class HTTPConnection: ChannelDuplexHandler {
         writeStream(context)
     }
 
-    /// Ends the connection after the current reply; an incomplete request gets none.
+    /// Closes the connection after the current reply; an incomplete request gets none.
     private func stop(_ context: ChannelHandlerContext) {
         (isLast, isStopping) = (true, true)
         waiting.removeAll()
         switch phase {
         case .idle, .reading: close(context)
-        // A stream was ended before: a client that is still connected does not read.
+        // Streams have been ended before: a client still connected does not read.
         case .answering: if stream != nil { context.close(promise: nil) }
         case .over: if isOutputClosed { context.close(promise: nil) }
         }
@@ -170,8 +170,7 @@ final class HTTPConnection: ChannelDuplexHandler {
             phase = .over  // For the moment: so that the body is not copied.
             if body.readableBytes == 0 { body = piece } else { body.writeBuffer(&piece) }
             phase = .reading(head, body)
-            // The rest is not waited for: the handler that reads the body reports that it is too
-            // large.
+            // The rest is not read: the handler that reads the body reports that it is too large.
             if body.readableBytes > Request.bodyLimit(of: head.uri) {
                 isLast = true
                 answer(head, body, context)
@@ -194,14 +193,14 @@ final class HTTPConnection: ChannelDuplexHandler {
         phase = .reading(head, ByteBuffer())
         let isOld = head.version == .http1_0
         if isOld || !head.isKeepAlive { isLast = true }
-        // The decoder has checked for digits: a value that does not fit an Int is too large.
+        // The decoder has checked for digits, so a value that does not fit an Int is too large.
         if let length = head.headers.first(name: "Content-Length"),
             Int(length) ?? .max > Request.bodyLimit(of: head.uri)
         {
             isLast = true
             return answer(head, ByteBuffer(), context)
         }
-        // A client that gets no permission sends its body after a while.
+        // A client that gets no 100 Continue sends its body after a while.
         if !isOld, Self.expectsContinue(head) {
             let permission = HTTPResponseHead(version: .http1_1, status: .continue)
             context.writeAndFlush(wrapOutboundOut(.head(permission)), promise: nil)
@@ -234,10 +233,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     // MARK: Replies
 
     private func write(_ reply: BegunReply, _ context: ChannelHandlerContext) {
-        // The connection was closed meanwhile.
+        // The connection has been closed meanwhile.
         guard case .answering(let version) = phase else { return }
         var head = HTTPResponseHead(reply.head)
-        // An answer has the version of its request: HTTP/1.0 has no chunks.
+        // A reply has the version of its request: HTTP/1.0 has no chunked encoding.
         head.version = version
         head.headers.add(name: "Date", value: Self.now)
         head.headers.add(name: "Server", value: Server.name)
@@ -249,7 +248,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard let stream = reply.stream else { return end(context) }
         self.stream = stream
         context.flush()
-        // Writing to a client that has gone ends the stream.
+        // A write to a disconnected client ends the stream.
         guard self.stream != nil else { return }
         let loop = context.eventLoop
         let bound = NIOLoopBound((self, context), eventLoop: loop)
@@ -261,8 +260,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         }
     }
 
-    /// Writes the stream's next pieces. Back-pressure: a slow reader gets no more until there is
-    /// room.
+    /// Writes the stream's next pieces. Back-pressure: nothing is written while the channel is not
+    /// writable.
     private func writeStream(_ context: ChannelHandlerContext) {
         while context.channel.isWritable, let piece = stream?.next() {
             switch piece {
@@ -298,7 +297,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
-        // There is no client left to answer.
+        // The client has disconnected.
         guard context.channel.isActive else { return phase = .over }
         (phase, isLast) = (.answering(.http1_1), true)
         var problem = problem
@@ -316,8 +315,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         write(BegunReply(head: head, bytes: reply.body), context)
     }
 
-    /// Closes our side once everything is written, and the other side a while later: closing while
-    /// the client is still sending would reset the connection, and lose the answer.
+    /// Closes our side once everything is written, and the other side a while later: closing both
+    /// while the client is still sending would reset the connection and lose the reply.
     private func close(_ context: ChannelHandlerContext) {
         (phase, deadline) = (.over, .distantFuture)
         waiting.removeAll()
@@ -332,7 +331,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         if isReadHeld { read(context: context) }
     }
 
-    /// Closes the connection unless the deadline moves on before `time` is over.
+    /// Sets the deadline: the connection is closed after `time` unless the deadline is changed.
     private func limit(_ time: TimeAmount, _ context: ChannelHandlerContext) {
         deadline = .now() + time
         if let alarm, alarm.time <= deadline { return }
@@ -361,16 +360,16 @@ final class HTTPConnection: ChannelDuplexHandler {
         )
     }
 
-    /// Returns true if the request names exactly one host: a proxy before us and this server could
-    /// read two of them differently. HTTP/1.0 has none.
+    /// Returns true if the request has exactly one host: this server and a proxy in front of it
+    /// might each use another of two. An HTTP/1.0 request may have none.
     private static func namesItsHost(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["Host"]
         return hosts.allSatisfy { $0.utf8.allSatisfy(isOfHost) }
             && (hosts.count == 1 || hosts.isEmpty && head.version == .http1_0)
     }
 
-    /// Returns true for a byte that a host with its port may contain (RFC 3986, 3.2.2); false for
-    /// any that would end them.
+    /// Returns true for a byte allowed in a host with its port (RFC 3986, 3.2.2); false for one
+    /// that would end it.
     private static func isOfHost(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && !#"/?#@\"<>"#.utf8.contains(byte)
     }

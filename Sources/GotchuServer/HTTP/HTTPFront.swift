@@ -5,13 +5,13 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Sets up the connections of a server and their responder.
+/// Sets up a server's connections and passes their requests to the responder.
 struct HTTPFront: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         let channel: any Channel
     }
 
-    /// The limits of a head. Our requests have a dozen short header fields; the longest is a token.
+    /// The limits of a head. Our requests have a dozen short header fields; a token is longest.
     static let heads = {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = 16 * 1024
@@ -19,8 +19,8 @@ struct HTTPFront: ServerChildChannel {
         limits.maxHeaderFieldCount = 100
         return limits
     }()
-    /// The read buffers. A connection keeps its buffer for the next request. Most requests fit, and
-    /// with so many open streams twice as much would matter; for a long body it grows.
+    /// The read buffers. A connection keeps its buffer for the next request. Most requests fit.
+    /// Twice the size would cost much memory with many open streams; for a long body it grows.
     private static let reading = AdaptiveRecvByteBufferAllocator(
         minimum: 1_024,
         initial: 1_024,
@@ -31,7 +31,7 @@ struct HTTPFront: ServerChildChannel {
     let connections: ConnectionCounter
     let metrics: RequestMetrics
     let logger: Logger
-    /// The time for which a client may read nothing while data waits for it.
+    /// The time for which a client may read nothing while data is waiting to be sent.
     var writeLimit = WriteDeadline.usualLimit
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -58,7 +58,7 @@ struct HTTPFront: ServerChildChannel {
         }
     }
 
-    /// Returns the reply to a request, with the part of its body that is known at once.
+    /// Returns the reply to a request, with the part of its body that is available at once.
     func reply(to request: Request, on channel: any Channel) async -> BegunReply {
         do {
             let response = try await responder(request, channel)
@@ -72,15 +72,15 @@ struct HTTPFront: ServerChildChannel {
     }
 }
 
-/// A reply whose body may continue.
+/// A reply whose body may continue as a stream.
 struct BegunReply: Sendable {
     let head: HTTPResponse
     var bytes = ByteBuffer()
     var stream: (any ReplyStream)?
 }
 
-/// The rest of a body, produced over time. It needs no task: ten thousand of them may wait for
-/// hours.
+/// The rest of a body, produced over time. It uses no task, because ten thousand streams may be
+/// open for hours.
 protocol ReplyStream: Sendable {
     /// Sets the callback for new pieces; it is called on any thread.
     func listen(_ bell: @escaping @Sendable () -> Void)

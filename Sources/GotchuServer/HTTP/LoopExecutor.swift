@@ -8,8 +8,8 @@ final class LoopExecutor: TaskExecutor {
         self.loop = loop
     }
 
-    /// Enqueues a job. A queued job keeps the executor alive until it has run: the connection may
-    /// have ended by then.
+    /// Enqueues a job. A queued job keeps the executor alive until it has run, because the
+    /// connection may be gone by then.
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }

@@ -6,13 +6,12 @@ internal import Ledger
 internal import Logging
 internal import ServiceProcess
 
-/// Outermost: names each request, turns whatever was thrown into a problem document, and logs.
+/// The outermost middleware: gives each request an id, turns errors into problem documents, logs.
 struct Problems: RouterMiddleware {
-    /// The longest id of a client's that is adopted as the request's id; it must also be safe in a
-    /// log.
+    /// The longest client-supplied request id that is accepted; it must also be safe in a log.
     private static let longestRequestID = 64
     private static let retryAfterSeconds = 1
-    /// A throttle for each code: frequent failures must not hide rare ones.
+    /// A throttle for each code, so that frequent failures do not hide rare ones.
     private static let ledgerFailures = Dictionary(
         uniqueKeysWithValues: LedgerError.Code.allCases.map { ($0, LogThrottle()) }
     )
@@ -21,7 +20,7 @@ struct Problems: RouterMiddleware {
     private let tokens: Tokens
     /// The proxies whose `X-Forwarded-For` is trusted.
     private let proxies: Set<ClientAddress>
-    /// A Boolean that is true if browsers are sent pages.
+    /// A Boolean that is true if browsers get web pages.
     private let hasPages: Bool
 
     init(metrics: RequestMetrics, tokens: Tokens, options: ServerOptions) {
@@ -57,7 +56,7 @@ struct Problems: RouterMiddleware {
                 ? Self.page(about: error, request, context)
                 : try Self.reply(to: error, named: context.requestID, context.log).response
         }
-        // The client would take a body for the answer to its next request.
+        // A client would read a body as the reply to its next request.
         if request.method == .head { response = response.createHeadResponse() }
         let route = context.endpointPath
         metrics.took(.now - start, on: route)
@@ -72,9 +71,9 @@ struct Problems: RouterMiddleware {
         for field in note.headers { headers[field.name] = field.value }
     }
 
-    /// Counts an answer, and logs it if every request is logged.
+    /// Counts a reply, and logs it at the debug level.
     ///
-    /// - Parameter route: The router's pattern; `nil` for an unknown address.
+    /// - Parameter route: The router's pattern; `nil` if no route matches.
     func record(
         _ status: HTTPResponse.Status,
         to head: HTTPRequest,
@@ -94,26 +93,26 @@ struct Problems: RouterMiddleware {
         )
     }
 
-    /// Returns the last address of X-Forwarded-For: the one that the proxy itself has seen. Those
-    /// before it come from the client.
+    /// Returns the last address of X-Forwarded-For, which the proxy itself added. Earlier ones were
+    /// sent by the client.
     private static func forwarded(_ request: Request) -> ClientAddress? {
         request.headers[values: .forwardedFor].last?.split(separator: ",").last
             .flatMap { ClientAddress($0.filter { $0 != " " }) }
     }
 
-    /// The problem document for an error.
+    /// Returns the problem document for an error.
     static func reply(
         to error: any Error,
         named requestID: String,
         _ logger: Logger
     ) throws -> WholeReply {
         var refused = refused(error, logger)
-        // A remembered refusal keeps the id of the request that it was first given to.
+        // A stored refusal keeps the id of the request that it was first given to.
         if refused.problem.requestID == nil { refused.problem.requestID = requestID }
         return try Reply.problem(refused.problem, headers: refused.headers)
     }
 
-    /// The page about an error.
+    /// Returns the web page for an error.
     private static func page(
         about error: any Error,
         _ request: Request,
@@ -131,8 +130,8 @@ struct Problems: RouterMiddleware {
         return response
     }
 
-    /// The sentence of a page whose database does not answer. It claims nothing about a form: this
-    /// one, or the same before, may have been carried out.
+    /// Returns the sentence of a page shown when the database fails. It claims nothing about a
+    /// form: this one, or an earlier copy of it, may have been carried out.
     private static func unreachable(_ request: Request) -> String {
         let end =
             if WebPath.isResult(request.uri.path) {
@@ -145,7 +144,7 @@ struct Problems: RouterMiddleware {
         return "The books cannot be reached just now. \(end)"
     }
 
-    /// Translates an error into the caller's reply; what the caller must not see is logged.
+    /// Translates an error into the caller's reply; details not meant for the caller are logged.
     static func refused(
         _ error: any Error,
         _ logger: Logger
@@ -158,7 +157,7 @@ struct Problems: RouterMiddleware {
         case let error as HTTPError:
             return (problem(for: error), error.headers)
         case let error as LedgerError:
-            // While the database is away every request fails; unknown outcomes are always logged.
+            // While the database is down every request fails; unknown outcomes are always logged.
             let throttle = error.code == .unknownOutcome ? nil : ledgerFailures[error.code]
             logger.log(
                 level: throttle?.level(.warning) ?? .warning,
@@ -182,7 +181,7 @@ struct Problems: RouterMiddleware {
         }
     }
 
-    /// Translates the router's own refusals.
+    /// Translates the router's errors.
     private static func problem(for error: HTTPError) -> Problem {
         switch error.status {
         case .notFound: Problem(.notFound, detail: "There is nothing at this address.")
@@ -209,7 +208,7 @@ struct Problems: RouterMiddleware {
 }
 
 extension LedgerError {
-    /// The failure for a user whom the ledger has lost; the next call inserts the user again.
+    /// The failure for a user that the ledger has lost; the next call inserts the user again.
     fileprivate static let lostUser = LedgerError(
         .tryAgain,
         "The books have lost a user of the issuer's."
@@ -219,7 +218,7 @@ extension LedgerError {
 extension Problem {
     static let unknownUser = Refusal(.unknownUser).problem
 
-    /// - Parameter limit: In bytes.
+    /// - Parameter limit: The largest body, in bytes.
     static func tooLarge(_ limit: Int) -> Problem {
         Problem(.contentTooLarge, detail: "A body may have at most \(limit / 1024) KiB.")
     }
@@ -235,7 +234,7 @@ extension HTTPField.Name {
     static let lastEventID = known("Last-Event-ID")
     static let stripeSignature = known("Stripe-Signature")
 
-    /// Returns a header's name, made once each: checking and lowercasing a name takes a while.
+    /// Returns a header's name. Stored as constants, because validating a name takes a while.
     static func known(_ name: String) -> HTTPField.Name {
         guard let field = HTTPField.Name(name) else {
             preconditionFailure("a constant header name is valid")

@@ -1,10 +1,10 @@
 internal import GotchuAPI
 internal import Hummingbird
 
-/// The parameters of a query, each taken by name; unknown ones are refused.
+/// The parameters of a query, each read by name; unknown ones are refused.
 struct QueryParameters {
     /// Names of parameters that would select a wallet. Only the token selects one, so these are
-    /// refused: a caller who asks for another user's wallet must not get their own.
+    /// refused: a caller who requests another user's wallet must not get their own.
     private static let ownerNames: Set = ["user", "user_id", "userid", "wallet", "wallet_id"]
 
     private var values: [String: String] = [:]
@@ -13,7 +13,7 @@ struct QueryParameters {
         self.values = values
     }
 
-    /// - Throws: A problem: 403 for a user's name, 400 for a parameter that comes twice.
+    /// - Throws: A problem: 403 for a parameter that names a user, 400 for a repeated parameter.
     init(_ request: Request) throws(Problem) {
         for (name, value) in request.uri.queryParameters {
             let name = String(name)
@@ -31,7 +31,7 @@ struct QueryParameters {
         values.removeValue(forKey: name)
     }
 
-    /// Returns a whole number in a range, in plain digits; `nil` if it is absent.
+    /// Returns an integer in a range, from digits without leading zeros; `nil` if it is absent.
     mutating func integer(
         _ name: String,
         in range: ClosedRange<Int64>
@@ -47,7 +47,7 @@ struct QueryParameters {
         return value
     }
 
-    /// Refuses parameters that were not taken.
+    /// Refuses parameters that were not read.
     consuming func end() throws(Problem) {
         guard let name = values.keys.min() else { return }
         throw .invalid("The parameter \(name.prefix(64)) is not known here.")

@@ -5,7 +5,7 @@ internal import Hummingbird
 internal import Ledger
 internal import NIOCore
 
-/// Replies in JSON. Members are sorted, so that the same reply is always the same bytes.
+/// JSON replies. Members are sorted, so that equal replies have equal bytes.
 enum Reply {
     static let problemType = "application/problem+json"
 
@@ -34,9 +34,9 @@ enum Reply {
         )
     }
 
-    /// Renders the reply to a command with a key: a remembered answer has the same bytes each time.
+    /// Renders the reply to a command with an idempotency key. Replays have the same bytes.
     ///
-    /// - Parameter isRepeated: True if what was asked for had been done before, with any key.
+    /// - Parameter isRepeated: True if the same was already done before, with any key.
     static func answer<Outcome>(
         _ answer: CommandReply<Outcome>,
         isRepeated: Bool = false,
@@ -71,7 +71,7 @@ enum Reply {
     }
 }
 
-/// A reply whose whole body is known, for this caller alone (`Cache-Control: no-store`).
+/// A reply whose whole body is known; not to be cached (`Cache-Control: no-store`).
 struct WholeReply: Sendable {
     let status: HTTPResponse.Status
     var headers: HTTPFields

@@ -3,19 +3,19 @@ internal import Hummingbird
 internal import NIOCore
 
 extension Request {
-    /// The largest body that is read.
+    /// The largest body that is read, in bytes.
     static let bodyLimit = 64 * 1024
 
-    /// Returns the largest body, in bytes, of a request to an address.
+    /// Returns the largest body, in bytes, for a request target.
     ///
-    /// - Parameter target: A request's target, as in its first line.
+    /// - Parameter target: The target in the request line.
     static func bodyLimit(of target: String) -> Int {
         target == StripeWebhook.path ? StripeWebhook.bodyLimit : bodyLimit
     }
 
     /// Parses a JSON body.
     ///
-    /// - Throws: A problem: 415 for another type, 413 for too much, 400 for anything malformed.
+    /// - Throws: A problem: 415 for another type, 413 if it is too large, 400 if it is malformed.
     consuming func fields() async throws -> JSONFields {
         guard hasJSONBody else {
             throw Problem(
@@ -34,12 +34,12 @@ extension Request {
         return try JSONFields(Array(try await wholeBody().readableBytesView))
     }
 
-    /// Returns the body once all of it has arrived.
+    /// Returns the body once all of it is received.
     ///
     /// - Parameter limit: The largest body that is read, in bytes.
-    /// - Throws: A problem: 413 for too much, 400 if it breaks off.
+    /// - Throws: A problem: 413 if it is too large, 400 if it is incomplete.
     func wholeBody(limit: Int = bodyLimit) async throws -> ByteBuffer {
-        // The decoder has checked for digits: a value that does not fit an Int is too large.
+        // The decoder has checked for digits, so a value that does not fit an Int is too large.
         if let length = headers[.contentLength], Int(length) ?? .max > limit {
             throw Problem.tooLarge(limit)
         }
@@ -48,7 +48,7 @@ extension Request {
         } catch is NIOTooManyBytesError {
             throw Problem.tooLarge(limit)
         } catch {
-            // The client has gone, or took too long: no failure of ours.
+            // The client disconnected or took too long: not a failure of the server.
             throw Problem.invalid("The body did not come whole.")
         }
     }

@@ -6,7 +6,7 @@ internal import Hummingbird
 internal import Ledger
 
 extension Request {
-    /// Returns the key that a call which moves money must carry.
+    /// Returns the idempotency key, which a request that moves money must have.
     func idempotencyKey() throws(Problem) -> IdempotencyKey {
         guard let header = headers[.idempotencyKey] else {
             throw Problem(
@@ -72,7 +72,7 @@ extension Fingerprint {
         ])
     }
 
-    /// The fingerprint of a call of contests.
+    /// The fingerprint of a contest command.
     static func contest(_ command: String, _ parameters: [String]) -> Self {
         Self(["contests", command] + parameters)
     }
@@ -81,8 +81,8 @@ extension Fingerprint {
         self.init(["\(call)", "\(session)"] + amounts.map { $0.map { "\($0)" } ?? "-" })
     }
 
-    /// Computes the fingerprint from the parsed values, not from the bytes: another order of
-    /// members is the same request.
+    /// Computes the fingerprint from the parsed values, not the bytes: requests that differ only in
+    /// the order of members are equal.
     private init(_ parameters: [String]) {
         let text = parameters.joined(separator: "\n")
         let digest = Array(SHA256.hash(data: Array(text.utf8)))

@@ -2,8 +2,8 @@ internal import Hummingbird
 
 extension Request {
     /// Returns true if a program on this machine sent the request: no proxy has forwarded it, and
-    /// it names no other host, as a web page does whose name was made to resolve to a loopback
-    /// address.
+    /// its host, if any, is a loopback name or address. That excludes a web page whose host name
+    /// was made to resolve to a loopback address (DNS rebinding).
     func isLocal(_ context: ServerContext) -> Bool {
         let isPassedOn = [.forwarded, .forwardedFor, .realIP].contains { headers[$0] != nil }
         let host = head.authority.map { $0.lowercased() }

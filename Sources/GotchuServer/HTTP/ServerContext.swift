@@ -2,12 +2,12 @@ internal import Hummingbird
 internal import Logging
 internal import NIOCore
 
-/// The values that accompany a request.
+/// The context of a request.
 struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The id by which support finds this request in the log.
+    /// The id that support uses to find this request in the log.
     var requestID = ""
-    /// The peer's address, for limits; behind a trusted proxy the address that it forwards.
+    /// The client's address for rate limits; behind a trusted proxy the address that it forwards.
     var client: ClientAddress
 
     init(source: Source) {
@@ -15,7 +15,7 @@ struct ServerContext: RequestContext {
         client = ClientAddress(source.channel.remoteAddress)
     }
 
-    /// The log with the request's id. Made on demand: most requests log nothing.
+    /// The logger with the request's id. Created on demand, because most requests log nothing.
     var log: Logger { Self.log(logger, requestID) }
 
     static func log(_ logger: Logger, _ requestID: String) -> Logger {

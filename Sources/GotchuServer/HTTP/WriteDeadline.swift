@@ -1,20 +1,20 @@
 internal import NIOCore
 
-/// Closes a connection whose client does not read what it is sent: otherwise such a reader would
-/// keep the connection, and the data that waits, for ever.
+/// Closes a connection whose client does not read: otherwise it would keep the connection and the
+/// waiting data for ever.
 ///
-/// Placed next to the socket, so that everything sent is counted: replies and event streams alike.
-/// Nearly always the kernel takes everything at once, and no timer is needed.
+/// Placed next to the socket, so that it counts everything sent, replies and event streams alike.
+/// Usually the kernel accepts everything at once, and no timer is needed.
 final class WriteDeadline: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The time for which a client may read nothing while data waits for it.
+    /// The time for which a client may read nothing while data is waiting to be sent.
     static let usualLimit: TimeAmount = .seconds(30)
 
     private let limit: TimeAmount
     private var written = 0
-    /// The number of bytes written at the last check.
+    /// The number of bytes that the kernel had accepted at the last check.
     private var taken = 0
     private var deadline: Scheduled<Void>?
 
@@ -48,7 +48,7 @@ final class WriteDeadline: ChannelOutboundHandler {
         }
     }
 
-    /// Returns the bytes that the kernel has not taken; `nil` if the connection has ended.
+    /// Returns the bytes that the kernel has not accepted; `nil` if the connection is closed.
     private func waiting(_ context: ChannelHandlerContext) -> Int? {
         try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
     }

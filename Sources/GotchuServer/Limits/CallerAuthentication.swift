@@ -15,22 +15,22 @@ struct CallerAuthentication: Sendable {
         try await access(of: request, needing: scope).login
     }
 
-    /// Returns the login of a request and the end of its token; as `login`.
+    /// Returns the login of a request and its token's expiry, like `login`.
     func access(of request: Request, needing scope: Scope? = nil) async throws -> TokenAccess {
         let access = try await tokens.access(of: request, needing: scope)
         try limits.allowCall(by: access.login)
         return access
     }
 
-    /// Returns the user of a request; as `login`.
+    /// Returns the user of a request, like `login`.
     func user(of request: Request, needing scope: Scope? = nil) async throws -> UserID {
         try await login(of: request, needing: scope).user
     }
 
     /// Returns the rate limit subject of a call that needs no token. A caller with a valid token is
-    /// counted by login, and not with others at the address.
+    /// counted by login, separately from others at the same address.
     ///
-    /// - Throws: A problem: 429 for too many calls, or too many misses.
+    /// - Throws: A problem: 429 for too many calls or misses.
     func subject(of request: Request, _ context: ServerContext) async throws -> RateLimitSubject {
         let login =
             request.headers[.authorization] == nil ? nil : try? await tokens.login(of: request)

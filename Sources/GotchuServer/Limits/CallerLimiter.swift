@@ -1,10 +1,10 @@
 internal import GotchuCore
 internal import Synchronization
 
-/// A token bucket for each caller, an address or a login, in bounded memory.
+/// A token bucket for each caller (an address or a login), in bounded memory.
 final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
-    /// The number of callers that are remembered. Beyond it full buckets are forgotten; if there
-    /// are none, all new callers share one bucket, so that a flood of callers costs no memory.
+    /// The largest number of stored buckets. Beyond it full buckets are evicted; if there are none,
+    /// all new callers share one bucket, so that a flood of callers uses no more memory.
     static var callerLimit: Int { 10_000 }
 
     private struct State {
@@ -26,8 +26,7 @@ final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
 
     /// Takes one token of a caller.
     ///
-    /// - Returns: `nil` if there was one, otherwise the seconds to wait; and the caller's remaining
-    ///   budget.
+    /// - Returns: `nil` if there was one, otherwise the wait in seconds; and the caller's bucket.
     func draw(for caller: Caller) -> (wait: Int?, left: TokenBucket) {
         let (wait, left) = change(caller) { bucket, now in
             (bucket.take(rate, at: now), bucket)
@@ -35,12 +34,12 @@ final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
         return (wait.map { Int($0.rounded(.up)) }, left)
     }
 
-    /// Takes one token of a caller even if there is none left, which lengthens the caller's wait.
+    /// Takes one token of a caller even if there is none left, which extends the caller's wait.
     func charge(_ caller: Caller) {
         change(caller) { $0.charge(rate, at: $1) }
     }
 
-    /// Returns a caller's bucket without remembering the caller for the question.
+    /// Returns a caller's bucket without storing one for a new caller.
     func bucket(of caller: Caller) -> TokenBucket {
         let now = clock()
         return state.withLock { state in
@@ -65,8 +64,8 @@ final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Forgets full buckets if there is no room for a new caller, at most once a second: most
-    /// callers take a few tokens, which are refilled long before an empty bucket would be full.
+    /// Evicts full buckets if there is no room for a new caller, at most once a second. Most
+    /// callers take a few tokens, so their buckets are full again soon.
     private static func makeRoom(
         _ state: inout State,
         _ rate: TokenBucket.Rate,

@@ -2,24 +2,24 @@ internal import GotchuAPI
 internal import Hummingbird
 internal import Ledger
 
-/// All rate limits. They are checked before anything is decided or remembered.
+/// All rate limits. They are checked before anything is decided or stored.
 struct Limits: Sendable {
     private let logins = CallerLimiter<ClientAddress>(.init(capacity: 300, perSecond: 30))
     private let resolves = CallerLimiter<RateLimitSubject>(.init(capacity: 400, perSecond: 200))
-    /// The limiter of calls by login, so that a payee's tills do not use up each other's budget.
+    /// The limiter of calls by login, so that a payee's tills do not use up each other's limit.
     private let calls: CallerLimiter<Login>
-    /// The limiter of credentials by their lasting secret, so that nobody can use up another
-    /// device's budget.
+    /// The limiter of credentials by their family secret, so that nobody can use up another
+    /// device's limit.
     private let credentials = CallerLimiter<[UInt8]>(.init(capacity: 60, perSecond: 1))
     let misses = MissLimiter()
-    /// The limiter of unknown credentials, like that of EIDs: no number of addresses makes more
-    /// than fifty look-ups a second.
+    /// The limiter of unknown credentials, like the one of EIDs: any number of addresses together
+    /// causes at most fifty look-ups a second.
     private let unknownCredentials = MissLimiter()
-    /// The limiter of requests by which a user has the payment provider called.
+    /// The limiter of user requests that call the payment provider.
     private let providerCalls = CallerLimiter<UserID>(.init(capacity: 20, perSecond: 1))
 
-    /// - Parameter callsPerSecond: The calls of one login in the long run; six times as many at
-    ///   once.
+    /// - Parameter callsPerSecond: The average rate of one login; bursts of six times as many
+    ///   calls are allowed.
     init(callsPerSecond: Int) {
         let rate = Double(callsPerSecond)
         calls = CallerLimiter(.init(capacity: 6 * rate, perSecond: rate))
@@ -29,7 +29,7 @@ struct Limits: Sendable {
         try take(logins, client, "logins", "Too many logins from this address.")
     }
 
-    /// - Parameter subject: The login, if the request came with a valid token: it shares no limit
+    /// - Parameter subject: The login if the request had a valid token; it then shares no limit
     ///   with others at its address.
     func allowResolve(as subject: RateLimitSubject) throws {
         try take(resolves, subject, "resolves", "Too many EIDs were looked up.")
@@ -46,9 +46,9 @@ struct Limits: Sendable {
 
     /// Limits the look-ups of devices' credentials.
     ///
-    /// - Parameter family: The hash of the lasting secret if this server has sealed it. Nobody can
-    ///   forge such a credential: it needs no look-up to be told from a guess, and is allowed while
-    ///   strangers guess.
+    /// - Parameter family: The hash of the family secret if this server has sealed the credential.
+    ///   A sealed credential cannot be forged, so it has its own limit, and is allowed while others
+    ///   guess.
     func allowCredential(sealed family: [UInt8]?, from client: ClientAddress) throws {
         if let family {
             return try take(credentials, family, "credentials", "Too many calls by this device.")
@@ -59,18 +59,18 @@ struct Limits: Sendable {
         }
     }
 
-    /// Counts a credential of no device.
+    /// Counts a credential that belongs to no device.
     func missedCredential(from client: ClientAddress) {
         unknownCredentials.missed(.address(client))
     }
 
-    /// Limits the requests of a user for which the payment provider is called each time: its calls
-    /// are few, and everybody's.
+    /// Limits a user's requests that call the payment provider each time: all users share the
+    /// provider's rate limit.
     func allowProviderCall(by user: UserID) throws {
         try take(providerCalls, user, "provider", "Too many deposits or links were asked for.")
     }
 
-    /// Limits all calls of a login: they burden the writer or a reader, or hold a connection.
+    /// Limits all calls of a login: they load the writer or a reader, or hold a connection.
     func allowCall(by login: Login) throws {
         try take(calls, login, "calls", "Too many calls by this device or login.")
     }

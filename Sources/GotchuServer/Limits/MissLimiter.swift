@@ -3,17 +3,17 @@ internal import Synchronization
 
 /// Slows down callers that guess EIDs.
 ///
-/// It is asked before the look-up, so that a limited caller cannot tell a hit from a miss. Only
-/// misses cost, so that honest payers never notice.
+/// It is checked before the look-up, so that a limited caller cannot tell a hit from a miss. Only
+/// misses are counted, so that honest payers are not affected.
 ///
 /// An EID has 40 bits: with a thousand live sessions, one guess in 1.1 billion hits. Each subject
-/// has twenty misses and then one in ten seconds. Addresses are cheap to owners of whole networks,
-/// so that all addresses together have a budget too: ten misses a second in all, and once that is
-/// spent forty more for addresses that have not missed recently, so that honest payers are still
-/// answered during an attack. So no number of addresses makes more than fifty a second, which is
-/// 254 days for one hit among a thousand sessions; it yields an amount and a name that anybody
-/// nearby can see. If a flood uses up even those forty, payers with a token are still answered:
-/// logins are counted one by one.
+/// may miss twenty times, and then once in ten seconds. The owner of a network has many addresses,
+/// so all addresses together are limited too: to ten misses a second, and once these are spent to
+/// forty more for addresses without recent misses, so that honest payers are still served during
+/// an attack. Any number of addresses thus causes at most fifty misses a second: 254 days for one
+/// hit among a thousand sessions, and a hit shows an amount and a name that anyone nearby can see.
+/// If a flood uses up even those forty, payers with a token are still served: each login is
+/// counted separately.
 final class MissLimiter: Sendable {
     static let subjectRate = TokenBucket.Rate(capacity: 20, perSecond: 0.1)
     static let totalRate = TokenBucket.Rate(capacity: 100, perSecond: 10)
@@ -47,9 +47,9 @@ final class MissLimiter: Sendable {
         shared.withLock { ($0.misses, $0.refusals) }
     }
 
-    /// Decides if a look-up for the subject is allowed.
+    /// Decides if a subject may look up an EID.
     ///
-    /// - Returns: `nil` if it is, otherwise the seconds to wait.
+    /// - Returns: `nil` if it may, otherwise the wait in seconds.
     func wait(for subject: RateLimitSubject) -> Int? {
         let now = clock()
         var own = subjects.bucket(of: subject)
@@ -72,7 +72,7 @@ final class MissLimiter: Sendable {
         }
     }
 
-    /// Counts a miss, also of a subject without any left that made several calls at once.
+    /// Counts a miss, even if the subject has none left: it may have sent several calls at once.
     func missed(_ subject: RateLimitSubject) {
         let now = clock()
         subjects.charge(subject)

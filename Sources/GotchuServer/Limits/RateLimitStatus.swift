@@ -5,15 +5,15 @@ internal import Synchronization
 /// The state of the limit that applied to the current request, for the reply's headers
 /// (draft-ietf-httpapi-ratelimit-headers-10).
 final class RateLimitStatus: Sendable {
-    /// The status of the request that the current task answers.
+    /// The status of the request that the current task handles.
     @TaskLocal static var current: RateLimitStatus?
 
     private let fields = Mutex<HTTPFields>([:])
 
-    /// The headers of the narrowest limit that was applied last.
+    /// The headers of the limit that was recorded last.
     var headers: HTTPFields { fields.withLock { $0 } }
 
-    /// Records a caller's budget under one limit.
+    /// Records a caller's remaining budget under a limit.
     func record(_ name: String, _ rate: TokenBucket.Rate, _ bucket: TokenBucket) {
         let window = Int(rate.refill.inSeconds.rounded(.up))
         let left = bucket.remaining

@@ -1,11 +1,10 @@
 internal import Ledger
 
-/// The subject that unknown EIDs are counted for: an address, or the login of a token.
+/// The subject for which unknown EIDs are counted: an address, or the login of a token.
 enum RateLimitSubject: Hashable, Sendable {
     case address(ClientAddress)
     case login(Login)
-    /// A login's machine that resolves without a person (`Priority: u=7`, RFC 9218). Its misses are
-    /// counted apart: strangers' EIDs nearby never keep the person's own requests from being
-    /// answered.
+    /// A login's device that resolves without a person (`Priority: u=7`, RFC 9218). Its misses are
+    /// counted separately, so that unknown EIDs nearby never block the person's own requests.
     case background(Login)
 }

@@ -1,6 +1,6 @@
 internal import GotchuCore
 
-/// A budget that refills steadily: `capacity` at once, `perSecond` in the long run.
+/// A token bucket: bursts of `capacity`, and `perSecond` on average.
 struct TokenBucket: Equatable, Sendable {
     struct Rate: Equatable, Sendable {
         let capacity: Double
@@ -30,7 +30,7 @@ struct TokenBucket: Equatable, Sendable {
         return nil
     }
 
-    /// Takes one token even if there is none: the debt is refilled first.
+    /// Takes one token even if there is none: the deficit is refilled first.
     mutating func charge(_ rate: Rate, at time: MonotonicTime) {
         refill(rate, at: time)
         tokens -= 1
@@ -42,7 +42,7 @@ struct TokenBucket: Equatable, Sendable {
         return tokens >= 1 ? nil : (1 - tokens) / rate.perSecond
     }
 
-    /// Returns true if the bucket is full, so that forgetting it loses nothing.
+    /// Returns true if the bucket is full, so that evicting it loses nothing.
     mutating func isFull(_ rate: Rate, at time: MonotonicTime) -> Bool {
         refill(rate, at: time)
         return tokens >= rate.capacity

@@ -8,17 +8,16 @@ internal import ServiceProcess
 
 /// `GET /metrics`: Prometheus's text format.
 ///
-/// A shop's takings are private: they are shown to this machine only, unless the operator decides
-/// otherwise.
+/// A shop's takings are private: by default only this machine may read them.
 struct MetricsRoute: Sendable {
     let ledger: Ledger
     let requests: RequestMetrics
     let misses: MissLimiter
     let store: StoreWatch
     let readiness: Readiness
-    /// The figures of deposits and payouts; `nil` without a provider.
+    /// The metrics of deposits and payouts; `nil` without a provider.
     let funding: FundingMetrics?
-    /// The figures of contests; `nil` without contests.
+    /// The metrics of contests; `nil` without contests.
     let contests: ContestMetrics?
     let isOpen: Bool
 
@@ -177,7 +176,7 @@ struct MetricsRoute: Sendable {
 }
 
 extension LedgerMetrics.Reading {
-    /// The refusals of all commands but payments.
+    /// The refusals of all commands other than payments.
     fileprivate var otherRefusals: [Refusal.Reason: Int] {
         refused.filter { $0.key != Pay.name }.values.reduce(into: [:]) { sum, counts in
             sum.merge(counts) { $0 + $1 }

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Counts answered requests by route and status. Both are bounded sets.
 final class RequestMetrics: Sendable {
     struct Key: Hashable, Sendable {
-        /// The router's pattern: `/sessions/{sid}`; `NotFound` for an unknown address.
+        /// The router's pattern: `/sessions/{sid}`; `NotFound` if no route matches.
         let route: String
         let status: Int
     }
@@ -14,10 +14,10 @@ final class RequestMetrics: Sendable {
 
     var reading: [Key: Int] { counts.withLock { $0 } }
 
-    /// The times of requests to addresses below `/api/`, by the router's pattern.
+    /// The durations of requests below `/api/`, by the router's pattern.
     var times: [String: Histogram] { durations.withLock { $0 } }
 
-    /// Notes the time of a request, if its address is below `/api/`: streams are not.
+    /// Records the duration of a request below `/api/`, unless it is a stream.
     func took(_ time: Duration, on route: String?) {
         guard let route, route.hasPrefix("/api/"), !route.hasSuffix("/events") else { return }
         durations.withLock { $0[route, default: .human].observe(time) }

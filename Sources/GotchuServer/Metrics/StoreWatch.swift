@@ -2,22 +2,21 @@ internal import GotchuCore
 internal import LedgerStore
 internal import Synchronization
 
-/// Reads the store's figures for the metrics, at most every few seconds and once at a time, however
-/// often the metrics are read.
+/// Reads the store's metrics at most every few seconds, one query at a time, however often the
+/// metrics page is read.
 final class StoreWatch: Sendable {
     private static let usualPeriod: Duration = .seconds(5)
-    /// The time that the metrics wait for the store: the other figures matter most when it hangs.
+    /// The timeout for the store: the other metrics matter most when it hangs.
     private static let patience: Duration = .seconds(1)
 
     private struct State {
         var reading: StoreReading?
         var askedAt: MonotonicTime?
         var question: Task<Void, Never>?
-        /// The callers that wait for the query's end: all who come within a second of its
-        /// beginning.
+        /// The callers that wait for the query: those that arrive within a second of its start.
         var waiting: [AsyncStream<Never>.Continuation] = []
 
-        /// Returns true if the store has not answered within the time that callers wait.
+        /// Returns true if the current query has exceeded the timeout.
         func isSilent(at now: MonotonicTime) -> Bool {
             question != nil && askedAt.map { now - $0 >= StoreWatch.patience } ?? false
         }
@@ -27,14 +26,13 @@ final class StoreWatch: Sendable {
     private let period: Duration
     private let state = Mutex(State())
 
-    /// - Parameter period: The age at which a reading is replaced.
+    /// - Parameter period: The age at which a reading is refreshed.
     init(store: any Store, period: Duration = StoreWatch.usualPeriod) {
         self.store = store
         self.period = period
     }
 
-    /// The latest reading; `nil` if the store has failed or has not answered within the time that
-    /// callers wait.
+    /// The latest reading; `nil` if the store failed or has not replied within the timeout.
     var reading: StoreReading? {
         get async {
             let (answers, answer) = AsyncStream.makeStream(of: Never.self)
@@ -46,7 +44,7 @@ final class StoreWatch: Sendable {
         }
     }
 
-    /// Starts a query if one is due; a caller that comes during a query waits with the others.
+    /// Starts a query if one is due; during a query, callers wait for it together.
     private func mustWait(_ answer: AsyncStream<Never>.Continuation) -> Bool {
         let now = MonotonicTime.now
         return state.withLock { state in
@@ -54,7 +52,7 @@ final class StoreWatch: Sendable {
             if state.question == nil {
                 if let askedAt = state.askedAt, now - askedAt < period { return false }
                 state.askedAt = now
-                // Not a child of the caller, who waits for a second at most.
+                // Not a child of the caller, which waits for a second at most.
                 // SAFETY: owned by the state until the store answers or gives up.
                 state.question = Task { await ask() }
             }

@@ -3,8 +3,8 @@ internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 
-/// Logs in by an e-mail address alone. Only a development server has this route; it listens on
-/// loopback and answers programs of its own machine alone: without a login no other call is of use.
+/// Logs in with an e-mail address only. Only a development server has this route: it listens on
+/// loopback and accepts programs on its own machine only. Other calls are of no use without login.
 struct DevelopmentLogin: Sendable {
     static let longestEmail = 254
 
@@ -25,7 +25,7 @@ struct DevelopmentLogin: Sendable {
         return try Reply.json(DevLoginReply(token: token, userID: user.id.rawValue))
     }
 
-    /// - Throws: A problem: 403 for a request that another machine has sent.
+    /// - Throws: A problem: 403 for a request from another machine.
     static func requireLocal(_ request: Request, _ context: ServerContext) throws(Problem) {
         guard request.isLocal(context) else {
             throw Problem(
@@ -36,7 +36,7 @@ struct DevelopmentLogin: Sendable {
         }
     }
 
-    /// Returns the user of an e-mail address; inserts the user at the first login.
+    /// Returns the user of an e-mail address; creates the user at the first login.
     func user(of email: String?) async throws -> User {
         guard let email, let name = Self.localPart(of: email) else {
             throw Problem.invalid("email must be an e-mail address.")

@@ -5,8 +5,7 @@ internal import Hummingbird
 internal import Ledger
 internal import Payments
 
-/// The caller's earnings by day: what a merchant's page, a till's end of day and `gotchu-ctl`
-/// read.
+/// The caller's earnings by day, for the merchant's page, a till's end of day and `gotchu-ctl`.
 struct EarningsRoutes: Sendable {
     private static let currency = Currency.usd
 
@@ -34,8 +33,8 @@ struct EarningsRoutes: Sendable {
         return try Reply.json(reply)
     }
 
-    /// The payments and refunds themselves, newest first. Entries that earned nothing are passed
-    /// over, so that a page may be shorter than asked for.
+    /// The payments and refunds, newest first. Entries that change no earnings are skipped, so a
+    /// page may be shorter than its limit.
     @Sendable func history(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payee)
         var query = try QueryParameters(request)
@@ -72,11 +71,11 @@ struct EarningsRoutes: Sendable {
     }
 }
 
-/// A question about earnings, and its answer.
+/// A query for earnings, and its reply.
 struct EarningsQuestion {
-    /// The number of days that are reported by day, and by hour.
+    /// The most days of a report, and of a report by hour.
     static let (dayLimit, hourLimit): (Int64, Int64) = (400, 31)
-    /// The first date that is reported on.
+    /// The earliest date of a report.
     private static let firstDay = CalendarDay("2000-01-01")
 
     private let period: EarningsPeriod
@@ -88,9 +87,9 @@ struct EarningsQuestion {
     private let days: ClosedRange<CalendarDay>?
     private let step: EarningsStep?
 
-    /// - Throws: A problem: 400 for what is no period, date or zone, and for too many days.
+    /// - Throws: A problem: 400 for an invalid period, date or zone, and for too many days.
     ///
-    /// - Parameter usual: The period unless one is named.
+    /// - Parameter usual: The default period.
     init(
         _ query: inout QueryParameters,
         now: Timestamp,
@@ -159,8 +158,8 @@ struct EarningsQuestion {
         zone.start(of: days.lowerBound)..<zone.start(of: days.upperBound.advanced(by: 1))
     }
 
-    /// The question for the ledger: what was earned before today, this week and this month, and the
-    /// entries of the period.
+    /// The ledger query: the earnings before today, this week and this month, and the entries of
+    /// the period.
     var range: EarningsRange {
         EarningsRange(
             marks: [today, today.monday, today.firstOfMonth].map { zone.start(of: $0) },
@@ -168,7 +167,7 @@ struct EarningsQuestion {
         )
     }
 
-    /// The question for the ledger with what was earned before yesterday and last week, too.
+    /// The ledger query that also reads the earnings before yesterday and last week.
     var comparingRange: EarningsRange {
         let earlier = [today.advanced(by: -1), today.monday.advanced(by: -7)]
         return EarningsRange(
@@ -177,18 +176,18 @@ struct EarningsQuestion {
         )
     }
 
-    /// The earnings of yesterday and of last week, of what was found for `comparingRange`.
+    /// Returns yesterday's and last week's earnings from the result for `comparingRange`.
     func before(_ found: AccountEarnings) -> (yesterday: Int64, lastWeek: Int64) {
         let earned = found.earned
         return (earned[0] - earned[3], earned[1] - earned[4])
     }
 
-    /// The days for a file's name: `2026-11-01-2026-11-21`, or `all`.
+    /// The days in the form for a file name: `2026-11-01-2026-11-21`, or `all`.
     var fileName: String {
         days.map { "\($0.lowerBound)-\($0.upperBound)" } ?? period.rawValue
     }
 
-    /// - Throws: `LedgerError` with `corrupt` for a kind of transfer that there is not.
+    /// - Throws: `LedgerError` with `corrupt` for an unknown kind of transfer.
     func reply(_ found: AccountEarnings) throws(LedgerError) -> EarningsReply {
         let earned = found.account.earned
         let since = found.earned.map { WireInteger(earned - $0) }
@@ -226,7 +225,7 @@ struct EarningsQuestion {
                 zone.start(of: days.lowerBound.advanced(by: number - days.lowerBound.number))
             }
         case .hour:
-            // A full hour on the zone's clocks: of a zone that is half an hour off, too.
+            // Starts at full local hours, also in zones with an offset of half an hour.
             let hour: Int64 = 3_600_000
             var start = span.lowerBound
             while start < span.upperBound {
@@ -247,7 +246,7 @@ struct EarningsQuestion {
 }
 
 extension EarningsCounts {
-    /// Adds entries that change earnings: payments received, and refunds of them.
+    /// Adds entries that change earnings: payments received and their refunds.
     fileprivate mutating func add(_ slice: EarningsSlice) throws(LedgerError) {
         switch (try TransferKind.named(slice.kind).earner, slice.isDebit) {
         case (.receiver, false):
@@ -262,7 +261,7 @@ extension EarningsCounts {
 }
 
 extension EarningsEntry {
-    /// - Returns: `nil` for an entry that changes no earnings.
+    /// - Returns: `nil` for an entry that does not change earnings.
     fileprivate init?(_ entry: Entry, _ record: Record?, _ shares: EarningsShares) throws {
         let kind: Kind
         switch (try TransferKind.of(entry).earner, entry.isDebit) {
@@ -290,9 +289,9 @@ enum TimeZoneFile {
     private static let folder = "/usr/share/zoneinfo/"
     private static let sizeLimit = 64 * 1024
 
-    /// Reads the rules of a zone, `UTC` without a file.
+    /// Reads the rules of a zone; `UTC` needs no file.
     ///
-    /// - Returns: `nil` for a name of no zone; none leads out of the folder.
+    /// - Returns: `nil` for an unknown zone. A name cannot point outside the folder.
     static func rules(of name: String) -> ZoneRules? {
         guard let name = ZoneName(name) else { return nil }
         if name == .utc { return .utc }

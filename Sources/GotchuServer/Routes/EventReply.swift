@@ -5,21 +5,21 @@ internal import Hummingbird
 internal import Ledger
 internal import NIOCore
 
-/// A reply of server-sent events (WHATWG HTML, "Server-sent events"): what is known at once, then
+/// A reply of server-sent events (WHATWG HTML, "Server-sent events"): the current state first, then
 /// a stream.
 enum EventReply {
     static let headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
     /// The time that a client should wait before it reconnects.
     private static let reconnectMilliseconds = 1_000
 
-    /// The beginning of a reply.
+    /// The start of every reply: the reconnect delay.
     static var beginning: ByteBuffer {
         ByteBuffer(string: "retry: \(reconnectMilliseconds)\n\n")
     }
 
-    /// An event whose data is a value in JSON.
+    /// Returns an event whose data is a value in JSON.
     ///
-    /// - Parameter field: Another line of it, such as its id.
+    /// - Parameter field: A line before the data, such as the event's id.
     static func event(_ value: some Encodable, with field: String? = nil) throws -> ByteBuffer {
         var buffer = ByteBuffer(string: field.map { "\($0)\ndata: " } ?? "data: ")
         buffer.writeBytes(try CanonicalJSON.encode(value))
@@ -39,25 +39,24 @@ enum EventReply {
     }
 }
 
-/// A stream of the events that a watch brings.
+/// A stream of the events from a watch.
 protocol WatchStream: ReplyStream {
     associatedtype State: Watched
 
     var watch: Watch<State> { get }
-    /// A Boolean that is true if no event follows the last one.
+    /// A Boolean that is true if the last event has been sent.
     var isOver: Bool { get set }
-    /// A Boolean that is true if its reader may be told no more. It is asked at least each 15
-    /// seconds.
+    /// A Boolean that is true if the reader's access has ended. Checked at least every 15 seconds.
     var isEnded: Bool { get }
 
-    /// Returns a state's event, or the stream's end; `nil` if the client has this state.
+    /// Returns a state's event, or the stream's end; `nil` if the client already has this state.
     mutating func piece(_ state: State, noticedAt: Timestamp?) -> ReplyPiece?
 }
 
 extension WatchStream {
     var isEnded: Bool { false }
 
-    /// The sign of life: proxies keep the stream, and a lost client is noticed.
+    /// The keep-alive: proxies keep the stream open, and a lost client is detected.
     private static var comment: ByteBuffer { ByteBuffer(string: ":\n\n") }
 
     func listen(_ onNews: @escaping @Sendable () -> Void) {
@@ -66,7 +65,7 @@ extension WatchStream {
 
     mutating func next() -> ReplyPiece? { nextState() }
 
-    /// Returns the newest state alone, however many there were before it.
+    /// Returns the newest state only; earlier ones are skipped.
     mutating func nextState() -> ReplyPiece? {
         while !isOver, !isEnded {
             switch watch.next() {
@@ -82,9 +81,9 @@ extension WatchStream {
 }
 
 extension ChangeFeed {
-    /// Begins a watch for a login.
+    /// Starts a watch for a login.
     ///
-    /// - Throws: A problem, 429, if there are too many.
+    /// - Throws: A problem: 429 if there are too many watches.
     func begin<State>(
         by login: Login,
         _ watch: (ChangeFeed, String) throws(ChangeFeedFull) -> Watch<State>

@@ -2,11 +2,11 @@ internal import Crypto
 internal import FoundationEssentials
 internal import Ledger
 
-/// The position in a history after which the next page begins, in a form that only this server
+/// The position in a history after which the next page starts, in a form that only this server
 /// reads.
 ///
-/// It holds an entry, not a page: entries that arrive meanwhile move nothing. It is bound to its
-/// wallet: with another wallet, or changed, it is refused.
+/// It points at an entry, so new entries do not shift the pages. It is bound to its wallet: a
+/// changed one, or another wallet's, is refused.
 struct HistoryCursor: Equatable, Sendable {
     private static let checkLength = 8
     /// The longest text that is read, in bytes.

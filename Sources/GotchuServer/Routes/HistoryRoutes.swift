@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import Ledger
 internal import Payments
 
-/// The caller's wallet for programs of others: its balance, and its history in pages.
+/// The caller's wallet for third-party programs: its balance, and its history in pages.
 struct HistoryRoutes: Sendable {
     static let usualLimit: Int64 = 25
     static let largestLimit: Int64 = 100
@@ -44,7 +44,7 @@ struct HistoryRoutes: Sendable {
         return try Self.reply(try await history(of: user, range), page: number, limit: limit)
     }
 
-    /// Reads the wallet first: only then can a cursor be checked to be its own.
+    /// Reads the wallet first, because the cursor must be checked against it.
     private func follow(
         _ text: String,
         of user: UserID,
@@ -107,7 +107,7 @@ extension BalanceReply {
 }
 
 extension WalletTransaction {
-    /// Selects what a person's program may see of an entry: no idempotency key, no request id.
+    /// Creates an entry as a user's programs see it: without idempotency key and request id.
     init(_ entry: Entry, _ record: Record?, in account: Account) throws {
         let kind = try TransferKind.of(entry)
         let session = try record?.session

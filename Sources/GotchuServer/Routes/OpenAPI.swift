@@ -3,10 +3,10 @@ internal import Hummingbird
 /// The contract as OpenAPI 3.1: this module's `openapi.yaml`, embedded by the build.
 enum OpenAPI {
     static let document = String(decoding: PackageResources.openapi_yaml, as: UTF8.self)
-    /// The contract of contests, which only a server that has them serves: `contests.yaml`.
+    /// The API of contests (`contests.yaml`), served only by a server with contests.
     static let contests = String(decoding: PackageResources.contests_yaml, as: UTF8.self)
 
-    /// Makes the handler that returns a document.
+    /// Returns a handler that replies with a document.
     static func handler(
         of document: @autoclosure @escaping @Sendable () -> String
     ) -> WebGate.Handler {

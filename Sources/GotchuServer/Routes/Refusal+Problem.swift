@@ -3,8 +3,8 @@ internal import Hummingbird
 internal import Ledger
 
 extension Refusal {
-    /// The problem on the wire. Its sentences are constant: a remembered refusal is rendered again
-    /// each time and must have the same bytes.
+    /// The problem on the wire. Its sentences are constant, because a stored refusal is rendered
+    /// again for each replay and must have the same bytes.
     var problem: Problem {
         var problem = Problem(reason.code, detail: reason.sentence, retryable: reason.isRetryable)
         problem.requiredCents = required
@@ -12,7 +12,7 @@ extension Refusal {
         return problem
     }
 
-    /// The error to be thrown: with `Retry-After` where repeating helps.
+    /// The error to throw: with `Retry-After` if a retry can succeed.
     var thrown: any Error {
         reason.isRetryable ? problem.retry(after: 1) : problem
     }

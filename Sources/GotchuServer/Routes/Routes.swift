@@ -4,17 +4,17 @@ internal import Hummingbird
 internal import Ledger
 internal import LedgerStore
 
-/// Every address of the server and its handler.
+/// Every route of the server and its handler.
 ///
-/// Of several things that are wrong with one request the first of these is reported: 404 no such
-/// address · 405 wrong method · 429 too many from this address · 401 no valid token · 403 missing
-/// scope · 429 too many by this login · 400 idempotency key missing or malformed · 415 · 413 · 400
-/// malformed body · then, in the ledger: replay or 422 for a used key · 404 no such session · 403
-/// own or another's session · 409/410 the session's state · 409 amount changed · 402 not enough
-/// money.
+/// If several things are wrong with a request, the first of these is reported: 404 unknown
+/// path · 405 wrong method · 429 too many from this address · 401 no valid token · 403 missing
+/// scope · 429 too many by this login · 400 idempotency key missing or malformed · 415 · 413
+/// · 400 malformed body · then, in the ledger: replay or 422 for a used key · 404 no such
+/// session · 403 own or another's session · 409/410 the session's state · 409 amount changed
+/// · 402 not enough money.
 struct Routes: Sendable {
-    /// The methods that the decoder accepts; with another one a request is no HTTP. M-SEARCH loses
-    /// its hyphen.
+    /// The methods that the decoder accepts; a request with another one is not HTTP. M-SEARCH is
+    /// spelt without its hyphen.
     private static let methods = """
         ACL BIND CHECKOUT CONNECT COPY DELETE GET HEAD LINK LOCK MERGE MKACTIVITY \
         MKCALENDAR MKCOL MOVE MSEARCH NOTIFY OPTIONS PATCH POST PROPFIND PROPPATCH PURGE PUT \
@@ -35,7 +35,7 @@ struct Routes: Sendable {
     private let web: WebRoutes?
     private let contests: ContestRoutes?
     private let problems: Problems
-    /// The counts of all answers, by the router or before it.
+    /// The counts of all replies, from the router or before it.
     let requests = RequestMetrics()
 
     init(
@@ -93,7 +93,7 @@ struct Routes: Sendable {
         problems = Problems(metrics: requests, tokens: tokens, options: options)
     }
 
-    /// Makes the responder of the whole server.
+    /// Creates the router of the whole server. Wrong methods get 405.
     func router() -> Router<ServerContext> {
         let router = addresses()
         for routes in Dictionary(grouping: router.routes, by: \.path.description).values {
@@ -114,7 +114,7 @@ struct Routes: Sendable {
         return router
     }
 
-    /// Registers every address with its methods.
+    /// Registers every route with its methods.
     func addresses() -> Router<ServerContext> {
         let router = Router(context: ServerContext.self)
         router.add(middleware: problems)

@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import Ledger
 internal import Payments
 
-/// Pushes a session's changes: first the whole state, then each newer one, until the session is
+/// Streams a session's changes: first the whole state, then each newer one, until the session is
 /// final.
 struct SessionEvents: Sendable {
     let ledger: Ledger
@@ -12,9 +12,9 @@ struct SessionEvents: Sendable {
 
     @Sendable func follow(_ request: Request, _ context: ServerContext) async throws -> Response {
         let login = try await authentication.login(of: request)
-        // A payer who names a group follows their own share of it.
+        // For a payer, a group's id stands for their own share.
         let sid = try await ledger.subject(of: SessionRoutes.session(in: context), login.user)
-        // Watching starts before reading, so that no change falls between the two.
+        // The watch starts before the read, so that no change in between is missed.
         let watch = try ledger.feed.begin(by: login) { (feed, login) throws(ChangeFeedFull) in
             try feed.watch(RecordID(sid), by: login)
         }
@@ -29,7 +29,7 @@ struct SessionEvents: Sendable {
         var events = EventReply.beginning
         if !isSeen { events.writeImmutableBuffer(try stream.first) }
         if session.status.isFinal {
-            // 204 tells an EventSource to stop reconnecting: it has received the final state.
+            // 204 stops an EventSource from reconnecting: it already has the final state.
             return isSeen
                 ? Response(status: .noContent)
                 : Response(
@@ -41,10 +41,10 @@ struct SessionEvents: Sendable {
         return EventReply.response(events, then: stream)
     }
 
-    /// Returns the contest that is entered at a session, watched like the session.
+    /// Returns the contest that a session is the desk of, with a watch.
     private func desk(of session: Session, _ login: Login) async throws -> SessionStream.Desk? {
         guard let id = session.figures?.sale else { return nil }
-        // Without a watch, where there are too many, its places would soon be wrong.
+        // Without a watch, if there are too many, its places would soon be out of date.
         guard let watch = try? ledger.feed.watch(id, by: login.description),
             let contest = try await ledger.contest(enteredAt: session)
         else { return nil }

@@ -5,17 +5,17 @@ internal import Hummingbird
 internal import Ledger
 internal import Payments
 
-/// The routes of sessions: payees create them, payers find and lock them.
+/// The routes of sessions: payees create them; payers resolve and lock them.
 struct SessionRoutes: Sendable {
     static let longestText = 140
 
     let authentication: CallerAuthentication
-    /// The sessions of one payee that may be open at once.
+    /// The largest number of open sessions of one payee.
     let liveLimit: Int
     /// The origin of the payer's pages, if there are any.
     let publicURL: String?
     let desk: FundingDesk
-    /// The contests whose desks may be opened; `nil` without contests.
+    /// The contests for which desks can be opened; `nil` without contests.
     let contests: ContestRoutes?
 
     var ledger: Ledger { desk.ledger }
@@ -84,7 +84,7 @@ struct SessionRoutes: Sendable {
         )
     }
 
-    /// - Parameter seconds: The number that the caller sent, if any.
+    /// - Parameter seconds: The caller's number of seconds, if any.
     static func lifetime(
         _ seconds: Int64?,
         in allowed: ClosedRange<Int>
@@ -96,7 +96,7 @@ struct SessionRoutes: Sendable {
         return .seconds(seconds)
     }
 
-    /// Takes the terms of a split; `nil` for a session that one payer pays.
+    /// Parses the terms of a split; `nil` for a session with one payer.
     private static func split(
         _ fields: inout JSONFields,
         _ kind: String?,
@@ -136,8 +136,8 @@ struct SessionRoutes: Sendable {
         return Money(minorUnits: cents, currency: try fields.currency("currency") ?? .usd)
     }
 
-    /// Resolves an EID. Public: anybody nearby may see the request. Never an address or a user's
-    /// id.
+    /// Resolves an EID. Public: anyone nearby may see the request. The reply has no address and no
+    /// user id.
     @Sendable func resolve(_ request: Request, _ context: ServerContext) async throws -> Response {
         let subject = try await authentication.subject(of: request, context)
         var fields = try await request.fields()
@@ -174,8 +174,8 @@ struct SessionRoutes: Sendable {
         )
     }
 
-    /// Tells the payee's watchers that a payer's device is at the payee's. Without a payer's token
-    /// it does nothing: a stranger would light up screens.
+    /// Notifies the payee's watchers that a payer's device is at the till. It requires a payer's
+    /// token: otherwise strangers could trigger it.
     private func notice(_ published: PublishedSession, of request: Request) async {
         guard case .advertising = published.session.state,
             let payer = try? await authentication.tokens.login(of: request, needing: .payer),
@@ -262,7 +262,7 @@ struct SessionRoutes: Sendable {
         try await ledger.contest(enteredAt: session).map { DeskContest($0, at: ledger.now) }
     }
 
-    /// The session that the address names.
+    /// Returns the session id in the path.
     static func session(in context: ServerContext) throws -> SessionID {
         guard let sid = context.parameters.get("sid").flatMap({ SessionID(rawValue: $0) }) else {
             throw Refusal(.unknownSession).problem

@@ -5,18 +5,18 @@ internal import Ledger
 internal import NIOCore
 internal import Payments
 
-/// A session's events after the version that the client knows, until the session is final, the
-/// client may no longer see it, or the program stops.
+/// A session's events after the version that the client has, until the session is final, the
+/// client may no longer see it, or the server stops.
 struct SessionStream: WatchStream {
     let watch: Watch<Record>
     var isOver = false
     private let user: UserID
-    /// The session as it was sent last.
+    /// The last session state that was sent.
     private var session: SessionReply
-    /// The contest that is entered at the session, if it is a desk.
+    /// The contest that the session is the desk of, if any.
     private var desk: Desk?
 
-    /// A contest with its changes, which are news of its desk.
+    /// A contest with its watch: changes of the contest are events of its desk.
     struct Desk: Sendable {
         let ledger: Ledger
         let watch: Watch<Record>?
@@ -33,13 +33,13 @@ struct SessionStream: WatchStream {
         self.desk = desk
     }
 
-    /// The event of the state that is known at the beginning.
+    /// The event of the initial state.
     var first: ByteBuffer {
         get throws { try event(session, isNew: true) }
     }
 
-    /// - Parameter isNew: False for a state that the client has: without an id it stays the last
-    ///   one.
+    /// - Parameter isNew: False for a version that the client has: the event then has no id, so
+    ///   that the client's last event id stays.
     private func event(_ session: SessionReply, isNew: Bool) throws -> ByteBuffer {
         var session = session
         session.contest = desk?.shown
@@ -65,11 +65,11 @@ struct SessionStream: WatchStream {
     }
 
     mutating func piece(_ record: Record, noticedAt: Timestamp?) -> ReplyPiece? {
-        // A device matters while the session waits for one.
+        // A device is shown only while the session is advertised.
         let noticedAt = record.state == SessionStatus.advertising.rawValue ? noticedAt : nil
         let isNew = record.version > session.version
         guard isNew || noticedAt != nil && record.version == session.version else { return nil }
-        // Otherwise the stream ends: the client connects again, and gets the problem as an answer.
+        // On a failure the stream ends: the client reconnects and gets the problem as a reply.
         guard let shown = try? Session.shown(record), shown.isVisible(to: user) else {
             return .end
         }

@@ -7,15 +7,15 @@ internal import Logging
 
 /// Exchanges registered devices' credentials for short-lived access tokens.
 ///
-/// Anybody may send anything: an invalid credential is refused by a reader, and never reaches the
+/// Invalid credentials are refused after a read: anyone can send them, and they must not load the
 /// writer.
 struct TokenRoutes: Sendable {
     let ledger: Ledger
     let devices: DeviceRegistry
     let tokens: Tokens
     let limits: Limits
-    /// The lifetime of an access token, and so the longest time for which a revoked device can go
-    /// on.
+    /// The lifetime of an access token, and so the longest time for which a revoked device keeps
+    /// its access.
     let lifetime: Duration
 
     @Sendable func refresh(_ request: Request, _ context: ServerContext) async throws -> Response {
@@ -97,7 +97,7 @@ struct TokenRoutes: Sendable {
             .retry(after: 1)
     }
 
-    /// The one answer to every invalid credential.
+    /// The same reply for every invalid credential.
     private static var refused: Problem {
         Problem(
             .unauthorized,

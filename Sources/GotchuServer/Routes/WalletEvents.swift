@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import Ledger
 internal import NIOCore
 
-/// Pushes the changes of the caller's wallet: first its state, then each newer one.
+/// Streams the changes of the caller's wallet: first its state, then each newer one.
 struct WalletEvents: Sendable {
     let ledger: Ledger
     let authentication: CallerAuthentication
@@ -13,7 +13,7 @@ struct WalletEvents: Sendable {
         let access = try await authentication.access(of: request, needing: .payer)
         try QueryParameters(request).end()
         let key = Account.Key(.user(access.login.user), .usd)
-        // Watching starts before reading, so that no change falls between the two.
+        // The watch starts before the read, so that no change in between is missed.
         let watch = try ledger.feed.begin(by: access.login) {
             (feed, login) throws(ChangeFeedFull) in
             try feed.watch(key, by: login)
@@ -36,16 +36,16 @@ struct WalletEvents: Sendable {
     }
 }
 
-/// A wallet's events after the state that the client knows, until its token ends or the program
+/// A wallet's events after the state that the client has, until its token expires or the server
 /// stops.
 struct WalletStream: WatchStream {
     let watch: Watch<AccountHistory>
     var isOver = false
-    /// The number of the entry that was sent last.
+    /// The version of the last state that was sent.
     var version: Int64
-    /// The end of the token: the client connects again with another one.
+    /// The expiry of the token: the client reconnects with another one.
     let endsAt: Timestamp
-    /// The clock that tokens are judged by.
+    /// The clock for the token's expiry.
     let clock: @Sendable () -> Timestamp
 
     static func event(_ wallet: AccountHistory) throws -> ByteBuffer {
@@ -60,7 +60,7 @@ struct WalletStream: WatchStream {
 
     mutating func piece(_ wallet: AccountHistory, noticedAt: Timestamp?) -> ReplyPiece? {
         guard wallet.version > version else { return nil }
-        // The client connects again, and is told what is wrong.
+        // The client reconnects and gets the problem as a reply.
         guard let event = try? Self.event(wallet) else { return .end }
         version = wallet.version
         return .bytes(event)

@@ -9,14 +9,14 @@ extension TransferKind {
 
     /// Returns the kind of an entry.
     ///
-    /// - Throws: `LedgerError` with `corrupt` if there is no such kind.
+    /// - Throws: `LedgerError` with `corrupt` if the kind is unknown.
     static func of(_ entry: Entry) throws(LedgerError) -> TransferKind {
         try named(entry.kind)
     }
 
-    /// Returns the kind of a name.
+    /// Returns the kind with a name.
     ///
-    /// - Throws: `LedgerError` with `corrupt` if there is no such kind.
+    /// - Throws: `LedgerError` with `corrupt` if the kind is unknown.
     static func named(_ name: String) throws(LedgerError) -> TransferKind {
         guard let kind = byName[name] else { throw .corrupt("a kind of transfer") }
         return kind
@@ -69,7 +69,7 @@ extension WalletEntry {
 }
 
 extension SendOutcomeReply {
-    /// - Throws: `LedgerError` with `corrupt` if the answer cannot be read.
+    /// - Throws: `LedgerError` with `corrupt` if the stored answer cannot be read.
     init(_ answer: Answer) throws {
         let reply = try CommandReply<Pay.Outcome>(answer)
         guard let session = answer.soldShare ?? SessionID(rawValue: answer.record.rawValue) else {

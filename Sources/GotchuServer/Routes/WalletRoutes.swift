@@ -4,13 +4,13 @@ internal import Hummingbird
 internal import Ledger
 internal import Payments
 
-/// The routes of the caller's wallet: reading it, spending from it, and refunding.
+/// The routes of the caller's wallet: reading it, paying from it, and refunding.
 struct WalletRoutes: Sendable {
     static let recentEntries = 20
 
     let ledger: Ledger
     let authentication: CallerAuthentication
-    /// The counts of entries; `nil` without contests.
+    /// The contest metrics; `nil` without contests.
     let contests: ContestMetrics?
 
     @Sendable func me(_ request: Request, _ context: ServerContext) async throws -> Response {
@@ -58,8 +58,8 @@ struct WalletRoutes: Sendable {
         }
     }
 
-    /// Returns the outcome of a payment by its key. 404 if nothing was decided under the key: the
-    /// payment may then be sent again with it.
+    /// Returns a payment's outcome by its key. 404 if there is none: the payment may then be sent
+    /// again with the same key.
     @Sendable func outcome(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payer = try await authentication.user(of: request, needing: .payer)
         let text = context.parameters.get("key").flatMap(percentDecoded) ?? ""

@@ -1,13 +1,13 @@
 /// The location of the database: `sqlite:PATH` or `postgres://…`.
 ///
-/// A URL may hold a password: neither it nor anything taken from it is ever printed.
+/// A URL may contain a password, so no part of it is ever printed.
 enum DatabaseLocation: Equatable, Sendable {
     case sqlite(path: String)
     case postgres(url: String)
 
     init?(_ text: String) {
         let sqlite = "sqlite:"
-        // SQLite would take this for a database in memory, one for each connection.
+        // SQLite would open a separate in-memory database for each connection.
         guard text != sqlite + ":memory:" else { return nil }
         if text.hasPrefix(sqlite), text.utf8.count > sqlite.utf8.count {
             self = .sqlite(path: String(text.dropFirst(sqlite.count)))

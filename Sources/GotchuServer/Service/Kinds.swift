@@ -3,8 +3,7 @@ internal import Funding
 internal import Ledger
 internal import Payments
 
-/// All kinds of transfers and records, collected from the modules: decisions, `verify` and
-/// histories use them.
+/// All kinds of transfers and records from all modules, for decisions, `verify` and histories.
 extension TransferKind {
     static let all: [TransferKind] =
         [.opening, .payment, .refund, .stake, .release, .returned, .prize] + funding

@@ -1,4 +1,4 @@
-/// An address to listen at: `127.0.0.1:8080`, `[::1]:8080`; port 0 lets the system choose.
+/// An address to listen on: `127.0.0.1:8080`, `[::1]:8080`; with port 0 the system chooses one.
 struct ListenAddress: Equatable, Sendable {
     let host: String
     let port: Int
@@ -26,22 +26,22 @@ struct ListenAddress: Equatable, Sendable {
         self.port = Int(port)
     }
 
-    /// Returns true for an ASCII character of a name or an address, except brackets.
+    /// Returns true for a visible ASCII character other than a bracket.
     private static func isVisible(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "[") && byte != UInt8(ascii: "]")
     }
 
-    /// A Boolean that is true if only this machine can reach it.
+    /// A Boolean that is true if only this machine can connect to it.
     var isLoopback: Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// The address in the form that is parsed.
+    /// The address in the format that `init` parses.
     var text: String { text(port: port) }
 
-    /// Returns the URL with the port that was really assigned.
+    /// Returns the URL with the port that was actually assigned.
     func url(port: Int) -> String { "http://\(text(port: port))" }
 
     private func text(port: Int) -> String {

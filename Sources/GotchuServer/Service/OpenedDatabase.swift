@@ -8,10 +8,10 @@ struct OpenedDatabase: Sendable {
     let store: any Store
     let secret: Secret
 
-    /// Opens the database; makes missing tables.
+    /// Opens the database and creates missing tables.
     ///
-    /// The servers of one PostgreSQL share one secret, which is therefore stored there; that of an
-    /// SQLite file is stored beside it.
+    /// The servers of a PostgreSQL database share one secret, so it is stored there; with SQLite it
+    /// is stored in a file beside the database.
     static func open(
         _ location: DatabaseLocation,
         isDevelopment: Bool,
@@ -33,7 +33,7 @@ struct OpenedDatabase: Sendable {
         }
     }
 
-    /// Opens an existing database for a command that signs as its servers do.
+    /// Opens an existing database for a command that signs like its servers.
     static func existing(
         signing location: DatabaseLocation,
         logger: Logger
@@ -52,8 +52,8 @@ struct OpenedDatabase: Sendable {
         }
     }
 
-    /// Throws for a development server, where anybody can log in as anybody and money is free, on a
-    /// shop's books, and for a production server on a development server's.
+    /// Throws if a development server opens a production database, or the reverse: in development
+    /// anyone can log in as anyone, and money is free.
     private static func requireUse(of store: any Store, isDevelopment: Bool) async throws {
         switch try await store.use() {
         case .production where isDevelopment:

@@ -3,13 +3,13 @@ internal import GotchuCore
 internal import Ledger
 internal import Synchronization
 
-/// Answers `/readyz`: proves that the database accepts writes by making one and waiting for its
+/// Answers `/readyz`: checks that the database accepts writes by writing and waiting for the
 /// commit.
 ///
-/// Anybody may ask, so a question must not burden payments: there is at most one proof a second,
+/// Anyone may request it, so it must not slow payments down: there is at most one check a second,
 /// one at a time, and none while many payments wait.
 final class Readiness: Sendable {
-    /// The time for which a proof is valid.
+    /// The time for which a check's result is valid.
     static let period: Duration = .seconds(1)
     private static let retryAfterSeconds = 1
 
@@ -22,7 +22,7 @@ final class Readiness: Sendable {
     }
 
     private let ledger: Ledger
-    /// The time that a caller waits for a proof before the answer is no.
+    /// The time after which a caller that waits for a check is told that the server is not ready.
     private let patience: Duration
     private let clock: @Sendable () -> MonotonicTime
     private let state = Mutex(State())
@@ -37,10 +37,10 @@ final class Readiness: Sendable {
         self.clock = clock
     }
 
-    /// A Boolean that is true once a stop was requested.
+    /// A Boolean that is true once a shutdown was requested.
     var isDraining: Bool { state.withLock { $0.isDraining } }
 
-    /// Makes the answer no from now on: new requests should go elsewhere.
+    /// Makes the server report that it is not ready: new requests should go elsewhere.
     func drain() {
         state.withLock { $0.isDraining = true }
     }
@@ -55,29 +55,28 @@ final class Readiness: Sendable {
         }
     }
 
-    /// The last proof's result; `nil` if the caller has to make a new proof.
+    /// Returns the last check's result; `nil` if the caller has to start a new check.
     private func known() -> Bool? {
         let now = clock()
         return state.withLock { state in
             if let startedAt = state.startedAt, now - startedAt < Self.period {
                 return state.isReady
             }
-            // A proof that takes longer than this shows that something is wrong.
+            // A check that takes longer than this period is a failure.
             if state.proof != nil { return false }
             state.startedAt = now
             return nil
         }
     }
 
-    /// Waits for a proof with a time limit: a database that hangs must not hang the caller who asks
-    /// about it.
+    /// Waits for a check with a timeout, so that a hanging database does not block the caller.
     private func prove() async throws {
         let (ends, end) = AsyncStream.makeStream(
             of: Bool.self,
             bufferingPolicy: .bufferingNewest(1)
         )
         state.withLock { state in
-            // Not a child of the caller, who waits for a second at most.
+            // Not a child of the caller, which waits for a second at most.
             // SAFETY: owned by the state until the ledger answers, at its shutdown at the latest.
             state.proof = Task {
                 end.yield(await self.isWritable())

@@ -15,25 +15,25 @@ internal import UnixSignals
 
 /// The whole server: a store, its writer and the HTTP server, in one service group.
 struct Server: Sendable {
-    /// The time limit of a stop: enough for queued commits, well below systemd's limit.
+    /// The time limit of a shutdown: enough for queued commits, well below systemd's limit.
     private static let longestShutdown: Duration = .seconds(8)
-    /// The divisor that gives one address's share of all connections.
+    /// The fraction of all connections that one address may use: one in this many.
     private static let addressShare = 8
     static let name = "gotchu-server"
 
     let options: ServerOptions
     let logger: Logger
 
-    /// Serves until a stop signal.
+    /// Serves until a shutdown signal.
     ///
     /// - Parameters:
     ///   - ready: Called with the port once requests are answered.
-    ///   - stopping: Called when a stop begins.
+    ///   - stopping: Called when a shutdown starts.
     func run(
         ready: @escaping @Sendable (Int) async -> Void,
         stopping: @escaping @Sendable () -> Void
     ) async throws {
-        // Wallets are private: the database and its log are readable by this user alone.
+        // Wallets are private: only this user may read the database and its log.
         umask(0o077)
         let books = try await OpenedDatabase.open(
             options.database,
@@ -69,14 +69,14 @@ struct Server: Sendable {
             provider: provider,
             stripe: stripe
         )
-        // Stopped in reverse: first streams, which would never end by themselves, then no more
-        // requests are accepted, then the queue is finished, then the store ends.
+        // Stopped in reverse: first the streams, which never end by themselves, then the HTTP
+        // server; then the queue is completed, and the store stops.
         let issuers = [issuer?.keys as (any Service)?, provider].compactMap(\.self)
         let drain = ReadinessDrain(readiness: readiness, pause: limits.drain, notice: stopping)
         let front: [any Service] = [self.front(routes, ready), ledger.feed, drain]
         let workers = [webhooks(books.store, ledger)] + (stripe?.services ?? [])
         let behind = ledger.services + issuers + workers + front
-        // A store that fails ends the server, but waiting callers are answered first.
+        // A store failure stops the server, but waiting callers get their replies first.
         let store = ServiceGroupConfiguration.ServiceConfiguration(
             named: books.store,
             onFailure: .gracefullyShutdownGroup
@@ -110,13 +110,13 @@ struct Server: Sendable {
         )
     }
 
-    /// The client that logs people in to the pages at the issuer's.
+    /// Returns the client for logins to the web pages at the issuer.
     private func provider(of issuer: OpenIDIssuer?) -> OpenIDClient? {
         guard let web = options.web, let client = web.client, let issuer else { return nil }
         return OpenIDClient(client, keys: issuer.keys, site: web.site, logger: logger)
     }
 
-    /// Makes the HTTP server, which calls `ready` with its port once it answers.
+    /// Creates the HTTP server; it calls `ready` with its port once it accepts requests.
     private func front(
         _ routes: Routes,
         _ ready: @escaping @Sendable (Int) async -> Void
@@ -155,9 +155,9 @@ struct Server: Sendable {
     }
 }
 
-/// Delays the shutdown of the other services: the service started last is stopped first. For a
-/// while everything is answered as before, but `/readyz` says no, so that a load balancer sends new
-/// requests elsewhere.
+/// Delays the shutdown of the other services: the service started last is stopped first. During
+/// the delay requests are served as before, but `/readyz` reports not ready, so that a load
+/// balancer sends new ones elsewhere.
 private struct ReadinessDrain: Service {
     let readiness: Readiness
     let pause: Duration
@@ -167,7 +167,7 @@ private struct ReadinessDrain: Service {
         try await gracefulShutdown()
         notice()
         readiness.drain()
-        // For load balancers that asked /readyz just before: none reports that it has noticed.
+        // Load balancers notice only at their next request for /readyz, and none reports it.
         try? await Task.sleep(for: pause)
     }
 }

@@ -1,22 +1,22 @@
 internal import Ledger
 internal import Payments
 
-/// The limits on what a server accepts, as options set them.
+/// The limits that the server's options set.
 struct ServerLimits: Equatable, Sendable {
-    /// Connections; further clients wait in the kernel's queue. Below the unit file's limit of open
-    /// files.
+    /// The most open connections; further clients wait in the kernel's queue. Must stay below
+    /// `LimitNOFILE` in the unit file.
     var connections = 14_000
-    /// Commands that may wait for the next commit.
+    /// The most commands that wait for a commit.
     var queue = LedgerWriter.queueLimit
-    /// Calls a second of one device or login.
+    /// Calls per second of one device or login, on average; bursts of six times as many pass.
     var callsPerSecond = 50
-    /// Sessions that one device or login may follow at once.
+    /// Sessions that one device or login may watch at once.
     var streamsPerLogin = ChangeFeed.usualWatchersPerLogin
-    /// Sessions of one payee that may be open at once.
+    /// The most open sessions of one payee.
     var sessionsPerPayee = CreateSession.usualLiveLimit
-    /// The time for which a server that was told to stop goes on answering.
+    /// The time for which a server keeps answering after a stop signal.
     var drain: Duration = .zero
-    /// Trusted proxies, whose `X-Forwarded-For` counts.
+    /// Trusted proxies, whose `X-Forwarded-For` is used.
     var proxies: Set<ClientAddress> = []
     /// A Boolean that is true if every address may read the metrics.
     var hasOpenMetrics = false

@@ -1,30 +1,30 @@
 internal import ServiceProcess
 
-/// The settings of the server, checked against each other.
+/// The server's settings, checked for consistency.
 struct ServerOptions: Sendable {
     let listen: ListenAddress
     let database: DatabaseLocation
     /// The opening balance of a new wallet, in minor units; `nil` without development logins.
     let developmentOpening: Int64?
-    /// The OpenID issuer whose tokens are accepted beside the server's own.
+    /// The OpenID issuer whose tokens are accepted besides the server's own.
     let openID: OpenIDSettings?
     /// The lifetime of a device's access token.
     let tokenLifetime: Duration
     let limits: ServerLimits
-    /// The settings of the pages; `nil` unless browsers are sent some.
+    /// The settings of the web pages; `nil` if browsers get none.
     let web: WebOptions?
     /// The server's address for browsers, if it has one.
     let publicURL: PublicURL?
     let funding: FundingOptions
-    /// The users who see that wallets are filled and emptied.
+    /// The users to whom deposits and withdrawals are offered.
     let fundingUsers: FeatureUsers
     /// The settings of Stripe; `nil` without a key.
     let stripe: StripeOptions?
 
-    /// The settings of contests; `nil` unless there are some.
+    /// The settings of contests; `nil` without contests.
     let contests: ContestOptions?
 
-    /// - Throws: If settings contradict each other, such as development logins and an address that
+    /// - Throws: If settings contradict each other, such as development logins at an address that
     ///   other machines can reach.
     init(_ settings: ServerSettings) throws(ServerFailure) {
         guard settings.developmentOpening == nil || settings.isDevelopment else {

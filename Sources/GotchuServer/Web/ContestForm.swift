@@ -3,9 +3,9 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Pages
 
-/// The form for a new contest: as it was typed, as a page, and as the body of the API's call.
+/// The form for a new contest: its typed values, its HTML, and the body of the API call.
 struct ContestForm: Sendable {
-    /// The names of the fields of text.
+    /// The names of the text fields.
     private static let names = [
         "template", "title", "description", "fee", "starts", "locks", "ends", "most", "tiers",
         "rake", "prize", "review", "private",
@@ -27,9 +27,9 @@ struct ContestForm: Sendable {
 
     // MARK: The body
 
-    /// The body of the call that makes such a contest; the call checks what it says.
+    /// Builds the body of the API call that creates the contest; the call validates the values.
     ///
-    /// - Throws: A problem: 400 for what cannot be understood.
+    /// - Throws: A problem: 400 for a field that cannot be parsed.
     func body(in zone: WebZone) throws(Problem) -> JSONFields {
         var members: [String: JSONValue] = [
             "template_id": .string(text("template")), "title": .string(text("title")),
@@ -51,13 +51,13 @@ struct ContestForm: Sendable {
         return try JSONFields(form: members)
     }
 
-    /// The lines of a text that have any.
+    /// Returns the lines of a text field that are not blank.
     private func lines(_ name: String) -> [String] {
         text(name).split(whereSeparator: \.isNewline).map(String.init)
             .filter { !$0.allSatisfy(\.isWhitespace) }
     }
 
-    /// Two decimals, as a whole number: dollars in cents, percent in hundredths.
+    /// Parses a number with two decimals into hundredths: dollars to cents, percent to bps.
     private func hundredths(_ name: String, _ what: String) throws(Problem) -> Int64 {
         guard let amount = Money(text(name).filter { $0 != " " }, currency: .usd) else {
             throw .invalid("\(what) must be a number such as 5 or 12.50.")
@@ -79,7 +79,7 @@ struct ContestForm: Sendable {
         return .string(moment.iso8601)
     }
 
-    /// Parses a line such as `1 50` or `2-3 25`: ranks, and their percent of the pool together.
+    /// Parses a line such as `1 50` or `2-3 25`: ranks, and their total percentage of the pool.
     private func tier(_ line: String) throws(Problem) -> JSONValue {
         let parts = line.split { " \t:%".contains($0) }
         let ranks = parts.first?.split(separator: "-").compactMap { Int64($0) } ?? []
@@ -96,7 +96,7 @@ struct ContestForm: Sendable {
 
     // MARK: The page
 
-    /// - Parameter templates: Those to choose from, by id and name.
+    /// - Parameter templates: The templates to choose from, by id and name.
     func panel(_ templates: [(id: String, name: String)], for visit: WebVisit) -> HTML {
         let options = templates.map { template -> HTML in
             let mark: HTML? = template.id == text("template") ? " selected" : nil

@@ -2,18 +2,18 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Pages
 
-/// One contest as a page, drawn from its documents alone: nothing here knows a contest's type.
+/// The page of one contest, rendered from its documents alone: no code depends on its type.
 struct ContestPage: Sendable {
     let detail: ContestDetail
     let board: Leaderboard
     let language: Language
     let zone: WebZone
     let now: Timestamp
-    /// The visit of the person who is logged in, if there is one.
+    /// The visit of the logged-in user; `nil` without a login.
     let visit: WebVisit?
-    /// The invitation that the address had.
+    /// The invitation token in the page's address.
     let invitation: String?
-    /// The roster of a form that was refused.
+    /// The roster that was chosen in a form that was refused.
     let chosen: [String]
     /// The server's address for browsers.
     let origin: String
@@ -21,12 +21,12 @@ struct ContestPage: Sendable {
     private var words: ContestPageWords { language.contestPage }
     private var path: String { "\(WebPath.contests)/\(detail.id)" }
 
-    /// The address with the invitation, if it had one.
+    /// The page's path, with the invitation token if there is one.
     private var ownPath: String {
         invitation.map { "\(path)?join_token=\(WebPath.escaped($0))" } ?? path
     }
 
-    /// - Parameter problem: The reason why the last press did nothing.
+    /// - Parameter problem: The reason why the last form submission had no effect.
     func page(saying problem: Problem?) -> WebPage {
         let sections = ContestSections(language: language, zone: zone)
         return WebPage(
@@ -49,7 +49,7 @@ struct ContestPage: Sendable {
         )
     }
 
-    /// Entrants see and do more than others, also once nobody can enter any more.
+    /// The login link, also after entry has closed: entrants see and can do more than others.
     private var logIn: HTML {
         """
         <a class="plain" href="\(WebPath.login(returningTo: ownPath))">\(words.logIn)</a>
@@ -97,7 +97,7 @@ struct ContestPage: Sendable {
             """
     }
 
-    /// The link that lets others enter, for those who may share it.
+    /// The invitation link, for users who may share it.
     private var share: HTML? {
         detail.joinToken.value.map { token in
             """
@@ -108,7 +108,7 @@ struct ContestPage: Sendable {
     }
 
     private var rules: HTML? {
-        // An address that a stranger chose leads to pages alone, never to a script.
+        // The address is untrusted: only https is accepted, so that it cannot run a script.
         guard let address = detail.display.rulesURL.value, address.hasPrefix("https://") else {
             return nil
         }
@@ -167,11 +167,11 @@ struct ContestPage: Sendable {
         return "<li>\(way)</li>"
     }
 
-    /// The form or link of an action, by what it is; a sentence for one that is not known here.
+    /// Returns the form or link of an action by its id; a sentence for an unknown action.
     private func way(of action: ContestAction) -> HTML? {
         switch action.id {
         case "leaderboard": "<a class=\"plain\" href=\"#results\">\(action.label)</a>"
-        // It is among the results.
+        // The settlement is shown among the results.
         case "settlement": nil
         case "join":
             form(
@@ -215,10 +215,10 @@ struct ContestPage: Sendable {
 
     // MARK: The roster
 
-    /// The name of the field for a place of the roster.
+    /// Returns the name of the form field for a roster place.
     static func place(_ number: Int) -> String { "place-\(number)" }
 
-    /// A choice for each place, from the document's own players.
+    /// A choice of players for each roster place; the players come from the document.
     private func roster(_ action: ContestAction) -> HTML? {
         let section = detail.sections.first { $0.type == "roster_config" }
         guard let config = section.flatMap({ RosterForm($0.data) }) else { return nil }
@@ -252,7 +252,7 @@ struct ContestPage: Sendable {
     }
 }
 
-/// The list of contests, drawn from its document alone.
+/// The page of the contest list, rendered from its document alone.
 struct ContestListPage: Sendable {
     let list: ContestList
     let language: Language
@@ -303,7 +303,7 @@ struct ContestListPage: Sendable {
         ]
         return "<section class=\"panel\">\(HTML.list(columns, rows))\(more)</section>"
     }
-    /// The link to what is behind this page.
+    /// The link to the next page.
     private var more: HTML? {
         list.nextCursor.map { HTML.more("\(WebPath.contests)?cursor=\($0)", words.more) }
     }

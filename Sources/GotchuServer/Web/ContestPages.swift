@@ -5,8 +5,8 @@ internal import Hummingbird
 internal import Ledger
 internal import Pages
 
-/// The pages of contests for everybody, and the presses of those who enter. They draw the documents
-/// that the API sends, and submit its commands.
+/// The public pages of contests, and the form submissions of entrants. Renders the documents that
+/// the API sends, and submits the API's commands.
 struct ContestPages: Sendable {
     private static let boardLimit = 50
 
@@ -56,10 +56,10 @@ struct ContestPages: Sendable {
 
     // MARK: The page
 
-    /// An answer to a press that did not do what it was sent for.
+    /// A form submission that failed, to be shown on the page.
     private struct Mistake {
         let problem: Problem
-        /// The roster that was chosen.
+        /// The roster that was chosen in the form.
         var roster: [String] = []
     }
 
@@ -115,7 +115,7 @@ struct ContestPages: Sendable {
 
     // MARK: Presses
 
-    /// The contest that a form's address names, and what most of its forms have.
+    /// The contest that a form's address names, and the fields that most of its forms share.
     private struct Press {
         let visit: WebVisit
         let contest: RecordID
@@ -170,10 +170,10 @@ struct ContestPages: Sendable {
         )
     }
 
-    /// Decides a press. The contest's page says what came of it; without an answer, the same press
-    /// finds out.
+    /// Submits a command and shows the contest's page with the result. If the outcome is unknown,
+    /// shows a form that resubmits with the same key.
     ///
-    /// - Parameter fields: The command's own, of the form.
+    /// - Parameter fields: The form fields of this command.
     private func decide(
         _ command: some KeyedContestCommand,
         _ press: Press,
@@ -249,7 +249,7 @@ struct ContestPages: Sendable {
 }
 
 extension JSONFields {
-    /// The fields of a form as the body of a call: the same rules hold for both.
+    /// Converts the fields of a form to the body of an API call, so that the same checks apply.
     init(form members: [String: JSONValue]) throws(Problem) {
         try self.init(CanonicalJSON.bytes(of: JSONValue.object(members)))
     }

@@ -2,10 +2,10 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Pages
 
-/// Draws the parts of a contest's document: those that every contest has, and those of types that
-/// nobody knew when this was written, by the shape of their data alone.
+/// Renders the sections of a contest's document: the known ones, and those of unknown types by the
+/// structure of their data alone.
 struct ContestSections: Sendable {
-    /// The depth to which data inside data is shown.
+    /// The maximum depth to which nested data is shown.
     private static let depthLimit = 3
     private static let rowLimit = 500
 
@@ -20,7 +20,7 @@ struct ContestSections: Sendable {
         return "<section class=\"panel\"><h2><bdi>\(title)</bdi></h2>\(content)</section>\n"
     }
 
-    /// Returns what can be shown of a value; `nil` if that is nothing.
+    /// Returns the HTML of a value; `nil` if there is nothing to show.
     private func show(_ value: JSONValue, _ depth: Int) -> HTML? {
         guard depth <= Self.depthLimit else { return nil }
         switch value {
@@ -41,14 +41,14 @@ struct ContestSections: Sendable {
             guard let value = members[key], scalar(value) == nil,
                 let part = show(value, depth + 1)
             else { return nil }
-            // The rows of a section are its content; anything else has a name.
+            // The rows of a section are its content and get no heading.
             return key == "rows" ? part : "<h3>\(words.name(of: key))</h3>\(part)"
         }
         guard !facts.isEmpty || !parts.isEmpty else { return nil }
         return "\(facts.isEmpty ? nil : "<dl>\(facts)</dl>")\(parts)"
     }
 
-    /// The keys of what a person reads: amounts that are there as text, and ids, are for programs.
+    /// Returns the keys to show: no ids, and no amounts in cents that are also there as text.
     private static func shownKeys(of members: [String: JSONValue]) -> [String] {
         members.keys.filter { key in
             let isDoubled = key.hasSuffix("_cents") && members[String(key.dropLast(6))] != nil
@@ -96,7 +96,7 @@ struct ContestSections: Sendable {
         if case .integer = value { "n" } else { "what" }
     }
 
-    /// A text of a value without parts; `nil` for any other.
+    /// Returns the text of a scalar value; `nil` for any other.
     private func scalar(_ value: JSONValue) -> HTML? {
         switch value {
         case .string(let text):
@@ -109,12 +109,12 @@ struct ContestSections: Sendable {
     }
 }
 
-/// Draws a leaderboard by its columns alone.
+/// Renders a leaderboard from its column definitions alone.
 struct ContestResults: Sendable {
     let language: Language
     let board: Leaderboard
     let currency: Currency
-    /// The address of the rows that follow.
+    /// The address of the next page of rows.
     let next: String?
 
     private var words: ContestPageWords { language.contestPage }

@@ -6,12 +6,12 @@ internal import Ledger
 internal import LedgerStore
 internal import Pages
 
-/// The part of a person's wallet by which money comes in: a form that leads to the provider's page,
-/// and what became of each press.
+/// The deposits section of a person's wallet: a form that leads to the provider's page, and the
+/// states of the deposits.
 struct DepositPages: Sendable {
     /// The number of deposits on a page, the newest first.
     private static let rowLimit = 15
-    /// The seconds after which a wallet is brought up to date while money is on its way to it.
+    /// The refresh interval of the wallet page in seconds while a deposit is open.
     static let renewal = 5
 
     let gate: WebGate
@@ -20,7 +20,7 @@ struct DepositPages: Sendable {
 
     // MARK: The press
 
-    /// Opens a deposit, and sends the person to the page on which it is paid. The same form again
+    /// Opens a deposit and sends the person to the page on which it is paid. Resubmitting the form
     /// leads to the same deposit.
     @Sendable func add(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
@@ -55,7 +55,7 @@ struct DepositPages: Sendable {
         }
     }
 
-    /// Leads to the page on which a deposit is paid; to the wallet if there is none to pay on.
+    /// Returns a reply that opens the page on which a deposit is paid; the wallet if there is none.
     private func lead(_ visit: WebVisit, to intent: IntentReply) -> Response {
         if let page = intent.checkoutURL {
             let sites = desk.sites + [gate.site.origin]
@@ -84,7 +84,7 @@ struct DepositPages: Sendable {
         )
     }
 
-    /// Leads to the page of an open deposit once more.
+    /// Opens the payment page of an open deposit again.
     @Sendable func pay(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         try form.fields.end()
@@ -108,10 +108,10 @@ struct DepositPages: Sendable {
 
     // MARK: The wallet's part
 
-    /// Returns the panels of a person's wallet, and if money is on its way to it; nothing where no
-    /// wallets are filled.
+    /// Returns the deposit panels of a person's wallet, and true if a deposit is open; no panels if
+    /// deposits are not offered to this person.
     ///
-    /// - Parameter cursor: The last deposit of the page before, as its link says.
+    /// - Parameter cursor: The last deposit of the previous page, from the link to this page.
     func panels(
         for visit: WebVisit,
         after cursor: String?
@@ -195,7 +195,7 @@ struct DepositPages: Sendable {
         }
     }
 
-    /// Returns true if its payer can still pay it or end it.
+    /// Returns true if the payer can still pay or cancel it.
     private static func isPayable(_ deposit: Deposit) -> Bool {
         switch deposit.state {
         case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction: true
@@ -224,10 +224,10 @@ struct DepositPages: Sendable {
 }
 
 extension FundingPage {
-    /// The parameter of a page's address that says after which record it begins.
+    /// The query parameter with the cursor: the page begins after that record.
     static let field = "before"
 
-    /// The link to the page after this one; `nil` if there is none.
+    /// Returns the link to the next page; `nil` if this is the last.
     ///
     /// - Parameter path: The address of the first page, without parameters.
     func older<Body: Particulars>(
@@ -245,7 +245,7 @@ extension FundingDesk {
     /// The origins of the provider's pages.
     var sites: [String] { work?.sites ?? [] }
 
-    /// The amount that a person has typed; `nil` if it is none, or too small.
+    /// Parses a typed amount; `nil` if it is malformed, too small or too large.
     static func amount(_ text: String?, atLeast least: Int64) -> Money? {
         guard let text, let amount = Money(typed: text, currency: currency),
             amount.minorUnits >= least, Money.allowedRequest.contains(amount.minorUnits)

@@ -5,7 +5,7 @@ internal import Hummingbird
 internal import Ledger
 internal import Pages
 
-/// The person's own devices: their list, a new one, and the end of one.
+/// The person's own devices: the list, adding one, and revoking one.
 struct DevicePages: Sendable {
     private static let longestName = 64
 
@@ -16,8 +16,8 @@ struct DevicePages: Sendable {
         try await page(visit).response(for: visit)
     }
 
-    /// Registers a device that acts for the person, and shows its code. The same form again shows a
-    /// new code in its place, until one was used: the first answer may never have been seen.
+    /// Registers a device that acts for the person, and shows its code. Resubmitting the form shows
+    /// a new code until one was used, because the first response may have been lost.
     @Sendable func add(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         let (name, nonce) = (form.fields.text("name"), form.fields.text("key"))
@@ -32,7 +32,7 @@ struct DevicePages: Sendable {
             return try await page(visit, problem: problem)
                 .response(for: visit, status: .badRequest)
         }
-        // One device for one form, whoever sends it again. Nobody else can compute its id.
+        // A resubmitted form yields the same device id. Nobody else can compute it.
         let id = DeviceID(trusted: computedID("device", visit.token.text(for: nonce)))
         let credential = DeviceCredential(for: id)
         let scopes: [Scope] = maySpend ? [.payee, .payer] : [.payee]
@@ -81,7 +81,7 @@ struct DevicePages: Sendable {
         )
     }
 
-    /// Asks once more before a device is revoked: a till that lost its login sells nothing.
+    /// Asks for confirmation before a device is revoked: a till without its login sells nothing.
     @Sendable func confirm(_ visit: WebVisit) async throws -> Response {
         let id = visit.context.parameters.get("device") ?? ""
         guard let device = try await devices.device(DeviceID(trusted: id)),
@@ -104,7 +104,7 @@ struct DevicePages: Sendable {
         .response(for: visit)
     }
 
-    /// Ends a device's credential. Another's device is not there.
+    /// Revokes a device. Another person's device is treated as missing.
     @Sendable func revoke(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         try form.fields.end()
@@ -122,7 +122,7 @@ struct DevicePages: Sendable {
     // MARK: The page
 
     private func page(_ visit: WebVisit, problem: String? = nil) async throws -> WebPage {
-        // The newest first; those that are revoked last.
+        // The newest come first, and the revoked ones last.
         let own = try await devices.devices(of: visit.user).sorted { first, second in
             let isRevoked = (first.revokedAt != nil, second.revokedAt != nil)
             return isRevoked.0 == isRevoked.1

@@ -2,8 +2,8 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Pages
 
-/// The bars of a report and the table behind them, drawn without a script: widths in per cent, so
-/// that they fit every screen, heights in pixels.
+/// The bar chart of a report and the table of its values, rendered without a script: widths are
+/// percentages, to fit every screen; heights are pixels.
 struct EarningsChart {
     /// A bar of the chart.
     struct Bar {
@@ -11,7 +11,7 @@ struct EarningsChart {
         let tick: String?
         /// A Boolean that is true if the text is shown on a narrow screen, too.
         var isKeyTick = false
-        /// Its date or hour, for its label and the table.
+        /// The date or hour of the bar, for its label and the table.
         let name: String
         /// Minor units; negative if more was refunded than taken.
         let amount: Int64
@@ -19,9 +19,9 @@ struct EarningsChart {
     }
 
     private static let (top, height, foot): (Int64, Int64, Int64) = (22, 174, 24)
-    /// Bars beyond which none can be reached by the keyboard one by one: the table says the same.
+    /// The most bars that take keyboard focus; with more, none does: the table has the same data.
     private static let mostFocused = 62
-    /// The places of a chart with fewer bars: two bars are no walls.
+    /// The minimum number of columns that share the width, so that few bars are not too wide.
     private static let fewestPlaces = 7
 
     let bars: [Bar]
@@ -34,12 +34,12 @@ struct EarningsChart {
     private var most: Int64 { max(bars.map(\.amount).max() ?? 0, 1) }
     private var span: Int64 { max(most - min(bars.map(\.amount).min() ?? 0, 0), 1) }
 
-    /// The pixels of an amount, in tenths.
+    /// Returns the height of an amount in tenths of a pixel.
     private func tenths(_ amount: Int64) -> Int64 { amount * (10 * Self.height) / span }
 
     private static func decimal(_ tenths: Int64) -> String { "\(tenths / 10).\(abs(tenths % 10))" }
 
-    /// A share of the width, in hundredths of a per cent.
+    /// Formats a share of the width, given in hundredths of a per cent.
     private func share(_ hundredths: Int) -> String {
         let rest = hundredths % 100
         return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)%"
@@ -55,7 +55,7 @@ struct EarningsChart {
             """
     }
 
-    /// A line at a round amount, so that heights can be told, and its text in front of the bars.
+    /// Returns a reference line at a round amount, and its text, which is drawn over the bars.
     private func rule(_ base: Int64) -> (line: HTML, text: HTML)? {
         var round: Int64 = 1
         while round * 10 <= most { round *= 10 }
@@ -74,7 +74,7 @@ struct EarningsChart {
         let tall = max(abs(tenths(bar.amount)), 15)
         let y = bar.amount < 0 ? base : base - tall
         let middle = share(x + step / 2)
-        // A value at an edge stays inside.
+        // The text of a bar at an edge stays inside the chart.
         let anchor = x + step / 2 < 600 ? "start" : x + step / 2 > 9_400 ? "end" : "middle"
         let place = anchor == "start" ? share(x) : anchor == "end" ? share(x + step) : middle
         let below = Self.top + Self.height + Self.foot - 4

@@ -7,23 +7,23 @@ internal import NIOCore
 internal import Pages
 internal import Payments
 
-/// The person's earnings: sums, a chart, and the payments that they are made of. The server's one
-/// read decides every sum; the page adds up nothing.
+/// The person's earnings: sums, a chart, and the payments behind them. All sums come from one read
+/// of the server; the page adds nothing up.
 struct EarningsPages: Sendable {
     private static let currency = Currency.usd
     private static let pageLimit = 25
-    /// The payments of one file.
+    /// The maximum number of payments in one file.
     static let fileLimit = 20_000
 
     let ledger: Ledger
     let desk: FundingDesk
 
-    /// The selection that an address asks for.
+    /// The selection given by an address.
     private struct Filter {
         let zone: WebZone
         let question: EarningsQuestion
         let before: Int64?
-        /// The address's parameters that select the same again.
+        /// The query parameters that select the same again.
         let query: String
 
         init(_ visit: WebVisit) throws {
@@ -96,7 +96,7 @@ struct EarningsPages: Sendable {
         .response(for: visit)
     }
 
-    /// The page for dates, or a zone, that are none: without a sum, and with what was typed.
+    /// Returns the page for malformed dates or zones: without sums, and with the typed values.
     private func mistaken(_ problem: Problem, _ visit: WebVisit) -> Response {
         func typed(_ name: String) -> String? {
             visit.request.uri.queryParameters[Substring(name)].map { String($0.prefix(64)) }
@@ -164,7 +164,7 @@ struct EarningsPages: Sendable {
             """
     }
 
-    /// The places of what was earned, as the API says them; nothing where wallets are not emptied.
+    /// Returns the panel of pending, processing and paid amounts; `nil` if payouts are not offered.
     private func whereabouts(_ account: Account, _ visit: WebVisit) async throws -> HTML? {
         guard desk.isOpen(to: visit.user) else { return nil }
         let shares = try await desk.shares(of: account, user: visit.user)
@@ -186,7 +186,7 @@ struct EarningsPages: Sendable {
             bar(part, at: index, of: parts.count, isByHour: isByHour, reply, filter.zone)
         }
         let chart = EarningsChart(bars: bars, currency: Self.currency)
-        // Bars of nothing say nothing.
+        // Without payments and refunds there is nothing to draw.
         let isEmpty = counts.paymentCount + counts.refundCount == 0
         let title =
             switch reply.period {
@@ -296,8 +296,8 @@ struct EarningsPages: Sendable {
 
     // MARK: The file
 
-    /// The payments of a period for other programs (RFC 4180): amounts in minor units and in the
-    /// currency's own.
+    /// Returns the payments of a period as a file for other programs (RFC 4180): amounts in minor
+    /// and in major units.
     @Sendable func file(_ visit: WebVisit) async throws -> Response {
         let filter = try Filter(visit)
         let numbers = try await earnings(visit, filter.question.range).numbers

@@ -3,17 +3,17 @@ internal import GotchuCore
 internal import HTTPTypes
 internal import Hummingbird
 
-/// The fields of a form, each taken by name; unknown ones are refused.
+/// The fields of a form. Each is removed when read; fields that are left over are refused.
 struct FormFields: Sendable {
     static let fieldLimit = 32
-    /// In bytes; a table of scores has the most.
+    /// The maximum length of the body in bytes; a table of scores is the longest.
     static let lengthLimit = 48 * 1024
 
     private var values: [String: String] = [:]
 
     /// Parses a form's body (`application/x-www-form-urlencoded`, WHATWG URL, 5.1).
     ///
-    /// - Throws: A problem: 415 for another type, 413 for too much, 400 for anything malformed.
+    /// - Throws: A problem: 415 for another type, 413 for a body too long, 400 if malformed.
     init(_ request: Request, limit: Int = fieldLimit) async throws {
         let type = request.headers[.contentType]?.prefix { $0 != ";" }
             .filter { $0 != " " }.lowercased()
@@ -47,20 +47,20 @@ struct FormFields: Sendable {
         }
     }
 
-    /// The names of the fields that were not taken yet.
+    /// The names of the fields that have not been read.
     var names: [String] { values.keys.sorted() }
 
-    /// Returns the value of a field; `nil` if it is absent.
+    /// Removes a field and returns its value; `nil` if it is absent.
     mutating func text(_ name: String) -> String? {
         values.removeValue(forKey: name)
     }
 
-    /// Returns the key of a press; `nil` if there is none, or a malformed one.
+    /// Removes and returns the idempotency key; `nil` if it is absent or malformed.
     mutating func key() -> IdempotencyKey? {
         text("key").flatMap { IdempotencyKey(rawValue: $0) }
     }
 
-    /// Returns the key that a press must have, as the last of its fields.
+    /// Returns the required idempotency key, the last field of its form.
     mutating func keyAtEnd() throws(Problem) -> IdempotencyKey {
         let key = key()
         try end()
@@ -68,7 +68,7 @@ struct FormFields: Sendable {
         return key
     }
 
-    /// Refuses fields that were not taken.
+    /// Refuses fields that have not been read.
     consuming func end() throws(Problem) {
         guard values.isEmpty else { throw .invalid("The form has a field that is not known here.") }
     }

@@ -1,21 +1,21 @@
 internal import Crypto
 internal import GotchuCore
 
-/// A login that is under way at the OpenID provider, kept by the browser in a sealed cookie, so
-/// that strangers who begin logins cost no memory.
+/// A login in progress at the OpenID provider. The browser keeps it in a sealed cookie, so that
+/// logins started by strangers cost no memory.
 ///
-/// All that must be unguessable is derived from one seed: the session that it leads to as well,
-/// which can be begun once only, whoever sends the provider's answer again.
+/// All secret values are derived from one seed, the session's token too: the session can begin
+/// only once, even if the provider's response is sent again.
 struct LoginAttempt: Sendable {
-    /// The time that a person has at the provider.
+    /// The time limit for logging in at the provider.
     static let lifetime: Duration = .seconds(10 * 60)
     private static let seedLength = 32
 
     private let seed: [UInt8]
     let startedAt: Timestamp
-    /// A Boolean that is true if the person must prove an identity anew.
+    /// A Boolean that is true if the person must authenticate again.
     let isFresh: Bool
-    /// The page that it leads to.
+    /// The page to open after the login.
     let target: String
 
     init(to target: String, isFresh: Bool, at time: Timestamp) {
@@ -25,7 +25,7 @@ struct LoginAttempt: Sendable {
         self.target = target
     }
 
-    /// Opens a cookie's value; `nil` unless a server that has `key` sealed it and it is not over.
+    /// Opens a cookie's value; `nil` unless a server with `key` sealed it and it has not expired.
     init?(_ text: String, sealedWith key: SymmetricKey, at time: Timestamp) {
         guard text.utf8.count <= 4_096, let combined = Base64URL.decode(text),
             let box = try? AES.GCM.SealedBox(combined: combined),
@@ -52,15 +52,15 @@ struct LoginAttempt: Sendable {
         return Base64URL.encode(combined)
     }
 
-    /// Returned by the provider, to tell this browser's login from another's.
+    /// The `state` that the provider returns; it ties the response to this browser's login.
     var state: String { Base64URL.encode(derived("state")) }
-    /// Returned in the ID token, which is thereby this login's.
+    /// The `nonce` that the ID token returns; it ties the token to this login.
     var nonce: String { Base64URL.encode(derived("nonce")) }
-    /// The secret without which the provider's code is worthless (RFC 7636).
+    /// The secret that is needed to exchange the provider's code (RFC 7636).
     var verifier: String { Base64URL.encode(derived("verifier")) }
-    /// SHA-256 of the verifier, which the provider is told first.
+    /// The SHA-256 of the verifier, sent to the provider at the beginning.
     var challenge: String { Base64URL.encode(SHA256.hash(data: Array(verifier.utf8))) }
-    /// The token of the session that it leads to.
+    /// The token of the session that this login begins.
     var token: SessionToken { SessionToken(bytes: derived("session")) }
 
     private func derived(_ purpose: String) -> [UInt8] {

@@ -13,18 +13,18 @@ internal import Synchronization
 struct OpenIDClientSettings: Sendable {
     let issuer: String
     let id: String
-    /// The secret by which the issuer knows this client; `nil` for a public client.
+    /// The secret that authenticates this client to the issuer; `nil` for a public client.
     let secret: String?
 }
 
 /// Logs people in with the issuer's pages: the code flow with PKCE (OpenID Connect Core, 3.1; RFC
-/// 9700). What the provider sends is a stranger's: limited in size and time, and parsed strictly.
+/// 9700). Responses are untrusted: limited in size and time, and parsed strictly.
 final class OpenIDClient: Service {
     private static let limit: TimeAmount = .seconds(5)
     private static let sizeLimit = 64 * 1024
-    /// The time for which a description is used.
+    /// The time for which a discovery document is cached.
     private static let longestUse: Duration = .seconds(60 * 60)
-    /// The shortest time between two failing fetches, however many people want to log in.
+    /// The minimum time between a failed fetch and the next one, whatever the number of logins.
     private static let shortestPause: Duration = .seconds(5)
 
     private struct State {
@@ -35,7 +35,7 @@ final class OpenIDClient: Service {
 
     private let settings: OpenIDClientSettings
     private let issuer: OpenIDIssuer
-    /// The address to which the provider sends people back.
+    /// The address to which the provider redirects people after the login.
     private let callback: String
     private let http: HTTPClient
     private let logger: Logger
@@ -54,15 +54,15 @@ final class OpenIDClient: Service {
         try? await http.shutdown()
     }
 
-    /// Returns true for the issuer's own name, which it may add to its answer (RFC 9207).
+    /// Returns true for the issuer's id, which may be part of its response (RFC 9207).
     func isIssuer(_ name: String) -> Bool { name == settings.issuer }
 
-    /// Returns the rights that are asked for. Those that the provider grants are the session's.
+    /// Returns the scopes to request. The session has those that the provider grants.
     private static func scope(of attempt: LoginAttempt) -> String {
         "openid profile \(WebPath.scopes(for: attempt.target).text)"
     }
 
-    /// Returns the provider's page for a login.
+    /// Returns the address of the provider's login page.
     func authorization(for attempt: LoginAttempt) async throws -> String {
         let endpoint = try await discovery().authorizationEndpoint
         var fields = [
@@ -70,15 +70,15 @@ final class OpenIDClient: Service {
             ("scope", Self.scope(of: attempt)), ("state", attempt.state), ("nonce", attempt.nonce),
             ("code_challenge", attempt.challenge), ("code_challenge_method", "S256"),
         ]
-        // With max_age the ID token must say when the person proved an identity.
+        // With max_age the ID token must state when the person authenticated.
         if attempt.isFresh { fields += [("prompt", "login"), ("max_age", "0")] }
         return endpoint + (endpoint.contains("?") ? "&" : "?") + Self.form(fields)
     }
 
-    /// Exchanges the provider's code for the person's claims, and the rights that were granted.
+    /// Exchanges the provider's code for the person's claims and the granted scopes.
     ///
-    /// - Throws: A problem: 401 unless the ID token is this login's, 503 if the provider does not
-    ///   answer.
+    /// - Throws: A problem: 401 unless the ID token belongs to this login, 503 if the provider does
+    ///   not answer.
     func claims(
         for code: String,
         of attempt: LoginAttempt,
@@ -104,8 +104,8 @@ final class OpenIDClient: Service {
         return (claims, reply.scope ?? Self.scope(of: attempt))
     }
 
-    /// The answer to every login that is not this browser's, or not good: one sentence, so that a
-    /// forger learns nothing.
+    /// The answer to every login that is not this browser's or not valid: always the same, so that
+    /// a forger learns nothing.
     static var refused: Problem {
         Problem(
             .unauthorized,
@@ -162,7 +162,7 @@ final class OpenIDClient: Service {
         }
     }
 
-    /// Sends the code once: a second time the provider would refuse it.
+    /// Sends the code once: the provider would refuse a second use.
     private func exchange(
         _ code: String,
         _ attempt: LoginAttempt,
@@ -198,7 +198,7 @@ final class OpenIDClient: Service {
             )
             throw Self.refused
         } catch {
-            // Never the error's text: the request has the client's secret.
+            // The error's text is not logged: the request contains the client's secret.
             logger.warning("The OpenID provider does not answer.")
             throw Self.away
         }
@@ -208,7 +208,7 @@ final class OpenIDClient: Service {
         return reply
     }
 
-    /// A status that is a definite no.
+    /// A status that means a definite refusal.
     private struct Refusing: Error {
         let status: UInt
     }
@@ -229,7 +229,7 @@ final class OpenIDClient: Service {
         fields.map { "\($0.0)=\(escaped($0.1))" }.joined(separator: "&")
     }
 
-    /// Escapes all that a form's value may not hold, the slash included.
+    /// Escapes every character that a form value must not contain, including the slash.
     private static func escaped(_ text: String) -> String {
         WebPath.escaped(text).replacing("/", with: "%2F")
     }

@@ -1,17 +1,17 @@
 internal import FoundationEssentials
 internal import GotchuAPI
 
-/// The provider's description of itself (OpenID Connect Discovery, 3), parsed strictly.
+/// The provider's discovery document (OpenID Connect Discovery, 3), parsed strictly.
 struct OpenIDDiscovery: Sendable {
     static let sizeLimit = 64 * 1024
 
-    /// The page at which people log in.
+    /// The address of the login page.
     let authorizationEndpoint: String
     let tokenEndpoint: String
-    /// The ways in which a client with a secret may show it.
+    /// The methods by which a client can authenticate with its secret.
     let authenticationMethods: [String]
 
-    /// The reason, for the operator, why a description cannot be used.
+    /// The reason why a discovery document cannot be used, for the operator.
     struct Unusable: Error, CustomStringConvertible {
         let description: String
     }
@@ -20,7 +20,7 @@ struct OpenIDDiscovery: Sendable {
         guard let wire = try? JSONDecoder().decode(Wire.self, from: Data(bytes)) else {
             throw Unusable(description: "It is no description of an OpenID provider.")
         }
-        // Another's description would send people, and the client's secret, elsewhere.
+        // Another issuer's document would send people, and the client's secret, elsewhere.
         guard wire.issuer == issuer else {
             throw Unusable(description: "It is the description of another issuer.")
         }
@@ -44,7 +44,7 @@ struct OpenIDDiscovery: Sendable {
         let code_challenge_methods_supported: [String]?
     }
 
-    /// Returns an address that may be opened and written into a header.
+    /// Returns an address if it is safe to open and to write into a header.
     private static func address(_ text: String) -> String? {
         guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
             !text.contains("#"), case .url(let url)? = KeySource(text)

@@ -4,7 +4,7 @@ internal import GotchuCore
 internal import Ledger
 internal import Pages
 
-/// One contest as its organiser sees it.
+/// The organiser's page of one contest.
 struct OrganizerPage: Sendable {
     static let rowLimit = 500
 
@@ -26,7 +26,7 @@ struct OrganizerPage: Sendable {
         actions.contains { $0.id == id && $0.enabled }
     }
 
-    /// - Parameter problem: The reason why the last press did nothing.
+    /// - Parameter problem: The reason why the last form submission had no effect.
     func page(saying problem: Problem?) -> WebPage {
         let form = ScoreForm(
             contest: contest,
@@ -59,9 +59,9 @@ struct OrganizerPage: Sendable {
 
     // MARK: What it is
 
-    /// The list of a person's own contests.
+    /// Returns the list of a person's own contests.
     ///
-    /// - Parameter last: The contest behind which there may be older ones.
+    /// - Parameter last: The last contest on this page; `nil` if there are no older ones.
     static func list(
         _ views: [ContestView],
         olderThan last: RecordID?,
@@ -177,7 +177,7 @@ struct OrganizerPage: Sendable {
         )
     }
 
-    /// The declarations, disputes and the cancellation, as those who are in see them.
+    /// The declarations, disputes and the cancellation, as entrants see them.
     private var history: HTML? {
         view.history.map(ContestSections(language: .english, zone: visit.zone).panel)
     }
@@ -192,7 +192,7 @@ struct OrganizerPage: Sendable {
             <td class="what"><bdi>\(objection.body.text)</bdi></td></tr>
             """
         }
-        // One to an older result may be settled by the newer one.
+        // An objection to an older result may be settled by the newer one.
         let columns = [("When", ""), ("Entry", ""), ("Result", "n"), ("Objection", "what")]
         let older = contest.body.objections - Int64(rows.count)
         let note: HTML? =
@@ -204,7 +204,7 @@ struct OrganizerPage: Sendable {
             """
     }
 
-    /// The prizes that the scores lead to now; once it is settled, those that were paid.
+    /// The prizes by the current scores; once the contest is settled, the prizes that were paid.
     private var prizes: HTML? {
         guard contest.body.revision > 0, contest.state != .cancelled else { return nil }
         let plan = result.plan
@@ -244,7 +244,7 @@ struct OrganizerPage: Sendable {
             """
     }
 
-    /// A sentence for a table that does not show all of its rows.
+    /// Returns a sentence for a table that does not show all its rows; `nil` if it does.
     static func rest(of count: Int, _ what: String, _ fix: String = "") -> HTML? {
         guard count > rowLimit else { return nil }
         return "<p class=\"quiet\">The first \(rowLimit) of \(count) \(what) are here.\(fix)</p>"

@@ -5,8 +5,8 @@ internal import Hummingbird
 internal import Ledger
 internal import Pages
 
-/// The merchant's own contests: a list, a form for a new one, and what an organiser does with one.
-/// Each press is the API's command; those that move money carry its key.
+/// The merchant's own contests: a list, a form for a new one, and the organiser's actions. Each
+/// form submits the API's command; those that move money carry its idempotency key.
 struct OrganizerPages: Sendable {
     private static let templateLimit = 200
     private static let listLimit = 50
@@ -129,7 +129,7 @@ struct OrganizerPages: Sendable {
         return try await page(visit).response(for: visit)
     }
 
-    /// Returns the contest that the address names; another's is not there.
+    /// Returns the contest in the address; another organiser's is treated as missing.
     private func contest(_ visit: WebVisit) async throws -> Contest {
         let id = try ContestRoutes.contest(in: visit.context)
         guard let contest = try await contests.reader.contest(id),
@@ -166,7 +166,7 @@ struct OrganizerPages: Sendable {
             try form.fields.end()
             let path = WebPath.ownContest(contest.id)
             guard !scores.isEmpty else {
-                // The same form again has been entered already.
+                // The same form was already submitted, and its scores are entered.
                 let isAgain = base < contest.body.revision
                 return gate.redirect(
                     to: path,
@@ -186,12 +186,12 @@ struct OrganizerPages: Sendable {
 
     // MARK: Acts
 
-    /// The presses that change a contest. The raw values are those of the API's calls.
+    /// The form actions that change a contest. The raw values are those of the API's calls.
     enum Act: String, CaseIterable, Sendable {
         case publish, lock, complete, dispute, settle, cancel, delete, renew
 
-        /// Returns true if it ends a contest and pays everybody: so does a result's declaration,
-        /// if there is no time for objections.
+        /// Returns true if the action ends the contest and pays everybody. Declaring a result does,
+        /// too, if there is no time for objections.
         func isFinal(for contest: Contest) -> Bool {
             switch self {
             case .settle, .cancel: true

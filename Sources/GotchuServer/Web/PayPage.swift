@@ -4,11 +4,11 @@ internal import Ledger
 internal import Pages
 internal import Payments
 
-/// The pages of one request, as a payer sees them: made for a phone held in one hand.
+/// The payer's pages of one request, designed for a phone held in one hand.
 struct PayPage: Sendable {
-    /// The EID that the page was opened with.
+    /// The EID in the page's address.
     let eid: EID
-    /// The session at this moment.
+    /// The session as it was read for this page.
     let session: Session
     let payee: String
     let now: Timestamp
@@ -16,18 +16,18 @@ struct PayPage: Sendable {
 
     private var words: PayWords { language.pay }
 
-    /// The seconds after which a page that waits for somebody else loads itself anew.
+    /// The reload interval in seconds of a page that waits for another person.
     private static let waiting = 3
-    /// The same while an outcome is not known.
+    /// The reload interval in seconds while an outcome is unknown.
     private static let resolving = 2
 
-    /// The request once it is paid, for those who may not have paid it.
+    /// The page of a paid request, for anyone; `nil` while it is not paid.
     private var paidByAnybody: WebPage? {
         guard case .paid = session.state else { return nil }
         return page(words.paid, "<p>\(words.isPaid)</p>", mood: .over)
     }
 
-    /// The request for a person who is not logged in, and who may have paid it all the same.
+    /// The page of a request for a person who is not logged in; they may have paid it themselves.
     var forAnybody: WebPage {
         if let paidByAnybody { return paidByAnybody }
         let login = WebPath.login(returningTo: WebPath.request(eid))
@@ -35,9 +35,9 @@ struct PayPage: Sendable {
         return ended ?? page(words.pay, request(link))
     }
 
-    /// The request for a person who is logged in: with the one button, or why there is none.
+    /// Returns the page for a logged-in person: with the pay button, or the reason for its absence.
     ///
-    /// - Parameter balance: In the session's currency; `nil` without a wallet in it.
+    /// - Parameter balance: The balance in the session's currency; `nil` without such a wallet.
     func view(for visit: WebVisit, balance: Money?) -> WebPage {
         if session.payee == visit.user {
             return paidByAnybody ?? ended ?? page(words.own, request("<p>\(words.nobodyOwn)</p>"))
@@ -87,7 +87,7 @@ struct PayPage: Sendable {
         return "\(form)<p class=\"quiet\">\(filled(words.balanceNow, balance))</p>"
     }
 
-    /// A text with amounts in its blanks.
+    /// Returns a text with an amount filled in.
     private func filled(_ text: String, _ amount: Money) -> String {
         text.filled(language.text(amount))
     }
@@ -102,7 +102,7 @@ struct PayPage: Sendable {
         return "<p><a class=\"plain\" href=\"\(path)\">\(words.toWallet)</a></p>"
     }
 
-    /// The page of a session that nobody can pay any more.
+    /// The page of a session that can no longer be paid; `nil` while it can.
     private var ended: WebPage? {
         switch session.state {
         case .created, .advertising, .locked: nil
@@ -112,7 +112,7 @@ struct PayPage: Sendable {
                 "<p>\(words.otherPaid)</p>",
                 mood: .over
             )
-        // Not that nothing was charged: the clock alone does not say so.
+        // It must not say that nothing was charged: the clock alone does not prove that.
         case .expired:
             page(
                 words.timeIsUp,
@@ -128,12 +128,12 @@ struct PayPage: Sendable {
         }
     }
 
-    /// A sentence that is not true of a bill of which shares are paid.
+    /// The sentence that nothing was charged; `nil` for a bill of which shares are paid.
     private var uncharged: HTML? {
         (session.figures?.paid ?? 0) > 0 ? nil : " \(words.nothingCharged)"
     }
 
-    /// The page of a desk at which the user cannot enter: most often, because they are in.
+    /// Returns the page of a contest desk that the user cannot enter, usually because they have.
     func closed(_ refusal: Refusal, _ contest: RecordID) -> WebPage {
         let link: HTML = """
             <p><a class="plain" href="\(WebPath.contest(contest))">\(words.theContest)</a></p>
@@ -150,7 +150,7 @@ struct PayPage: Sendable {
 
     // MARK: After the press
 
-    /// The page of a session that the user has paid, by this press or another.
+    /// Returns the page of a session that the user has paid, with any form; `nil` otherwise.
     private func paid(by user: UserID) -> WebPage? {
         guard case .paid(let payer, _) = session.state, payer == user else { return nil }
         let back = Money(minorUnits: session.refunded, currency: session.amount.currency)
@@ -159,7 +159,7 @@ struct PayPage: Sendable {
         return page(words.youPaid, "\(facts)\(refunded)\(toWallet)", mood: .good)
     }
 
-    /// The payment, once it is certain.
+    /// Returns the page of a confirmed payment.
     func paid(_ outcome: Pay.Outcome, at time: HTML) -> WebPage {
         let balance = Money(minorUnits: outcome.newBalance, currency: session.amount.currency)
         return page(
@@ -174,12 +174,12 @@ struct PayPage: Sendable {
         )
     }
 
-    /// The page of a press that the key has no answer to yet: the same press again finds out.
+    /// Returns the page of a payment with an unknown outcome: its form resubmits the same key.
     ///
-    /// - Precondition: The session is as it was stored before the key's answer was looked for.
+    /// - Precondition: `session` was read from the store before the key's answer was looked up.
     func unanswered(_ press: PaymentForm, for visit: WebVisit) -> WebPage {
         if let paid = paid(by: visit.user) { return paid }
-        // A session that has ended refuses what may still be on its way.
+        // An ended session refuses a payment that may still be in progress.
         if session.finalReason != nil {
             return page(words.notPaid, "<p>\(words.ended)</p>", mood: .over)
         }
@@ -200,9 +200,9 @@ struct PayPage: Sendable {
         )
     }
 
-    /// The page of a refusal: a sentence for each reason.
+    /// Returns the page of a refusal, with a sentence for each reason.
     func refused(_ refusal: Refusal, for user: UserID) -> WebPage {
-        // Another press of the same person's has paid it.
+        // The same person has paid it with another form.
         if let paid = paid(by: user) { return paid }
         let again: HTML = """
             <p><a class="main" href="\(WebPath.request(eid))">\(words.lookAgain)</a></p>
@@ -260,7 +260,7 @@ struct PayPage: Sendable {
 
     // MARK: Pieces
 
-    /// The colour and the sign of a page.
+    /// The colour and icon of a page.
     private enum Mood: String {
         case calm, good, wait, bad, over
 
@@ -299,7 +299,7 @@ struct PayPage: Sendable {
         )
     }
 
-    /// Payee, amount and memo, what to compare, and then what can be done.
+    /// Returns payee, amount, memo and the digits to compare, followed by the action.
     private func request(_ action: HTML) -> HTML {
         """
         \(facts)
@@ -337,7 +337,7 @@ struct PayPage: Sendable {
 }
 
 extension PayPage {
-    /// The page of an EID that is nobody's.
+    /// Returns the page for an unknown EID.
     static func unknown(in language: Language) -> WebPage {
         let words = language.pay
         return WebPage(
@@ -353,9 +353,9 @@ extension PayPage {
         )
     }
 
-    /// The field for an EID.
+    /// Returns the page with the input field for an EID.
     ///
-    /// - Parameter typed: The text that was typed, if it is none.
+    /// - Parameter typed: The typed text, if it is not an EID.
     static func enter(rejecting typed: String? = nil, in language: Language) -> WebPage {
         let words = language.pay
         return WebPage(

@@ -6,15 +6,15 @@ internal import Hummingbird
 internal import Ledger
 internal import Payments
 
-/// The payer's pages of one request: what it asks for, the press that pays it, and how that ended.
+/// The payer's pages of one request: its details, the form that pays it, and the result.
 ///
-/// Opening a page changes nothing: it locks nothing and tells no till. It is a look-up of an EID
-/// like any other, within the same limits.
+/// Opening a page changes nothing: it locks nothing and sends nothing to a till. It looks up an EID
+/// within the same limits as any other look-up.
 struct PayRoutes: Sendable {
     let gate: WebGate
     let ledger: Ledger
 
-    /// A field for the ten digits, or the page that they lead to.
+    /// Shows the input field for the ten digits, or redirects to the page of the given EID.
     @Sendable func enter(
         _ request: Request,
         _ context: ServerContext
@@ -60,7 +60,7 @@ struct PayRoutes: Sendable {
         return page.view(for: visit, balance: balance).response(for: visit)
     }
 
-    /// Returns a session as a visitor sees it: of a bill their own share, once they hold or have
+    /// Returns a session as a visitor sees it: for a bill, their own share, once they hold or have
     /// paid one.
     private func session(_ published: PublishedSession, for user: UserID?) async throws -> Session {
         guard let user, published.record.kind == Group.kind else { return published.session }
@@ -72,14 +72,14 @@ struct PayRoutes: Sendable {
         return own
     }
 
-    /// Returns false for a place of a contest that its payer has left again.
+    /// Returns false for a paid share whose payer has left the contest again.
     private func isOf(_ sale: Group.Sale?, _ share: Session, _ user: UserID) async throws -> Bool {
         guard let sale, share.status == .paid else { return true }
         let entry = try await ledger.record(named: ContestID.entryName(sale.record, user))
         return entry.map { $0.until == nil } ?? false
     }
 
-    /// The balance in a currency; `nil` without a wallet in it.
+    /// Returns the balance in a currency; `nil` without a wallet in it.
     private func balance(of user: UserID, in currency: Currency) async throws -> Money? {
         let newest = HistoryRange(.newest(skipping: 0), limit: 1)
         let history = try await ledger.history(of: Account.Key(.user(user), currency), newest)
@@ -88,11 +88,11 @@ struct PayRoutes: Sendable {
 
     // MARK: The press
 
-    /// The end of an attempt to pay.
+    /// The result of an attempt to pay.
     private enum Attempt {
         /// The key has an answer.
         case decided
-        /// The session is not what the payer saw: nothing was tried.
+        /// The session differs from the one that the payer saw; no payment was tried.
         case changed
         /// Refused before the key was used: nothing was charged.
         case refused
@@ -113,7 +113,7 @@ struct PayRoutes: Sendable {
             case .refused: return gate.redirect(to: request, saying: .notCharged)
             }
         } catch is LedgerError {
-            // It, or the same press before, may have been charged: the next page finds out.
+            // This or an earlier submission may have been charged: the next page finds out.
             return gate.redirect(to: result)
         }
     }
@@ -133,7 +133,7 @@ struct PayRoutes: Sendable {
             )
         )
         guard case .success = locked else {
-            // The same press, sent twice, may have been carried out between the two questions.
+            // The same form, sent twice, may have been carried out between the two reads.
             return try await answer(to: press.key, of: visit.user) == nil ? .refused : .decided
         }
         let amount = press.amount.minorUnits
@@ -152,7 +152,7 @@ struct PayRoutes: Sendable {
             )
         )
         guard case .failure = reply.outcome else { return .decided }
-        // The refusal is certain, so that the till need not wait for the lock's end.
+        // The refusal is certain: unlock, so that the till need not wait until the lock expires.
         _ = try? await ledger.submit(
             UnlockSession(session: press.session, payer: visit.user, purposes: .all)
         )
@@ -168,11 +168,11 @@ struct PayRoutes: Sendable {
 
     // MARK: The result
 
-    /// The end of a press, by the key's answer; until there is one, the page loads itself anew.
+    /// Returns the result of a payment by the key's answer; without one, the page reloads itself.
     ///
-    /// The session is as it is stored: one that has expired by the clock alone may still be paid by
-    /// a commit that is under way. It is read before the answer: one that has ended by then, and
-    /// has no answer after that, gets none any more.
+    /// The stored session is used: one that is expired only by the clock may still be paid by a
+    /// commit in progress. It is read before the answer: if it has ended by then and there is no
+    /// answer afterwards, there will never be one.
     @Sendable func result(_ visit: WebVisit) async throws -> Response {
         var query = try QueryParameters(visit.request)
         let sid = query.text("sid").flatMap { SessionID(rawValue: $0) }
@@ -191,7 +191,7 @@ struct PayRoutes: Sendable {
             let payee = try await ledger.record(named: Session.name(of: session.eid))?.ownerName
         else { throw Problem.noSuchPage }
         if let amount, session.figures != nil {
-            // Of a bill the press was for a share, and not for all of it.
+            // For a bill, the form was for one share and not for the whole amount.
             session.amount = Money(minorUnits: amount, currency: session.amount.currency)
         }
         let page = PayPage(
@@ -214,8 +214,8 @@ struct PayRoutes: Sendable {
         }
     }
 
-    /// Returns a session as it is stored; of a bill the share that an answer has paid, or another
-    /// one that the user has paid.
+    /// Returns a session as stored; for a bill, the share that `answer` has paid, or another share
+    /// that the user has paid.
     private func session(
         _ sid: SessionID,
         of user: UserID,
@@ -241,7 +241,7 @@ extension Problem {
 }
 
 extension Answer {
-    /// Returns true if it is about a session, or about a share of it, or the pot of its group.
+    /// Returns true if it concerns a session, one of its shares, or the pot of its group.
     fileprivate func concerns(_ session: SessionID) -> Bool {
         guard let group = session.group else { return record == RecordID(session) }
         return (soldShare ?? SessionID(rawValue: record.rawValue))?.group == group

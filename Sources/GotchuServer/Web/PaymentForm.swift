@@ -4,14 +4,14 @@ internal import Ledger
 internal import Pages
 internal import Payments
 
-/// The payment that a payer saw and agreed to, and the key of the one press, as the form has them.
+/// The payment as the payer saw and confirmed it, and its idempotency key, from the form's fields.
 ///
-/// The key is made with the form: a double click, a reload and a resend by the browser are all the
+/// The key is created with the form: a double click, a reload and a resend by the browser are the
 /// same payment.
 struct PaymentForm: Sendable {
     let session: SessionID
     let amount: Money
-    /// The payee's id beside the name: names are not unique.
+    /// The payee's public id. Names are not unique.
     let payeeID: String
     /// The tip beside the amount, in minor units.
     let tip: Int64
@@ -25,7 +25,7 @@ struct PaymentForm: Sendable {
         self.key = key
     }
 
-    /// - Returns: `nil` if the tip, which is typed, is no amount.
+    /// - Returns: `nil` if the tip, which is typed, is not an amount.
     /// - Throws: A problem: 400 for a field that is missing or malformed.
     init?(_ fields: inout FormFields) throws(Problem) {
         guard let session = fields.text("sid").flatMap({ SessionID(rawValue: $0) }),
@@ -46,20 +46,20 @@ struct PaymentForm: Sendable {
         self.key = key
     }
 
-    /// Returns true if this is what the session asks for. The lock finds out which shares of a
-    /// group there are.
+    /// Returns true if this matches the session's request. For a group only the payee is compared:
+    /// the lock checks the shares.
     func agrees(with session: Session) -> Bool {
         (session.amount == amount || session.figures != nil)
             && session.payee.publicID == payeeID
     }
 
-    /// The fields of a press that has been made.
+    /// The fields of a submitted form, to submit it again.
     var pressed: HTML {
         let tip = Money(minorUnits: tip, currency: amount.currency)
         return "\(agreed)\(HTML.hidden("tip", tip.plain))"
     }
 
-    /// The fields of what the payer sees.
+    /// The fields that describe what the payer sees.
     var agreed: HTML {
         """
         \(HTML.hidden("sid", session.rawValue))\

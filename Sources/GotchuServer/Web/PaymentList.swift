@@ -3,8 +3,8 @@ internal import GotchuCore
 internal import Ledger
 internal import Payments
 
-/// The payments and refunds of a person's earnings, newest first, by the numbers of the account's
-/// entries: payments that arrive meanwhile move nothing.
+/// The payments and refunds of a person's earnings, newest first. Pages are bounded by the numbers
+/// of the account's entries, so that new payments do not shift them.
 struct PaymentList: Sendable {
     /// A payment that was received, or a refund of one.
     struct Line: Sendable {
@@ -16,13 +16,13 @@ struct PaymentList: Sendable {
 
     struct Page: Sendable {
         var lines: [Line] = []
-        /// The number before which the next page begins; `nil` at the end.
+        /// The number before which the next page begins; `nil` on the last page.
         var next: Int64?
     }
 
-    /// The entries that one read returns.
+    /// The maximum number of entries in one read.
     private static let slice = 100
-    /// The reads of one page: a wallet may have many entries that earned nothing.
+    /// The maximum number of reads for one page: many entries of a wallet may not be earnings.
     private static let mostReads = 20
 
     let ledger: Ledger
@@ -31,8 +31,8 @@ struct PaymentList: Sendable {
     /// Returns a page.
     ///
     /// - Parameters:
-    ///   - numbers: The numbers of the entries that are listed.
-    ///   - number: The number before which it begins; `nil` for the newest of them.
+    ///   - numbers: The entry numbers to list.
+    ///   - number: The page begins before this number; `nil` for the newest entries.
     func page(
         of numbers: Range<Int64>,
         before number: Int64?,
@@ -47,7 +47,7 @@ struct PaymentList: Sendable {
             )
             for (entry, record) in try await ledger.history(of: account, range)?.entries ?? [] {
                 if try entry.isEarned {
-                    // One more than fits: there is another page.
+                    // One more than fits: there is a next page.
                     guard page.lines.count < limit else {
                         page.next = next
                         return page
@@ -63,7 +63,7 @@ struct PaymentList: Sendable {
 }
 
 extension Entry {
-    /// A Boolean that is true if it changed its account's earnings.
+    /// A Boolean that is true if the entry changed its account's earnings.
     fileprivate var isEarned: Bool {
         get throws(LedgerError) {
             switch try TransferKind.of(self).earner {

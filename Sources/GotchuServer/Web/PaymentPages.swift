@@ -14,7 +14,7 @@ struct PaymentPages: Sendable {
         page(try await session(of: visit), visit).response(for: visit)
     }
 
-    /// Refunds a payment. A form that comes again has the same key, and moves no money twice.
+    /// Refunds a payment. A resubmitted form has the same key and moves no money twice.
     @Sendable func refund(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         let session = try await session(of: visit)
@@ -29,7 +29,7 @@ struct PaymentPages: Sendable {
         }
         let reply: CommandReply<RefundPayment.Outcome>
         do {
-            // A decision under the key is repeated whenever it is asked for.
+            // A replay needs no fresh login: the key has an answer.
             let known = Answer.Key(user: visit.user, command: RefundPayment.name, key: key)
             if try await ledger.answer(known) == nil { try visit.requireFresh(for: "A refund") }
             reply = try await submit(session, amount, key, visit)
@@ -62,7 +62,7 @@ struct PaymentPages: Sendable {
         )
     }
 
-    /// Returns the session that the address names; another payee's is not there.
+    /// Returns the session in the address; another payee's is treated as missing.
     private func session(of visit: WebVisit) async throws -> Session {
         let missing = Problem(.notFound, detail: "You have no such payment.")
         guard let id = visit.context.parameters.get("sid").flatMap({ SessionID(rawValue: $0) })
@@ -84,7 +84,7 @@ struct PaymentPages: Sendable {
         if let places = session.figures {
             let name = places.sale == nil ? "Shares" : "Places"
             facts.append((name, "\(places.paid) of \(places.places) paid"))
-            // Each is refunded on a page of its own.
+            // Each share is refunded on its own page.
             let links = places.paidShares.map { share in
                 "<a href=\"\(WebPath.payment(share))\"><code>\(share.rawValue)</code></a><br>"
                     as HTML
@@ -148,7 +148,7 @@ struct PaymentPages: Sendable {
             """
     }
 
-    /// The page for a refund of which it is not known whether it was made: the same form again.
+    /// Returns the page for a refund with an unknown outcome: its form resubmits the same key.
     private func unknown(
         _ session: Session,
         _ amount: Money,
@@ -168,10 +168,10 @@ struct PaymentPages: Sendable {
 }
 
 extension Session {
-    /// The amount that was paid, in minor units, tip included.
+    /// The amount paid, in minor units, including the tip.
     fileprivate var received: Int64 { amount.minorUnits + (tip ?? 0) }
 
-    /// The state for a person.
+    /// The state as a label for people.
     var chip: HTML {
         switch state {
         case .created, .advertising, .locked: .chip("◌", "Open")

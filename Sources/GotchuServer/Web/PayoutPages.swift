@@ -5,10 +5,10 @@ internal import Hummingbird
 internal import Ledger
 internal import Pages
 
-/// The merchant's money on its way to a bank: the state at the payment provider, withdrawals, and
-/// the form for a new one.
+/// The merchant's payouts to a bank: the status at the payment provider, withdrawals, and the form
+/// for a new one.
 struct PayoutPages: Sendable {
-    /// The number of withdrawals on a page, the newest first.
+    /// The maximum number of withdrawals on a page.
     private static let rowLimit = 50
 
     let gate: WebGate
@@ -16,7 +16,7 @@ struct PayoutPages: Sendable {
 
     // MARK: Set-up
 
-    /// Opens a fresh link to the provider's pages. Looking at our page spends none.
+    /// Opens a new link to the provider's pages. Only this form creates one, not viewing the page.
     @Sendable func setUp(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         try form.fields.end()
@@ -28,7 +28,7 @@ struct PayoutPages: Sendable {
 
     // MARK: Withdrawals
 
-    /// Asks before money is taken; takes none.
+    /// Asks for confirmation of a withdrawal; moves no money.
     @Sendable func confirm(_ visit: WebVisit) async throws -> Response {
         _ = try desk.source(for: visit.user)
         var query = try QueryParameters(visit.request)
@@ -59,7 +59,7 @@ struct PayoutPages: Sendable {
         .response(for: visit)
     }
 
-    /// Takes money out of the wallet. A form that comes again has the same key, and takes it once.
+    /// Withdraws money from the wallet. A resubmitted form has the same key and withdraws once.
     @Sendable func withdraw(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         let text = form.fields.text("amount")
@@ -68,7 +68,7 @@ struct PayoutPages: Sendable {
             return gate.redirect(to: WebPath.payouts, saying: .malformedWithdrawal)
         }
         do {
-            // A decision under the key is repeated whenever it is asked for.
+            // A replay needs no fresh login: the key has an answer.
             let known = Answer.Key(user: visit.user, command: RequestWithdrawal.name, key: key)
             if try await desk.ledger.answer(known) == nil {
                 try visit.requireFresh(for: "A withdrawal")
@@ -165,7 +165,7 @@ struct PayoutPages: Sendable {
             case .active: .chip("✓", "Active", "good")
             case .restricted: .chip("!", "Restricted", "bad")
             }
-        // The provider's own names, such as `individual.id_number`.
+        // The provider's field names, such as `individual.id_number`.
         let due = status.currentlyDue.map { name -> HTML in
             "<li>\(name.replacing("_", with: " ").replacing(".", with: " · "))</li>"
         }

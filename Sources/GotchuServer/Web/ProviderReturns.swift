@@ -3,10 +3,10 @@ internal import GotchuCore
 internal import Hummingbird
 internal import Pages
 
-/// The addresses to which the payment provider's pages lead back. Coming back proves nothing: the
-/// provider is asked.
+/// The addresses to which the payment provider's pages return. A return proves nothing: the state
+/// is read from the provider.
 struct ProviderReturns: Sendable {
-    /// The pages' gate; `nil` where browsers are sent no others.
+    /// The gate of the pages; `nil` if the server has no other pages.
     let gate: WebGate?
     let setUp: SetUpPages
 
@@ -48,11 +48,11 @@ struct ProviderReturns: Sendable {
         }
     }
 
-    /// Makes the handler of an address: people who are logged in are led on to a page of ours.
+    /// Makes the handler of a return address: people who are logged in are redirected to our page.
     ///
     /// - Parameters:
-    ///   - next: The page's address; it says `notice`.
-    ///   - words: Returns the title and the sentence for others, in a language.
+    ///   - next: The address of our page, which shows `notice`.
+    ///   - words: Returns the title and text for people without a login, in a language.
     private func coming(
         to next: String,
         _ notice: WebNotice?,
@@ -73,7 +73,7 @@ struct ProviderReturns: Sendable {
         }
         return { [gate] request, context in
             guard let gate else { return page(request, isLeading: false) }
-            // Somebody who came from elsewhere, such as a phone, has no login here.
+            // A person on another device, such as a phone, has no login here.
             guard try await gate.visit(request, context) != nil else {
                 return page(request, isLeading: true)
             }

@@ -2,15 +2,15 @@ internal import ServiceProcess
 
 /// The server's address for browsers: `https://pay.example`, without a path.
 struct PublicURL: Equatable, Sendable {
-    /// The origin, as browsers write it in `Origin`: lower case, without the usual port.
+    /// The origin, as browsers write it in `Origin`: lower case, without the default port.
     let origin: String
     /// The host with its port, as browsers write it in `Host`.
     let authority: String
-    /// A Boolean that is true if it is this machine's.
+    /// A Boolean that is true if the host is this machine.
     let isLoopback: Bool
 
-    /// Parses `https://HOST[:PORT]`, or `http://` of this machine: over a network in the clear, a
-    /// login could be read on the way.
+    /// Parses `https://HOST[:PORT]`, or `http://` for this machine only: over a network, a login
+    /// sent unencrypted could be read.
     init?(_ text: String) {
         let text = text.lowercased()
         guard let scheme = text.firstRange(of: "://") else { return nil }

@@ -3,10 +3,10 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Pages
 
-/// The form in which an organiser enters points: a row for each entry or player, or lines that were
-/// copied from elsewhere.
+/// The form in which an organiser enters scores: a row for each entry or player, or pasted CSV
+/// lines.
 struct ScoreForm: Sendable {
-    /// The number of fields that it may have.
+    /// The maximum number of its fields.
     static let fieldLimit = 3_000
     private static let separator: Character = "."
 
@@ -131,9 +131,9 @@ struct ScoreForm: Sendable {
 
     // MARK: The body
 
-    /// The scores of a form that were changed, in the words of the API's call.
+    /// Returns the changed scores of a form, in the format of the API call.
     ///
-    /// - Throws: A problem: 400 for what cannot be understood.
+    /// - Throws: A problem: 400 for input that cannot be parsed.
     func scores(_ fields: inout FormFields) throws(Problem) -> [JSONValue] {
         if let text = fields.text("csv") {
             do throws(ScoreTable.Flaw) { return try ScoreTable(csv: text).scores } catch {

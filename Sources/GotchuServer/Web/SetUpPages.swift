@@ -5,17 +5,17 @@ internal import Hummingbird
 internal import Ledger
 internal import Pages
 
-/// The pages on which payees who have a ticket open a fresh link to the payment provider's pages,
-/// without a login. A look opens none, so that no preview of a message spends it: a button does.
+/// The pages on which payees with a ticket open a new link to the payment provider's pages without
+/// a login. Only the button opens one, so that a message preview does not use it up.
 struct SetUpPages: Sendable {
     let desk: FundingDesk
     let limits: Limits
-    /// The key of tickets.
+    /// The key that signs tickets.
     let key: SymmetricKey
     /// This server's origin for browsers.
     let origin: String
 
-    /// Returns the page with the button; `nil` without a good ticket.
+    /// Returns the page with the button; `nil` without a valid ticket.
     func page(for request: Request, at path: String) -> WebPage? {
         let text = request.uri.queryParameters[PayeeTicket.field[...]].map { String($0) }
         guard let text, ticket(text, at: path) != nil else { return nil }
@@ -32,7 +32,7 @@ struct SetUpPages: Sendable {
         )
     }
 
-    /// Opens a fresh link, and sends the payee there.
+    /// Opens a new link, and redirects the payee to it.
     func open(_ request: Request, at path: String) async throws -> Response {
         var fields = try await FormFields(request)
         let text = fields.text(PayeeTicket.field)
@@ -45,7 +45,7 @@ struct SetUpPages: Sendable {
             )
         }
         try limits.allowCall(by: Login(user: ticket.user))
-        // Whoever finds an old invitation must not name another bank account.
+        // A person who finds an old invitation must not be able to set another bank account.
         if ticket.purpose != .renewal,
             [.active, .restricted].contains(try await desk.newestStatus(of: ticket.user).status)
         {
@@ -66,8 +66,8 @@ struct SetUpPages: Sendable {
 }
 
 extension WebPage {
-    /// Returns the reply to a form that leads to a page of the provider's: 303 where a browser
-    /// follows a form's answer, else a page with the link.
+    /// Returns the reply to a form that leads to a provider's page: 303 to one of `sites`,
+    /// otherwise a page with the link.
     ///
     /// - Parameter sites: The origins that the form's page may lead to.
     static func leaving(

@@ -7,8 +7,7 @@ internal import LedgerStore
 internal import Pages
 internal import Payments
 
-/// A person's own wallets: the balance of one with its time, and its history in pages, newest
-/// first.
+/// The page of a person's wallets: one wallet's balance and its paged history, newest first.
 struct WalletPage: Sendable {
     let ledger: Ledger
     let store: any Store
@@ -19,7 +18,7 @@ struct WalletPage: Sendable {
         let (name, cursor) = (query.text("currency"), query.text("cursor"))
         let before = query.text(FundingPage.field)
         try query.end()
-        // Dollars first, as everywhere.
+        // Currencies in the fixed order of `Currency`: dollars come first.
         let known = try await store.currencies(of: visit.user)
         let currencies = Currency.allCases.filter(known.contains)
         let asked = try name.map { name throws(Problem) in
@@ -63,8 +62,8 @@ struct WalletPage: Sendable {
         ).response(for: visit)
     }
 
-    /// Reads a page of a wallet. The wallet is read first: only then can a cursor be checked to be
-    /// its own.
+    /// Reads one page of a wallet's history. The wallet is read first, because the cursor must be
+    /// checked against it.
     private func history(of key: Account.Key, _ cursor: String?) async throws -> AccountHistory {
         func page(_ start: HistoryRange.Start, _ limit: Int64) async throws -> AccountHistory {
             let range = HistoryRange(start, limit: Int(limit))
@@ -83,7 +82,7 @@ struct WalletPage: Sendable {
         return try await page(.after(place.number), HistoryRoutes.usualLimit)
     }
 
-    /// Reads the names of the payees whom the wallet's person has paid.
+    /// Reads the names of the payees whom the wallet's owner paid.
     private func payees(in history: AccountHistory) async throws -> [UserID: String] {
         var names: [UserID: String] = [:]
         for (entry, record) in history.entries {
@@ -160,7 +159,7 @@ struct WalletPage: Sendable {
             """
     }
 
-    /// A text with a payee's name, or another without.
+    /// Returns the text with the payee's name filled in, or the other text if it is unknown.
     private static func named(_ payee: String?, _ text: String, _ other: String) -> HTML {
         payee.map { HTML.filled(text, "<bdi>\($0)</bdi>") } ?? "\(other)"
     }

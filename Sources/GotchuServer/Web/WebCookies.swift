@@ -3,15 +3,15 @@ internal import Hummingbird
 
 /// The cookies of the pages.
 ///
-/// The prefix `__Host-` has browsers keep a cookie for this one host and only over TLS (RFC
-/// 6265bis, 4.1.3.2), so that no other host of the domain can plant one. A development server has
-/// no TLS.
+/// The prefix `__Host-` makes browsers keep a cookie for this host only, and only over TLS (RFC
+/// 6265bis, 4.1.3.2), so that no other host of the domain can set it. A development server has no
+/// TLS and uses no prefix.
 struct WebCookies: Sendable {
     enum Name: String {
         case session = "gotchu"
-        /// A login that is under way.
+        /// A login in progress.
         case login = "gotchu-login"
-        /// The notice that the next page says first.
+        /// The notice that the next page shows.
         case notice = "gotchu-notice"
     }
 
@@ -21,7 +21,7 @@ struct WebCookies: Sendable {
         isDevelopment ? name.rawValue : "__Host-\(name.rawValue)"
     }
 
-    /// Returns a request's cookie; `nil` also if there are two, of which one is not ours.
+    /// Returns a request's cookie; `nil` also if there are two, because one of them is not ours.
     func value(_ name: Name, of request: Request) -> String? {
         let pairs = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }
         let prefix = "\(text(name))="
@@ -30,15 +30,15 @@ struct WebCookies: Sendable {
         return String(value.dropFirst(prefix.count))
     }
 
-    /// Returns the header's value that sets a cookie, or removes it.
+    /// Returns the header value that sets or removes a cookie.
     ///
     /// - Parameters:
-    ///   - value: Characters of base64 and names; `nil` removes the cookie.
-    ///   - seconds: The time for which it is kept; `nil` until the browser is closed.
+    ///   - value: Base64 characters or a name; `nil` removes the cookie.
+    ///   - seconds: The lifetime; `nil` keeps it until the browser is closed.
     func setting(_ name: Name, to value: String?, seconds: Int? = nil) -> String {
         let age = (value == nil ? 0 : seconds).map { "; Max-Age=\($0)" } ?? ""
         let secure = isDevelopment ? "" : "; Secure"
-        // Strict would be lost on the way back from the login's provider.
+        // A Strict cookie would not be sent on the return from the login provider.
         return "\(text(name))=\(value ?? "")\(age); Path=/\(secure); HttpOnly; SameSite=Lax"
     }
 }

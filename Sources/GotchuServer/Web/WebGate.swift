@@ -11,10 +11,9 @@ internal import WebSessions
 
 /// Decides which requests reach a page.
 ///
-/// `Host` is exactly ours, so that no name that was made to resolve to this address reads a page.
-/// A form comes from a page of ours: `Origin` is ours, and the form has the token that only the
-/// session's pages hold. Links from elsewhere may open a page, and nothing else of another origin's
-/// may read one.
+/// `Host` must be exactly ours, so that another name that resolves to this address reads no page.
+/// A form must come from our page: `Origin` is ours, and the form carries the token of the
+/// session. Links from other sites may open a page; no other request from them is allowed.
 struct WebGate: Sendable {
     static let formTokenField = "form_token"
 
@@ -27,7 +26,7 @@ struct WebGate: Sendable {
     let clock: @Sendable () -> Timestamp
     private let hidden: @Sendable (UserID) -> Set<WebPage.Section>
     private let key: SymmetricKey
-    /// The key that seals logins that are under way.
+    /// The key that seals logins in progress.
     let attemptKey: SymmetricKey
 
     init(
@@ -55,12 +54,12 @@ struct WebGate: Sendable {
 
     typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
 
-    /// Makes the handler of a page for everybody.
+    /// Makes the handler of a public page.
     func open(_ body: @escaping Handler) -> Handler {
         { request, context in
             try check(request)
             var response = try await body(request, context)
-            // It has been said, unless the next page is to say it.
+            // The notice has been shown, unless this is a redirect to the page that shows it.
             if response.status.kind != .redirection, notice(of: request) != nil {
                 response.headers.append(.setCookie, cookies.setting(.notice, to: nil))
             }
@@ -68,8 +67,8 @@ struct WebGate: Sendable {
         }
     }
 
-    /// Makes the handler of a page for people who are logged in, with a right if it needs one.
-    /// Others are sent to the login and come back.
+    /// Makes the handler of a page that needs a login, and a scope if given. Others are redirected
+    /// to the login and return afterwards.
     func page(
         needing scope: Scope? = nil,
         _ body: @escaping @Sendable (WebVisit) async throws -> Response
@@ -87,8 +86,8 @@ struct WebGate: Sendable {
         }
     }
 
-    /// Has what cannot be done said on a page with the navigation of who is logged in. What is
-    /// wrong with the server itself is said without: it may be the session that cannot be read.
+    /// Shows a client error on a page with the user's navigation. Server errors are passed on and
+    /// shown without it: reading the session may be what failed.
     private static func answer(
         to visit: WebVisit,
         _ body: () async throws -> Response
@@ -104,9 +103,9 @@ struct WebGate: Sendable {
         }
     }
 
-    /// Makes the handler of a form of people who are logged in, with a right if it needs one.
+    /// Makes the handler of a form that needs a login, and a scope if given.
     ///
-    /// - Parameter limit: The number of its fields, if it may have more than others.
+    /// - Parameter limit: The maximum number of its fields.
     func form(
         needing scope: Scope? = nil,
         fields limit: Int = FormFields.fieldLimit,
@@ -140,12 +139,12 @@ struct WebGate: Sendable {
         }
     }
 
-    /// Begins a session, and opens a page with it.
+    /// Begins a session and redirects to a page.
     ///
     /// - Parameters:
-    ///   - scopes: Its rights, in the words of a token's `scope`.
-    ///   - time: The time at which the person proved an identity; `nil` if the issuer does not say.
-    /// - Returns: `nil` if the token's login was used before.
+    ///   - scopes: Its scopes, in the format of a token's `scope`.
+    ///   - time: The time of authentication; `nil` if the issuer does not report it.
+    /// - Returns: `nil` if this login's token was used before.
     func begin(
         for user: User,
         scopes: String,
@@ -169,7 +168,7 @@ struct WebGate: Sendable {
         return response
     }
 
-    /// Ends the session of a visit, for every server.
+    /// Ends the session of a visit on every server.
     func end(_ visit: WebVisit) async throws -> Response {
         try await sessions.end(visit.session.id, at: visit.now)
         var response = redirect(to: WebPath.login, saying: .loggedOut)
@@ -177,7 +176,7 @@ struct WebGate: Sendable {
         return response
     }
 
-    /// Returns the reply that opens a page after a form: a reload of it repeats nothing.
+    /// Returns a redirect to a page after a form, so that reloading that page repeats nothing.
     func redirect(to path: String, saying notice: WebNotice? = nil) -> Response {
         var headers = PagePolicy.web.fields
         headers[.location] = path
@@ -188,18 +187,18 @@ struct WebGate: Sendable {
         return Response(status: .seeOther, headers: headers)
     }
 
-    /// Returns what the last form has left to say.
+    /// Returns the notice that the last form left.
     func notice(of request: Request) -> WebNotice? {
         cookies.value(.notice, of: request).flatMap(WebNotice.init)
     }
 
-    /// Returns the session of a request; `nil` without one that may act now.
+    /// Returns the visit of a request; `nil` without a valid session.
     func visit(_ request: Request, _ context: ServerContext) async throws -> WebVisit? {
         guard let text = cookies.value(.session, of: request),
             let token = SessionToken(text, by: key)
         else { return nil }
         let now = clock()
-        // A page that a script brings up to date does not show that somebody is there.
+        // A refresh by a script does not count as use: nobody may be there.
         let isUsed = request.headers[.fetchDestination] != "empty"
         guard let session = try await sessions.session(token.id, at: now, isUsed: isUsed)
         else { return nil }
@@ -232,7 +231,7 @@ struct WebGate: Sendable {
         let isPost = request.method == .post
         switch request.headers[.fetchSite] {
         case nil, "same-origin", "none": break
-        // A link from elsewhere, or the way back from a login.
+        // A link from another site, or the return from a login.
         case _? where !isPost && request.headers[.fetchMode] == "navigate": break
         case _?:
             throw Problem(.forbidden, detail: "Another site asked for this. Nothing was done.")

@@ -6,7 +6,7 @@ internal import Ledger
 internal import LedgerStore
 internal import Pages
 
-/// The page that logs in: by an e-mail address on a development server, else with the OpenID
+/// The login page: by an e-mail address on a development server, otherwise with the OpenID
 /// provider.
 struct WebLogin: Sendable {
     let gate: WebGate
@@ -43,7 +43,7 @@ struct WebLogin: Sendable {
             """
     }
 
-    /// A link and no form: `form-action` allows none to lead to another site.
+    /// Returns a link instead of a form, because `form-action` forbids redirects to another site.
     private func link(_ target: String, isFresh: Bool, _ words: FrameWords) -> HTML {
         let path =
             "\(WebPath.providerLogin)?to=\(WebPath.escaped(target))\(isFresh ? "&fresh=1" : "")"
@@ -76,14 +76,14 @@ struct WebLogin: Sendable {
         return response
     }
 
-    /// Begins a session for a person who comes back from the provider's page.
+    /// Begins a session for a person who returns from the provider's page.
     @Sendable func callback(_ request: Request, _ context: ServerContext) async throws -> Response {
         guard let provider else { throw Problem.noSuchPage }
         try gate.limits.allowLogin(from: context.client)
         let now = gate.clock()
         var answer: [String: String] = [:]
         for (name, value) in request.uri.queryParameters {
-            // Of two values it would be a guess which one is meant.
+            // A parameter given twice is ambiguous.
             guard answer.updateValue(String(value), forKey: String(name)) == nil else {
                 throw OpenIDClient.refused
             }
@@ -102,7 +102,7 @@ struct WebLogin: Sendable {
         let (claims, scopes) = try await provider.claims(for: code, of: attempt, at: now)
         let user = try await users.user(claims)
         guard let known = try await store.user(id: user, orLogin: "") else {
-            // A replica that took over did not have the user yet.
+            // After a failover this replica may not have the user yet.
             _ = users.forget(claims)
             throw Problem(.tryAgain, detail: "Your user could not be read.", fix: "Log in again.")
         }
@@ -124,7 +124,7 @@ struct WebLogin: Sendable {
 
     // MARK: Development
 
-    /// Begins a session by an e-mail address alone.
+    /// Begins a session with an e-mail address alone.
     @Sendable func developmentLogin(
         _ request: Request,
         _ context: ServerContext

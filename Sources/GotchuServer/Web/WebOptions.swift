@@ -4,12 +4,12 @@ internal import ServiceProcess
 struct WebOptions: Sendable {
     /// The server's address for browsers.
     let site: PublicURL
-    /// The client of the OpenID issuer, at whose pages people log in; `nil` without one.
+    /// The client at the OpenID issuer whose pages log people in; `nil` without one.
     let client: OpenIDClientSettings?
 }
 
 extension ServerSettings {
-    /// The settings of the pages; `nil` if browsers are sent none.
+    /// The settings of the pages; `nil` if pages are disabled.
     var webOptions: WebOptions? {
         get throws(ServerFailure) {
             let client = try openIDClient
@@ -63,7 +63,7 @@ extension ServerSettings {
                     fix: "Write --oidc-issuer as the issuer writes it into its tokens."
                 )
             }
-            // Else an ID token, which a browser's history or a log may hold, would open the API.
+            // Otherwise an ID token, which a history or a log may contain, would open the API.
             guard clientID != openID.audience else {
                 throw ServerFailure(
                     .configuration,

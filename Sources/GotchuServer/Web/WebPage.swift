@@ -34,7 +34,7 @@ struct WebPage: Sendable {
             }
         }
 
-        /// The right without which a login has no such page.
+        /// The scope that a login needs for the page; `nil` if it needs none.
         fileprivate var scope: Scope? {
             switch self {
             case .earnings, .payouts, .devices, .webhooks: .payee
@@ -60,22 +60,22 @@ struct WebPage: Sendable {
         }
     }
 
-    /// The seconds after which a page that is looked at is brought up to date.
+    /// The default refresh interval of a visible page, in seconds.
     static let usualRenewal = 60
-    /// The seconds after which one is asked for again that could not be read.
+    /// The seconds after which a page that could not be read is requested again.
     private static let retry = 5
 
     let title: String
     var section: Section?
-    /// A style sheet beside those of every page.
+    /// A style sheet in addition to those of every page.
     var style: Asset?
     var banner: Banner?
-    /// The seconds after which the browser loads the page anew; `nil` for never.
+    /// The seconds after which the browser reloads the page; `nil` for never.
     var reload: Int?
-    /// The time of what it shows, if it is brought up to date while it is looked at: it stays, and
-    /// says that it is old, while the server does not answer.
+    /// The time of the data on a page that a script refreshes; `nil` if it is not refreshed. While
+    /// the server does not answer, the page stays and is marked as stale.
     var asOf: HTML?
-    /// The seconds after which such a page is brought up to date.
+    /// The refresh interval of such a page, in seconds.
     var renewal = usualRenewal
     var policy = PagePolicy.web
     var language = Language.english
@@ -85,7 +85,7 @@ struct WebPage: Sendable {
 
     /// Renders the page.
     ///
-    /// - Parameter visit: The visit of the person who is logged in, if there is one.
+    /// - Parameter visit: The visit of the logged-in user; `nil` without a login.
     func response(
         for visit: WebVisit? = nil,
         status: HTTPResponse.Status = .ok
@@ -136,7 +136,7 @@ struct WebPage: Sendable {
             """
     }
 
-    /// The script that brings a page up to date. A page that waits for something does without, too.
+    /// The script that refreshes a page. A page that waits for something also reloads without it.
     private var script: HTML? {
         guard reload != nil || asOf != nil else { return nil }
         let without = reload.map { seconds -> HTML in
@@ -151,7 +151,7 @@ struct WebPage: Sendable {
 
     private var words: FrameWords { language.frame }
 
-    /// The attributes of what is in a language.
+    /// Returns the attributes for an element in a language.
     static func spoken(_ language: Language) -> HTML {
         " lang=\"\(language.rawValue)\" dir=\"\(language.isRightToLeft ? "rtl" : "ltr")\""
     }
@@ -178,7 +178,7 @@ struct WebPage: Sendable {
 }
 
 extension WebPage {
-    /// The mark behind a page's name in the navigation.
+    /// Returns the badge after a page's name in the navigation.
     private func badge(of section: Section, for visit: WebVisit) -> HTML? {
         if section == .webhooks && visit.hasWebhookTrouble {
             return """
@@ -190,11 +190,11 @@ extension WebPage {
         return " <span class=\"badge count\">\(visit.deviceCount)</span>"
     }
 
-    /// The page for a press of which it is not known whether it was carried out.
+    /// Returns the page for a form submission with an unknown outcome; it can be resubmitted.
     ///
     /// - Parameters:
-    ///   - path: The address of the press.
-    ///   - fields: Its fields, the same key among them.
+    ///   - path: The address of the form.
+    ///   - fields: The form's fields, with the same idempotency key.
     static func unknown(
         _ title: String,
         section: Section,
@@ -219,7 +219,7 @@ extension WebPage {
         return page.response(for: visit, status: .serviceUnavailable)
     }
 
-    /// The page that says why a request failed, with its code and its id.
+    /// Returns the page for a failed request: the reason, its code and the request id.
     static func problem(_ problem: Problem, of request: Request) -> WebPage {
         let language = WebPath.isPayers(request.uri.path) ? request.language : .english
         let words = language.frame
@@ -229,7 +229,7 @@ extension WebPage {
             case 429, 500...: words.notNow
             default: words.notPossible
             }
-        // A page that only reads may be asked for again; a form never by itself.
+        // A page that only reads may be reloaded automatically; a form never.
         let isRepeated = request.method == .get && problem.status == 503
         let fix = problem.fix.map { "<p\(spoken(.english))>\($0)</p>" as HTML }
         let again: HTML? =

@@ -8,7 +8,7 @@ enum WebPath {
     static let providerLogin = "/web/login/begin"
     static let callback = "/web/login/callback"
     static let logout = "/web/logout"
-    /// Leads to the first page that the login allows.
+    /// The address that redirects to the first page that the login allows.
     static let start = "/web"
     static let earnings = "/web/earnings"
     static let earningsFile = "/web/earnings.csv"
@@ -19,7 +19,7 @@ enum WebPath {
     static let deposits = "/web/wallet/deposits"
     static let payouts = "/web/payouts"
     static let withdrawal = "/web/payouts/withdrawal"
-    /// The pages that the payment provider's lead back to.
+    /// The pages to which the payment provider returns.
     static let deposited = "/payments/done"
     static let depositLeft = "/payments/cancelled"
     static let connected = "/connect/return"
@@ -35,10 +35,10 @@ enum WebPath {
 
     static func revocation(of id: DeviceID) -> String { "\(devices)/\(id.rawValue)/revoke" }
 
-    /// Returns the payer's page of a request.
+    /// Returns the path of a request's page for payers.
     static func request(_ eid: EID) -> String { "\(enterEID)/\(eid)" }
 
-    /// Returns the page that says how a press ended.
+    /// Returns the path of a payment's result.
     static func result(of form: PaymentForm, _ eid: EID) -> String {
         let key = escaped(form.key.rawValue)
         let tip = form.tip > 0 ? "&tip=\(form.tip)" : ""
@@ -46,26 +46,26 @@ enum WebPath {
         return "\(request(eid))\(resultSuffix)?\(press)"
     }
 
-    /// Returns the wallet's page of a currency.
+    /// Returns the path of the wallet in a currency.
     static func wallet(in currency: Currency) -> String {
         currency == .usd ? wallet : "\(wallet)?currency=\(currency.rawValue)"
     }
 
-    /// Returns the login that leads to a page of ours afterwards.
+    /// Returns the path of the login that leads to a page of ours afterwards.
     static func login(returningTo target: String) -> String {
         "\(login)?to=\(escaped(target))"
     }
 
-    /// The rights that a login for a page asks for: somebody who only pays gets no others.
+    /// Returns the scopes that a login for a page requests: a person who only pays gets no others.
     static func scopes(for target: String) -> [Scope] {
         let path = path(of: target)
         if isPayment(path) || isContest(path) { return [.payer] }
-        // A thief of another login could name a bank account of their own.
+        // Payouts need a login of their own: a stolen session could otherwise set a bank account.
         return isPayout(path) ? [.payee, .payer, .payouts] : [.payee, .payer]
     }
 
-    /// Returns a page of ours, from text of an address or a form that anybody may have written; the
-    /// start for anything else. `//host` and `/\host` are other sites.
+    /// Returns a page of ours from untrusted text of an address or form; the start page for
+    /// anything else. `//host` and `/\host` are other sites.
     static func page(_ text: String?) -> String {
         guard let text, text.utf8.count <= 1_024, isPage(path(of: text)),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),
@@ -76,7 +76,7 @@ enum WebPath {
 
     private static func path(of target: String) -> String { String(target.prefix { $0 != "?" }) }
 
-    /// Returns the page from which an address is reached: the payer's request, or the start.
+    /// Returns the page that links to an address: the payer's request, the contest, or the start.
     static func back(from path: String) -> String {
         if isContest(path) {
             return path.split(separator: "/").prefix(2).map { "/\($0)" }.joined()
@@ -85,7 +85,7 @@ enum WebPath {
         return path.hasSuffix(resultSuffix) ? String(path.dropLast(resultSuffix.count)) : path
     }
 
-    /// Returns true for the page that says how a press ended.
+    /// Returns true for the page of a payment's result.
     static func isResult(_ path: String) -> Bool { isPayment(path) && path.hasSuffix(resultSuffix) }
 
     /// Returns true for an address of the payer's pages; the QR code's is upper case.
@@ -98,7 +98,7 @@ enum WebPath {
         path == contests || path.hasPrefix("\(contests)/") && !path.hasSuffix(".yaml")
     }
 
-    /// Returns true for a page of people who pay: it speaks their language.
+    /// Returns true for a page of payers, which is in their language.
     static func isPayers(_ path: String) -> Bool {
         isPayment(path) || isContest(path) || path.hasPrefix(wallet) || path.hasPrefix(login)
             || [deposited, depositLeft].contains(path)
@@ -108,7 +108,7 @@ enum WebPath {
         path == payouts || path.hasPrefix("\(payouts)/") || path.hasPrefix("/connect/")
     }
 
-    /// Returns true for an address that is answered with pages, problems included.
+    /// Returns true for an address of the pages; its problems are shown as pages, too.
     static func isPage(_ path: String) -> Bool {
         path == start || path.hasPrefix("/web/") || isPayment(path) || path == "/"
             || isContest(path) || isPayout(path) || [deposited, depositLeft].contains(path)

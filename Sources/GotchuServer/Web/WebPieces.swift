@@ -1,23 +1,23 @@
 internal import GotchuCore
 internal import Pages
 
-/// Pieces that several pages have.
+/// Pieces of HTML that several pages use.
 extension HTML {
-    /// A state for a person: sign, word and colour each.
+    /// Returns a label for a state: icon, text and colour.
     ///
-    /// - Parameter mood: The colour: `good`, `bad` or `back`; grey unless given.
+    /// - Parameter mood: The colour: `good`, `bad` or `back`; grey by default.
     static func chip(_ sign: String, _ word: String, _ mood: String = "") -> HTML {
         """
         <span class="chip \(mood)"><span aria-hidden="true">\(sign)</span>\(word)</span>
         """
     }
 
-    /// A field of a form that nobody sees.
+    /// Returns a hidden field of a form.
     static func hidden(_ name: String, _ value: String) -> HTML {
         "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">"
     }
 
-    /// A text with pieces in the places of its `{}`, in their order.
+    /// Returns a text with each `{}` replaced by the next piece.
     static func filled(_ text: String, _ pieces: HTML...) -> HTML {
         var parts = text.split(separator: "{}", omittingEmptySubsequences: false)
         var filled = HTML(text: parts.removeFirst())
@@ -25,15 +25,15 @@ extension HTML {
         return filled
     }
 
-    /// A word before a cell's text, where rows are stacked and have no titles.
+    /// Returns a label before a cell's text, for stacked rows, which have no column titles.
     static func label(_ word: String) -> HTML { "<span class=\"label\">\(word) </span>" }
 
-    /// The link to the rest of a list.
+    /// Returns the link to the next page of a list.
     static func more(_ path: HTML, _ word: String) -> HTML {
         "<p class=\"more\"><a class=\"plain\" href=\"\(path)\">\(word)</a></p>"
     }
 
-    /// Links to the same page with another selection.
+    /// Returns links to the same page with other selections.
     static func choice(
         _ label: String,
         _ items: [(name: String, path: String, isChosen: Bool)]
@@ -45,12 +45,12 @@ extension HTML {
         return "<div class=\"periods\" role=\"group\" aria-label=\"\(label)\">\(links)</div>"
     }
 
-    /// A table whose rows are stacked on a narrow screen.
+    /// Returns a table whose rows are stacked on a narrow screen.
     ///
     /// - Parameters:
-    ///   - columns: The title of each, and the class of its cells: `n` for numbers, `what` for
-    ///     text of any length, `do` for what can be done, whose title only a screen reader says.
-    ///   - caption: The table's name, for a screen reader.
+    ///   - columns: The title and cell class of each: `n` for numbers, `what` for text of any
+    ///     length, `do` for actions, whose title is for screen readers only.
+    ///   - caption: The table's name, for screen readers.
     static func list(
         _ columns: [(title: String, style: String)],
         _ rows: [HTML],
@@ -79,8 +79,8 @@ extension HTML.StringInterpolation {
 }
 
 extension Money {
-    /// An amount that a person has typed into a page: with a comma or a point before its cents, and
-    /// with the digits of an Arabic keyboard, too. A text with separators of thousands is none.
+    /// Parses an amount typed into a page: with a comma or a point before the cents; Arabic digits
+    /// are allowed. `nil` for a text with thousands separators.
     init?(typed text: some StringProtocol, currency: Currency) {
         let plain = text.unicodeScalars.compactMap { scalar -> Character? in
             switch scalar {
@@ -94,6 +94,6 @@ extension Money {
         self.init(String(plain), currency: currency)
     }
 
-    /// The amount as pages write it: with the minus sign that display and till have.
+    /// The amount as pages show it: with the minus sign of the display and the till.
     var shown: String { description.replacing("-", with: "\u{2212}") }
 }

@@ -10,7 +10,7 @@ internal import Outbox
 internal import Pages
 internal import WebSessions
 
-/// The addresses of the pages.
+/// The routes of the pages.
 struct WebRoutes: Sendable {
     let gate: WebGate
     let login: WebLogin
@@ -90,8 +90,8 @@ struct WebRoutes: Sendable {
         organizers?.register(on: router)
     }
 
-    /// Registers the pages of payees, of people who pay, and those by which money comes in and goes
-    /// out. Where there is no way, each of the last says which setting is missing.
+    /// Registers the pages of payees, payers, deposits and payouts. If deposits or payouts are not
+    /// configured, their pages state the missing setting.
     private func registerPages(on router: Router<ServerContext>) {
         func page(
             _ path: String,
@@ -138,7 +138,7 @@ struct WebRoutes: Sendable {
         form("\(WebPath.payouts)/:id/cancel", needing: .payouts, payouts.cancel)
     }
 
-    /// Style sheets, scripts and pictures: for everybody, and never changed under their addresses.
+    /// Serves style sheets, scripts and pictures: public, and immutable under their addresses.
     @Sendable private static func asset(
         _ request: Request,
         _ context: ServerContext

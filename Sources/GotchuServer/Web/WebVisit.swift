@@ -5,9 +5,9 @@ internal import Ledger
 internal import Pages
 internal import WebSessions
 
-/// A request of a person who is logged in.
+/// A request of a logged-in person.
 struct WebVisit: Sendable {
-    /// The time since the login in which money may be refunded.
+    /// The maximum age of a login for actions such as refunds.
     static let freshness: Duration = .seconds(15 * 60)
 
     let request: Request
@@ -16,29 +16,29 @@ struct WebVisit: Sendable {
     let token: SessionToken
     let notice: WebNotice?
     let now: Timestamp
-    /// A Boolean that is true if a webhook of the person's needs them.
+    /// A Boolean that is true if one of the person's webhooks needs attention.
     var hasWebhookTrouble = false
     /// The number of the person's devices that have a login, or a code for one.
     var deviceCount = 0
-    /// The pages that this server has not, or not for this person.
+    /// The pages that this server does not offer, or not to this person.
     var hidden: Set<WebPage.Section> = []
 
     var user: UserID { session.user }
 
-    /// The zone that times are written in, unless the address names one.
+    /// The time zone of displayed times, unless the address names another.
     var zone: WebZone { .own(at: now) }
 
-    /// The language of the pages of people who pay. The merchant's are in English.
+    /// The language of the pages for payers. The merchant's pages are in English.
     var language: Language { request.language }
 
-    /// The zone of times that are written in that language.
+    /// The time zone for times in that language.
     var ownZone: WebZone { .own(at: now, in: language) }
 
     func allows(_ scope: Scope) -> Bool {
         session.scopes.split(separator: " ").contains { $0 == scope.rawValue }
     }
 
-    /// A form that counts as this session's.
+    /// Returns a form with this session's form token.
     func form(to path: String, style: String = "", _ content: HTML) -> HTML {
         """
         <form method="post" action="\(path)" class="\(style)">\
@@ -48,12 +48,12 @@ struct WebVisit: Sendable {
 
     // MARK: A login of the last 15 minutes
 
-    /// A Boolean that is true if the person has proved an identity within the last 15 minutes.
+    /// A Boolean that is true if the person has authenticated within the last 15 minutes.
     var isFresh: Bool {
         session.authenticatedAt.map { now < $0.advanced(by: Self.freshness) } ?? false
     }
 
-    /// - Parameter what: The act that needs a fresh login, at the beginning of a sentence.
+    /// - Parameter what: The action that needs a fresh login, at the beginning of a sentence.
     /// - Throws: A problem: 403 if the login is older.
     func requireFresh(for what: String) throws(Problem) {
         guard isFresh else {
@@ -65,9 +65,9 @@ struct WebVisit: Sendable {
         }
     }
 
-    /// The content of a form's panel while the login is too old for it.
+    /// Returns the content of a form's panel while the login is too old for the form.
     ///
-    /// - Parameter path: The page on which the form is.
+    /// - Parameter path: The page with the form.
     func freshLogin(for what: String, to path: String) -> HTML {
         """
         <p>\(what) needs a login of the last 15 minutes.</p>
@@ -76,14 +76,14 @@ struct WebVisit: Sendable {
     }
 }
 
-/// A form that a person who is logged in has sent from a page of ours.
+/// A form that a logged-in person has sent from a page of ours.
 struct WebForm: Sendable {
     let visit: WebVisit
     var fields: FormFields
 }
 
-/// A sentence that the page after a form says first. It is passed on in a cookie, so that no
-/// address of a stranger's can have our pages say it.
+/// A sentence shown at the top of the page after a form. It is passed in a cookie, so that no
+/// link from a stranger can make our pages show it.
 enum WebNotice: String, Sendable {
     case loggedOut = "logged-out"
     case loginTooNarrow = "login-too-narrow"
@@ -115,7 +115,7 @@ enum WebNotice: String, Sendable {
     case scoresEntered = "scores-entered"
     case nothingScored = "nothing-scored"
 
-    /// The sentence in a language; the merchant's pages and those of contests have it in English.
+    /// Returns the sentence in a language; in English for the merchant's pages and contests.
     func text(in language: Language) -> String {
         let (frame, pay, wallet) = (language.frame, language.pay, language.wallet)
         return switch self {
@@ -154,7 +154,7 @@ enum WebNotice: String, Sendable {
         }
     }
 
-    /// A Boolean that is true if the form did not do what it was sent for.
+    /// A Boolean that is true if the form had no effect.
     var isRefusal: Bool {
         switch self {
         case .loggedOut, .deviceRevoked, .webhooksResent, .refunded, .moneyAdded,

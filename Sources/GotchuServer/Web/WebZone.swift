@@ -3,7 +3,7 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Pages
 
-/// The time zone that a page's times are written in: the address's, else this machine's.
+/// The time zone of the times on a page: the one in the address, or this machine's by default.
 struct WebZone: Sendable {
     /// The zone of this machine, which is most often the shop's.
     private static let own = system() ?? WebZone(name: "UTC", rules: .utc, now: .now)
@@ -20,13 +20,13 @@ struct WebZone: Sendable {
         words = language.frame
     }
 
-    /// The zone of this machine.
+    /// Returns the zone of this machine.
     static func own(at now: Timestamp, in language: Language = .english) -> WebZone {
         WebZone(name: own.name, rules: own.rules, now: now, in: language)
     }
 
-    /// - Parameter name: A zone's name; `nil` for that of this machine.
-    /// - Throws: A problem: 400 for what is no zone's name.
+    /// - Parameter name: A zone's name; `nil` for this machine's zone.
+    /// - Throws: A problem: 400 for an unknown name.
     init(_ name: String?, now: Timestamp) throws(Problem) {
         guard let name else {
             self = .own(at: now)
@@ -44,9 +44,9 @@ struct WebZone: Sendable {
         return try? WebZone(String(link[folder.upperBound...]), now: .now)
     }
 
-    /// A moment for a person, to the minute: `Today 18:01`, `Fri 20 Nov 19:12`.
+    /// Formats a time for people, to the minute: `Today 18:01`, `Fri 20 Nov 19:12`.
     ///
-    /// - Parameter isKept: True if it may still be read tomorrow: today's date is written, too.
+    /// - Parameter isKept: True if it may be read on a later day: today's date is written out, too.
     func time(_ moment: Timestamp, isKept: Bool = false) -> HTML {
         let text = text(of: moment)
         let (day, clock) = (rules.day(at: moment), text.dropFirst(11).prefix(5))
@@ -54,12 +54,12 @@ struct WebZone: Sendable {
         return "<time datetime=\"\(text)\">\(date) \(clock)</time>"
     }
 
-    /// Local time with its offset, for other programs.
+    /// Formats a local time with its offset, for other programs.
     func text(of moment: Timestamp) -> String { rules.text(of: moment) }
 
-    /// Returns the moment of a local time as a browser's field has it: `2026-12-04T18:00`.
+    /// Parses a local time in the format of a browser's field: `2026-12-04T18:00`.
     ///
-    /// - Returns: `nil` for another text. A time that comes twice is the first of both.
+    /// - Returns: `nil` for a malformed text. Of an ambiguous local time, the earlier one.
     func moment(local text: String) -> Timestamp? {
         guard text.utf8.count == 16, let written = Timestamp(iso8601: "\(text):00Z") else {
             return nil
@@ -70,10 +70,10 @@ struct WebZone: Sendable {
         return written.advanced(by: .milliseconds(-rules.offset(at: early)))
     }
 
-    /// A date for a person; with its year, unless it is this one.
+    /// Formats a date for people; with its year, unless it is this year.
     func date(_ day: CalendarDay) -> String { day == today ? words.today : fullDate(day) }
 
-    /// A date for a person, today's too: `Fri 20 Nov`.
+    /// Formats a date for people, including today's: `Fri 20 Nov`.
     func fullDate(_ day: CalendarDay) -> String {
         let parts = day.description.split(separator: "-")
         guard parts.count == 3, let number = Int(parts[2]), let month = Int(parts[1]) else {

@@ -5,10 +5,10 @@ internal import Ledger
 internal import Outbox
 internal import Pages
 
-/// The person's own webhooks: what waits, what was given up, and sending that again. An endpoint
-/// without an owner is the operator's, and not shown.
+/// The person's own webhooks: pending and dead deliveries, and a form to send the dead ones again.
+/// An endpoint without an owner is the operator's, and not shown.
 struct WebhookPages: Sendable {
-    /// The number of deliveries of each kind that are shown of one endpoint.
+    /// The maximum number of deliveries of each kind shown for one endpoint.
     private static let rowLimit = 25
 
     let gate: WebGate
@@ -41,7 +41,7 @@ struct WebhookPages: Sendable {
         .response(for: visit)
     }
 
-    /// Sends events again that were given up: one, or all of an endpoint.
+    /// Sends dead deliveries again: one event's, or all of an endpoint.
     @Sendable func resend(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         let event = form.fields.text("event")
@@ -109,7 +109,7 @@ struct WebhookPages: Sendable {
 
     /// - Parameters:
     ///   - last: The title of the last column, and the class of its cells.
-    ///   - cell: The last cell of a row: what comes next, or can be done.
+    ///   - cell: Returns the last cell of a row: the next attempt, or an action.
     private func table(
         _ title: String,
         _ count: Int64,

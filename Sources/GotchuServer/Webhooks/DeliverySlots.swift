@@ -1,10 +1,10 @@
-/// Limits the delivery attempts that run at once, in total and for each endpoint.
+/// Limits concurrent delivery attempts, in total and for each endpoint.
 ///
-/// Each endpoint has one slot of its own, so that endpoints that hang never delay another. Each
-/// accepted event earns the endpoint one more slot from a common pool; an attempt that fails takes
-/// all of those back.
+/// Each endpoint has one slot of its own, so that endpoints that hang never delay others. Each
+/// accepted event adds one slot from a common pool for the endpoint; a failed attempt removes all
+/// of these.
 struct DeliverySlots {
-    /// The number of attempts that run at once besides the first one of each endpoint.
+    /// The number of concurrent attempts besides the first one of each endpoint.
     static let commonLimit = 32
     static let limitPerEndpoint = 16
 
@@ -15,7 +15,7 @@ struct DeliverySlots {
 
     private var endpoints: [String: Endpoint] = [:]
 
-    /// Returns the number of attempts that may begin for an endpoint now.
+    /// Returns the number of attempts that may start for an endpoint now.
     func free(for endpoint: String) -> Int {
         let it = endpoints[endpoint] ?? Endpoint()
         let taken = endpoints.values.reduce(0) { $0 + max(0, $1.running - 1) }
@@ -31,11 +31,11 @@ struct DeliverySlots {
         guard var it = endpoints[endpoint] else { return }
         it.running -= 1
         it.allowed = isAccepted ? min(it.allowed + 1, Self.limitPerEndpoint) : 1
-        // An idle endpoint without earned slots is forgotten: it is no different from a new one.
+        // An idle endpoint without added slots is removed: it equals a new one.
         endpoints[endpoint] = it.running == 0 && it.allowed == 1 ? nil : it
     }
 
-    /// Forgets endpoints for which nothing runs and nothing waits.
+    /// Removes endpoints without running attempts and waiting deliveries.
     mutating func forget(except waiting: Set<String>) {
         endpoints = endpoints.filter { $0.value.running > 0 || waiting.contains($0.key) }
     }

@@ -2,12 +2,12 @@ internal import Ledger
 internal import Outbox
 internal import Synchronization
 
-/// A mailbox of finished delivery attempts that have not been recorded yet; wakes the worker.
+/// A queue of finished delivery attempts that are not recorded yet; it wakes the worker.
 final class FinishedAttempts: Sendable {
     struct Work {
-        /// At most as many as there are slots.
+        /// The finished attempts; at most as many as there are slots.
         var ended: [WebhookDelivery.Ended] = []
-        /// A Boolean that is true if the outbox is to be searched for due deliveries.
+        /// A Boolean that is true if the outbox must be searched for due deliveries.
         var isTime = false
     }
 

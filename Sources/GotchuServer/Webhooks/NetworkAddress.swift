@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// An address that a host's name resolves to.
+/// An IP address that a host name resolves to.
 struct NetworkAddress: Equatable, Sendable {
     /// 4 or 16 bytes.
     let bytes: [UInt8]
 
-    /// In the usual spelling.
+    /// The address in its usual notation.
     var text: String {
         var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         let family = bytes.count == 4 ? AF_INET : AF_INET6
@@ -22,11 +22,11 @@ struct NetworkAddress: Equatable, Sendable {
             ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 
-    /// A Boolean that is true if it belongs to the public Internet: no private network, no
-    /// link-local address, no loopback, nothing reserved (IANA's special-purpose registries).
+    /// A Boolean that is true for a public Internet address: not private, link-local, loopback or
+    /// reserved (IANA's special-purpose registries).
     var isPublic: Bool {
         if bytes.count == 4 { return !Self.reserved4.contains { $0.contains(bytes) } }
-        // An embedded IPv4 address is judged as such, and even then not called.
+        // An IPv4 address embedded in IPv6 is never called.
         guard bytes.count == 16, embedded == nil else { return false }
         let isGlobalUnicast = bytes[0] & 0xE0 == 0x20
         return isGlobalUnicast && !Self.reserved6.contains { $0.contains(bytes) }
@@ -62,7 +62,7 @@ struct NetworkAddress: Equatable, Sendable {
         Block(prefix: [203, 0, 113], length: 24), Block(prefix: [224], length: 3),
     ]
 
-    /// Tunnels that carry an IPv4 address, and documentation.
+    /// Prefixes for tunnels that carry an IPv4 address, and for documentation.
     private static let reserved6 = [
         Block(prefix: [0x20, 0x01, 0x00], length: 23),
         Block(prefix: [0x20, 0x01, 0x0D, 0xB8], length: 32),

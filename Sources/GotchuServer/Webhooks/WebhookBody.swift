@@ -7,7 +7,7 @@ internal import Ledger
 internal import Outbox
 internal import Payments
 
-/// The body of a webhook. The same event has the same bytes in each attempt.
+/// The body of a webhook. An event has the same bytes in each attempt.
 struct WebhookBody: Encodable, Sendable {
     let type: String
     let timestamp: Timestamp
@@ -55,21 +55,21 @@ struct WebhookBody: Encodable, Sendable {
         let refund_cents: Int64?
         let refund_tip_cents: Int64?
         let refunded_cents: Int64
-        /// The session that several pay, and the place of the share.
+        /// The id of the group session, and the number of the share.
         let group_sid: String?
         let place: Int64?
-        /// The members of a session that several pay: `split`, its places, what was paid of them.
+        /// The fields of a group session: `split`, its places, and what was paid.
         let kind: String?
         let places: Int?
         let places_paid: Int?
         let paid_cents: Int64?
-        /// The contest, of a desk and of each share that was paid there.
+        /// The contest, for its desk and for each share paid there.
         let contest: Entered?
     }
 
     struct Entered: Encodable, Sendable {
         let id: String
-        /// The contest's title, of a desk alone: its shares have the memo.
+        /// The contest's title, for a desk only: shares have the memo.
         let title: String?
     }
 

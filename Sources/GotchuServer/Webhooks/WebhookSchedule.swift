@@ -1,14 +1,14 @@
 /// The delays between delivery attempts.
 struct WebhookSchedule: Sendable {
-    /// The first wait; each next one is twice as long.
+    /// The first delay; each further one is twice as long.
     var firstDelay: Duration = .seconds(5)
-    /// The longest wait, unless the receiver asked for more.
+    /// The longest delay, unless the receiver requests a longer one.
     var longestDelay: Duration = .seconds(3_600)
 
     /// - Parameters:
     ///   - attempt: 1 for the first attempt, which has just failed.
-    ///   - retryAfter: The receiver's `Retry-After`: the wait is at least as long.
-    ///   - jitter: 0 ..< 1: the wait is 50 to 100 % of the schedule's.
+    ///   - retryAfter: The receiver's `Retry-After`: the minimum delay.
+    ///   - jitter: 0 ..< 1: the delay is 50 to 100 % of the schedule's.
     func delay(after attempt: Int64, retryAfter: Duration?, jitter: Double) -> Duration {
         let doubled = firstDelay * (1 << Int(min(max(attempt, 1) - 1, 16)))
         return max(min(doubled, longestDelay) * (0.5 + jitter / 2), retryAfter ?? .zero)

@@ -2,7 +2,7 @@ internal import Crypto
 internal import FoundationEssentials
 
 /// The secret that an endpoint's messages are signed with (Standard Webhooks). Shown once, when it
-/// is made.
+/// is created.
 struct WebhookSecret: Equatable, Sendable {
     private static let length = 32
 
@@ -16,10 +16,10 @@ struct WebhookSecret: Equatable, Sendable {
         WebhookSecret(bytes: .random(length))
     }
 
-    /// The secret in the form that receivers' libraries accept.
+    /// The secret in the format that receivers' libraries accept.
     var text: String { "whsec_" + Data(bytes).base64EncodedString() }
 
-    /// The value of `webhook-signature`.
+    /// Returns the value of the `webhook-signature` header.
     func signature(id: String, seconds: Int64, body: [UInt8]) -> String {
         let signed = Array("\(id).\(seconds).".utf8) + body
         let code = HMAC<SHA256>.authenticationCode(

@@ -1,4 +1,4 @@
-/// A webhook's URL together with the one address that may be called for it.
+/// A webhook's URL and the one address that may be called for it.
 struct WebhookTarget: Equatable, Sendable {
     let url: WebhookURL
     let address: NetworkAddress
@@ -9,11 +9,11 @@ struct WebhookTarget: Equatable, Sendable {
         let sentence: String
     }
 
-    /// Checks a URL with the addresses that its name has at this moment; the call then goes to that
-    /// address and no other, so that the name cannot be pointed elsewhere in between.
+    /// Checks a URL with the current addresses of its host. The call then goes to exactly the
+    /// checked address, so that a DNS change in between has no effect.
     ///
     /// - Parameters:
-    ///   - isDevelopment: True if this machine itself may be called, and without TLS.
+    ///   - isDevelopment: True if loopback addresses may be called, also without TLS.
     ///   - addresses: The addresses of its host.
     init(
         _ url: WebhookURL,

@@ -5,15 +5,15 @@ internal import Outbox
 internal import ServiceLifecycle
 internal import ServiceProcess
 
-/// Takes events from the outbox and delivers them: each at least once, to each endpoint
-/// independently, so that one that is down delays no other.
+/// Delivers the outbox's events: each at least once, to each endpoint independently, so that an
+/// endpoint that is down does not delay others.
 ///
-/// As with payments there is no timer between attempts: everything that has ended during the last
-/// commit is recorded together, and its slots are used again at once.
+/// There is no timer between attempts: all attempts that finished during the last commit are
+/// recorded together, and their slots are reused at once.
 struct WebhookWorker: Service {
     /// The interval at which the outbox is searched for due deliveries.
     private static let usualInterval: Duration = .milliseconds(500)
-    /// The lease: a delivery that is not finished by then is due again, here or at another server.
+    /// The lease of a claimed delivery: if it is not finished by then, any server may claim it.
     private static let lease: Duration = .seconds(60)
 
     let store: Outbox
@@ -23,7 +23,7 @@ struct WebhookWorker: Service {
     var clock: @Sendable () -> Timestamp = { .now }
     let logger: Logger
 
-    /// Delivers until a stop. Attempts in flight at that moment are left to their leases.
+    /// Delivers until shutdown. Attempts then in flight are due again when their leases expire.
     func run() async {
         let finished = FinishedAttempts()
         await cancelWhenGracefulShutdown {
@@ -31,8 +31,7 @@ struct WebhookWorker: Service {
                 group.addTask {
                     while !Task.isCancelled {
                         finished.tick()
-                        // Deliveries become due again by the clock alone, here and at other
-                        // servers.
+                        // Polls: deliveries become due by the clock, here and at other servers.
                         try? await Task.sleep(for: interval)
                     }
                 }
@@ -48,10 +47,10 @@ struct WebhookWorker: Service {
         await record(finished.popAll().ended)
     }
 
-    /// The state between two readings of the outbox.
+    /// The state kept between reads of the outbox.
     private struct Round {
         var slots = DeliverySlots()
-        /// Endpoints for which more may be due than there were free slots.
+        /// Endpoints that may have more due deliveries than there were free slots.
         var backlogged: Set<String> = []
         var failures: FailureLog
 
@@ -105,12 +104,12 @@ struct WebhookWorker: Service {
         for ended in tries {
             let isAccepted = ended.outcome == .delivered
             round.slots.end(ended.id.endpoint, isAccepted: isAccepted)
-            // An endpoint that fails at once must not be tried as often as it can fail.
+            // An endpoint that fails at once must not be retried before the next interval.
             if !isAccepted { round.backlogged.remove(ended.id.endpoint) }
         }
     }
 
-    /// Records finished attempts. One that cannot be recorded is due again when its lease ends.
+    /// Records finished attempts. One that cannot be recorded is due again when its lease expires.
     private func record(_ tries: [WebhookDelivery.Ended]) async {
         guard !tries.isEmpty else { return }
         do {
@@ -139,8 +138,7 @@ struct WebhookWorker: Service {
             )
         }
         let answer = await sender.send(delivery, at: clock())
-        // An attempt that our own stop cut short says nothing about the endpoint: its lease will
-        // end.
+        // A failure caused by our own shutdown says nothing about the endpoint: the lease expires.
         if Task.isCancelled, case .refused = answer { return nil }
         return WebhookDelivery.Ended(
             id: delivery.id,
@@ -163,8 +161,8 @@ struct WebhookWorker: Service {
                 retryAfter: retryAfter.map { min($0, .seconds(24 * 3_600)) },
                 jitter: .random(in: 0..<1)
             )
-            // The last attempt is at the end of the delivery's time, however long a wait was
-            // requested.
+            // The last attempt is at the end of the delivery's time, however long a wait the
+            // receiver requested.
             guard now < delivery.giveUpAt else { return .dead(reason) }
             return .failed(reason, nextTryAt: min(now.advanced(by: wait), delivery.giveUpAt))
         }

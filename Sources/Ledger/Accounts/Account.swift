@@ -17,7 +17,7 @@ package struct Account: Equatable, Sendable {
     package enum Owner: Hashable, Sendable {
         case user(UserID)
         case house(HouseAccount)
-        /// An account of the house about one user.
+        /// A house account for one user.
         case houseOf(UserHouseAccount, UserID)
         /// Money held for one record until its owner is decided.
         case pot(RecordID)
@@ -28,9 +28,9 @@ package struct Account: Equatable, Sendable {
     package internal(set) var balance: Int64
     /// The payments received less those refunded, in minor units.
     package internal(set) var earned: Int64
-    /// The number of its newest entry; 0 without any.
+    /// The number of its newest entry; 0 if it has none.
     package internal(set) var entryCount: Int64
-    /// The time of its newest entry; without any, of its opening.
+    /// The time of its newest entry; if it has none, the time of its creation.
     package internal(set) var changedAt: Timestamp
 
     package init(
@@ -49,14 +49,14 @@ package struct Account: Equatable, Sendable {
 
     package var currency: Currency { key.currency }
 
-    /// The account's id outside of the ledger (`wallet_id`).
+    /// The account's id in the API (`wallet_id`).
     package var id: String { computedID("account", key.owner.rawValue, key.currency.rawValue) }
 }
 
 extension Sequence {
-    /// Returns the elements in the order of their accounts' stored owners and currencies.
+    /// Returns the elements sorted by their accounts' stored owners and currencies.
     func inOrder(of account: (Element) -> Account.Key) -> [Element] {
-        // A text is made once for each, and only short values are moved.
+        // Each owner's text is created once, and only small values are moved while sorting.
         let elements = Array(self)
         return elements.indices
             .map { (account(elements[$0]).owner.rawValue, account(elements[$0]).currency, $0) }
@@ -65,26 +65,26 @@ extension Sequence {
     }
 }
 
-/// An account of the house itself. It may be negative: money enters the ledger from there, so that
-/// the sum over all accounts is always zero.
+/// An account of the house itself. It may be negative: money enters the ledger from these accounts,
+/// so that the sum over all accounts is always zero.
 package enum HouseAccount: String, CaseIterable, Sendable {
     /// The source of opening balances on a development server.
     case developmentMint = "DEV_MINT"
-    /// Money at Stripe; negative, since it is what the other accounts hold.
+    /// Money at Stripe. Negative: it balances what the other accounts hold.
     case stripeBalance = "STRIPE_BALANCE"
-    /// Money at connected Stripe accounts, under way to a bank.
+    /// Money at connected Stripe accounts, on its way to a bank.
     case stripePayouts = "STRIPE_PAYOUTS"
     /// Money taken for withdrawals and not paid out yet.
     case withdrawals = "WITHDRAWALS"
     /// The fees that Stripe has kept.
     case stripeFees = "STRIPE_FEES"
-    /// Debts that were given up.
+    /// Debts that were written off.
     case losses = "LOSSES"
     /// The operator's own money.
     case platform = "PLATFORM"
 }
 
-/// An account of the house about one user, so that no row is common to all payments.
+/// A house account for one user, so that payments do not all contend for one row.
 package enum UserHouseAccount: String, CaseIterable, Sendable {
     /// The user's debt: never above zero.
     case owed = "OWED"
@@ -92,12 +92,12 @@ package enum UserHouseAccount: String, CaseIterable, Sendable {
     case take = "TAKE"
 }
 
-// Not `RawRepresentable`: its owners would be compared and hashed by texts that are made each time.
+// Not `RawRepresentable`: owners would then be compared and hashed by strings created each time.
 extension Account.Owner {
     private static let potPrefix = "pot:"
 
-    /// The owner as it is stored: a user's id, the name of a house account, that of one about a
-    /// user with a colon and the user, or `pot:` and a record.
+    /// The owner as it is stored: a user's id, the name of a house account, `<name>:<user id>` for
+    /// a user's house account, or `pot:<record id>`.
     package var rawValue: String {
         switch self {
         case .user(let id): id.rawValue
@@ -131,7 +131,7 @@ extension Account.Owner {
         }
     }
 
-    /// The balances that it may have, in minor units.
+    /// The allowed balances in minor units.
     var allowedBalances: ClosedRange<Int64> {
         switch self {
         case .user, .pot, .houseOf(.take, _): 0 ... .max
@@ -142,7 +142,7 @@ extension Account.Owner {
 }
 
 extension UserHouseAccount {
-    /// The beginning of the stored form of each such account.
+    /// The prefix of such accounts in stored form.
     package var prefix: String { rawValue + ":" }
 }
 

@@ -1,13 +1,13 @@
 internal import Crypto
 package import GotchuCore
 
-/// An id that the ledger makes: a UUID of version 7 (RFC 9562), so that ids made later sort later
-/// and new rows land at the end of their index.
+/// An id that the ledger creates: a UUID of version 7 (RFC 9562), so that later ids sort later and
+/// new rows are appended to the end of their index.
 ///
-/// Ids are made by the caller of a command, never by a decision, which must be repeatable.
+/// Ids are created by the caller of a command, never while deciding, which must be repeatable.
 package protocol LedgerID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible
 where RawValue == String {
-    /// Wraps an id that the ledger itself made or stored.
+    /// Wraps an id that the ledger itself created or stored.
     init(trusted rawValue: String)
 }
 
@@ -16,7 +16,7 @@ extension LedgerID {
         self.init(trusted: rawValue)
     }
 
-    /// A new id: 48 bits of time in milliseconds and 74 random bits.
+    /// Returns a new id: 48 bits of time in milliseconds and 74 random bits.
     package static func make(
         at time: Timestamp = .now,
         using generator: inout some RandomNumberGenerator
@@ -28,7 +28,7 @@ extension LedgerID {
         return Self(trusted: uuidText(high, low))
     }
 
-    /// A new id from the system's secure generator.
+    /// Returns a new id from the system's secure generator.
     package static func make(at time: Timestamp = .now) -> Self {
         var generator = SystemRandomNumberGenerator()
         return make(at: time, using: &generator)
@@ -37,7 +37,7 @@ extension LedgerID {
     package var description: String { rawValue }
 }
 
-/// The id of a user, who holds accounts. Opaque: an address or a name never enters the ledger.
+/// The id of a user, who holds accounts. Opaque: never an e-mail address or a name.
 package struct UserID: LedgerID {
     package let rawValue: String
 
@@ -46,8 +46,8 @@ package struct UserID: LedgerID {
     }
 }
 
-/// The id of a record, as of a session. The transfer that opens a user's account has the user's id
-/// instead.
+/// The id of a record, such as a session. The transfer that opens a user's account uses the user's
+/// id instead.
 package struct RecordID: LedgerID {
     package let rawValue: String
 
@@ -56,9 +56,9 @@ package struct RecordID: LedgerID {
     }
 }
 
-/// Computes an opaque id from the parts that identify a thing: a UUID of version 8 (RFC 9562) with
-/// 122 bits of the SHA-256 of `parts`. The same parts have the same id for ever, so that it needs
-/// no column.
+/// Computes an opaque id from the parts that identify an object: a UUID of version 8 (RFC 9562)
+/// with 122 bits of the SHA-256 of `parts`. The same parts always give the same id, so that it
+/// needs no column.
 package func computedID(_ parts: String...) -> String {
     let digest = SHA256.hash(data: Array(parts.joined(separator: "\n").utf8))
     var words: [UInt64] = [0, 0]
@@ -70,7 +70,7 @@ package func computedID(_ parts: String...) -> String {
     return uuidText(high, low)
 }
 
-/// The usual 8-4-4-4-12 spelling.
+/// Returns the usual 8-4-4-4-12 format.
 private func uuidText(_ high: UInt64, _ low: UInt64) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(36)

@@ -1,8 +1,8 @@
 package import GotchuCore
 
-/// Money that moved: entries whose sum is zero per currency, inserted once and never changed.
+/// A movement of money: entries whose sum is zero per currency, inserted once and never changed.
 package struct Transfer: Equatable, Sendable {
-    /// The record that it belongs to, and that record's step. The primary key: the same step cannot
+    /// The record it belongs to, and the step of that record. The primary key: the same step cannot
     /// be posted twice.
     package struct Key: Hashable, Sendable, Codable {
         package let record: RecordID
@@ -13,7 +13,7 @@ package struct Transfer: Equatable, Sendable {
             self.step = step
         }
 
-        /// The transfer's id outside of the ledger (`transfer_id`, `transaction_id`).
+        /// The transfer's id in the API (`transfer_id`, `transaction_id`).
         package var id: String { computedID("transfer", record.rawValue, step) }
     }
 
@@ -23,7 +23,7 @@ package struct Transfer: Equatable, Sendable {
     package let at: Timestamp
     /// At most one for each account.
     package let entries: [Entry]
-    /// SHA-256 of all of this, which its seal covers; 32 bytes.
+    /// The SHA-256 of all the fields above, covered by its seal; 32 bytes.
     package let hash: [UInt8]
 
     package init(key: Key, kind: String, at: Timestamp, entries: [Entry]) {
@@ -35,14 +35,14 @@ package struct Transfer: Equatable, Sendable {
     }
 }
 
-/// One line of an account, with what its reader needs.
+/// One line of an account's history, with the resulting balance.
 package struct Entry: Equatable, Sendable {
     package let account: Account.Key
     /// An account's entries are numbered 1, 2, 3 … without a gap.
     package let number: Int64
     package let transfer: Transfer.Key
     package let kind: String
-    /// Never before the account's entry before it, whatever a server's clock says.
+    /// Never earlier than the account's previous entry, even if a server's clock was set back.
     package let at: Timestamp
     /// In minor units; negative for a debit, never 0.
     package let amount: Int64

@@ -1,25 +1,24 @@
-/// A kind of transfer: what `Books.post` requires of it, what `verify` demands, and how an
-/// account's history shows it. A kind cannot exist without any of them.
+/// A kind of transfer: the rules that `Books.post` and `verify` check, and its presentation in an
+/// account's history. A kind must define all of them.
 package struct TransferKind: Equatable, Sendable {
-    /// The steps of a record that it can be.
+    /// The step names that a transfer of this kind may have.
     package indirect enum Steps: Equatable, Sendable {
         /// One step of this name.
         case once(String)
         /// Steps of this name, a slash and a positive number.
         case numbered(String)
-        /// Steps named by facts that others have told: 1 to 120 characters of
-        /// `A–Z a–z 0–9 _ . : / -`.
+        /// Steps named by external facts: 1 to 120 characters of `A–Z a–z 0–9 _ . : / -`.
         case facts
         /// Steps of any of these forms.
         case any(of: [Steps])
     }
 
-    /// The words of an account's history. There will never be a fifth: old clients decode no other.
+    /// The entry types in an account's history. Never add another: old clients cannot decode it.
     package enum Face: String, Sendable {
         case deposit, debit, credit, refund
     }
 
-    /// The side of a transfer that earns, and so changes an account's earnings by its amount.
+    /// The side of a transfer whose account's earnings change by its amount.
     package enum Earner: Sendable {
         case nobody, receiver, sender
     }
@@ -29,15 +28,15 @@ package struct TransferKind: Equatable, Sendable {
     package let from: Set<Party>
     package let to: Set<Party>
     package let steps: Steps
-    /// The words of history for an entry that debits its account, and for one that credits it.
+    /// The entry types in the history for a debit and for a credit.
     package let debit: Face
     package let credit: Face
-    /// The names of both in the short list of `/wallet/me`.
+    /// The names of both in the short history of `/wallet/me`.
     package let debitName: String
     package let creditName: String
     package let earner: Earner
-    /// A Boolean that is true if each one is the outcome of a command that was sent with a key, and
-    /// false if none is; `nil` if one may be.
+    /// A Boolean that is true if every transfer of this kind has a stored answer (its command had
+    /// an idempotency key), and false if none has; `nil` if both occur.
     package let isAnswered: Bool?
 
     package init(

@@ -1,16 +1,16 @@
 internal import GotchuCore
 
-/// The proof of the ledger's rules, made on one unchanging view of a database that may be in use.
+/// The result of checking the ledger's rules on one snapshot of a database that may be in use.
 package struct Audit: Sendable {
     /// The result of one rule.
     package struct Finding: Equatable, Sendable {
         /// The sentence that must be true.
         package let rule: String
-        /// The number of rows that were looked at.
+        /// The number of rows checked.
         package let count: Int64
         /// The first row that breaks the rule, if one does.
         package let broken: String?
-        /// The remedy for that.
+        /// The remedy if the rule is broken.
         package let remedy: Remedy
 
         package init(rule: String, count: Int64, broken: String?, remedy: Remedy = .restore) {
@@ -21,20 +21,20 @@ package struct Audit: Sendable {
         }
     }
 
-    /// The remedies for books that break a rule.
+    /// The remedies for a ledger that breaks a rule.
     package enum Remedy: CaseIterable, Sendable {
-        /// Restore a backup that breaks none.
+        /// Restore a backup that breaks no rule.
         case restore
-        /// Make indexes, guards or rows that hold no money anew.
+        /// Recreate indexes, guards of insert-only tables, or rows that hold no money.
         case makeAnew
-        /// Use a newer program, which knows the rows' content.
+        /// Use a newer version of the program, which can read the rows.
         case update
-        /// Look where a seal that was written down comes from.
+        /// Check that the recorded seal is from this ledger, and not newer than a restored backup.
         case compareSeals
     }
 
     package var findings: [Finding]
-    /// The seals to be written down elsewhere: every other seal leads to one of these.
+    /// The seals to record outside the database: every other seal leads to one of these.
     package var heads: [SealPin] = []
 
     package init(findings: [Finding]) {
@@ -49,13 +49,13 @@ package struct Audit: Sendable {
 /// Everything that the ledger holds about one record.
 package struct RecordFile: Sendable {
     package let record: Record?
-    /// In the order of their steps.
+    /// Sorted by step.
     package let transfers: [Transfer]
     /// The answers that name one of its transfers.
     package let answers: [Answer]
-    /// The unique names that stand for it, or did.
+    /// The unique names that refer to it, or have referred to it.
     package let names: [Name]
-    /// Its children in the order of their numbers, if its rule reads them.
+    /// Its children sorted by number, if its rule reads them.
     package let children: [(number: Int64, record: Record)]
 
     package init(
@@ -79,7 +79,7 @@ package struct RecordRule: Sendable {
     package let kind: String
     /// The sentence that must be true.
     package let rule: String
-    /// A Boolean that is true if it needs the children of a record.
+    /// A Boolean that is true if the rule needs the record's children.
     package let readsChildren: Bool
     /// - Returns: The reason why a record of the kind breaks it, if it does.
     package let broken: @Sendable (Record, RecordFile) -> String?
@@ -97,7 +97,7 @@ package struct RecordRule: Sendable {
     }
 }
 
-/// The rules that the ledger's own transfers and accounts follow, checked row by row.
+/// The rules for transfers and accounts, checked row by row.
 package struct LedgerRules: Sendable {
     private let kinds: [String: TransferKind]
 
@@ -141,7 +141,7 @@ package struct LedgerRules: Sendable {
         return nil
     }
 
-    /// Returns true if the transfer is the first money of the user that it names.
+    /// Returns true if the transfer contains the first entry of the user named by its record id.
     private func isOpening(_ transfer: Transfer) -> Bool {
         transfer.entries.contains {
             $0.amount > 0 && $0.number == 1
@@ -162,12 +162,12 @@ package struct LedgerRules: Sendable {
         guard expected.contains(answers.count) else {
             return "\(name) has \(answers.count) answers"
         }
-        // A user's opening names the user; a kind that there is not is another finding.
+        // An opening's record is the user, and an unknown kind is reported by another rule.
         guard let kind = kinds[transfer.kind], kind != .opening, !isRecorded else { return nil }
         return "\(name) is about nothing"
     }
 
-    /// The change of an account's earnings by an entry.
+    /// Returns the change of an account's earnings by an entry.
     fileprivate func earned(by entry: Entry) -> Int64 {
         switch kinds[entry.kind]?.earner {
         case .receiver where entry.amount > 0: entry.amount
@@ -177,7 +177,7 @@ package struct LedgerRules: Sendable {
     }
 }
 
-/// Checks an account's entries one after the other.
+/// A check of an account's entries in order.
 package struct AccountRun: Sendable {
     package let key: Account.Key
     private let rules: LedgerRules

@@ -1,18 +1,18 @@
 internal import Crypto
 internal import GotchuCore
 
-/// The hash of one committed batch's transfers, chained to the batch before it of the same writer.
-/// It detects a change of a transfer made past the database's own guards: that seal and all that
-/// follow then fail.
+/// The hash of one committed batch's transfers, chained to the same writer's previous batch. It
+/// detects a transfer changed by bypassing the database's own guards: that seal and all later ones
+/// then fail.
 ///
-/// Each run of a server has a chain of its own, and begins another when the end of the last one is
-/// unknown. The first seal of a chain covers the newest seal of that moment.
+/// Each run of a server has its own chain. It begins another when the last seal of its chain is
+/// unknown. The first seal of a chain covers the newest seal at that time.
 package struct Seal: Equatable, Sendable {
-    /// The id of its chain. Those of chains begun later sort later, by the servers' clocks.
+    /// The id of its chain. Ids of chains begun later (by the servers' clocks) sort later.
     package let chain: String
     /// The seal's number in its chain: 1, 2, 3 … without a gap.
     package let number: Int64
-    /// The hash of the seal before it; for the first of a chain, of a seal of another chain.
+    /// The hash of the previous seal; for the first of a chain, that of a seal of another chain.
     package let previous: [UInt8]
     /// SHA-256, 32 bytes.
     package let hash: [UInt8]
@@ -24,7 +24,7 @@ package struct Seal: Equatable, Sendable {
         self.hash = hash
     }
 
-    /// The placeholder before the first seal of all.
+    /// The placeholder before the very first seal.
     package static let origin = Seal(
         chain: "",
         number: 0,
@@ -69,7 +69,8 @@ package struct Seal: Equatable, Sendable {
 }
 
 extension Transfer {
-    /// SHA-256 of all that is stored of a transfer. No field can hold a tab or a line's end.
+    /// Returns the SHA-256 of all stored fields of a transfer. No field can contain a tab or a line
+    /// end.
     static func hash(
         _ key: Key,
         _ kind: String,
@@ -93,7 +94,7 @@ extension Transfer {
 }
 
 extension TextBytes {
-    /// Adds texts and numbers, each followed by a tab, the last one by a line's end.
+    /// Adds texts and numbers, each followed by a tab, the last one by a line end.
     fileprivate mutating func add(line texts: [String], _ numbers: [Int64]) {
         for text in texts {
             add(text)
@@ -106,8 +107,7 @@ extension TextBytes {
     }
 }
 
-/// A seal that was written down outside the database, in the form that `verify` prints:
-/// `CHAIN:NUMBER:HASH`.
+/// A seal recorded outside the database, in the format that `verify` prints: `CHAIN:NUMBER:HASH`.
 package struct SealPin: Equatable, Sendable, CustomStringConvertible {
     private static let digits = 64
 

@@ -1,8 +1,8 @@
 internal import GotchuCore
 internal import Synchronization
 
-/// The commands of one commit, decided in order, each on the state that those before it left. The
-/// result is the same as that of committing them one by one.
+/// The commands of one commit, decided in order, each on the state left by the previous ones. The
+/// result is the same as if they were committed one by one.
 package struct Batch: Sendable {
     let submissions: [any Submission]
     /// The newest seal of this writer's chain; `nil` if a new chain must begin.
@@ -27,7 +27,7 @@ package struct Batch: Sendable {
     }
 
     /// Decides all commands on at least the rows of their footprint. A command is left undecided if
-    /// another transaction holds one of its rows.
+    /// another transaction has locked one of its rows.
     package func decide(on rows: Snapshot) -> Effects {
         var books = Books(rows)
         for submission in submissions {
@@ -39,7 +39,8 @@ package struct Batch: Sendable {
         }
         var effects = books.effects
         if !effects.transfers.isEmpty {
-            // A loaded newest seal means that the end of the writer's own chain is unknown.
+            // The newest seal was loaded only if the last seal of the writer's own chain is
+            // unknown.
             let previous =
                 rows.newestSeal.map { Seal.beginning(of: chain ?? Seal.newChain(), after: $0) }
                 ?? tail
@@ -49,8 +50,8 @@ package struct Batch: Sendable {
     }
 }
 
-/// A command that waits for its commit, with its type erased. It holds the decision until the
-/// commit's outcome is known.
+/// A type-erased command that waits for its commit. It stores the decision until the commit's
+/// outcome is known.
 package protocol Submission: Sendable {
     /// The command's name.
     var name: String { get }
@@ -59,19 +60,19 @@ package protocol Submission: Sendable {
     func decide(on books: inout Books)
     /// Leaves the command undecided.
     func hold()
-    /// Gives the caller the decision, once it is committed.
+    /// Returns the committed decision to the caller.
     ///
     /// - Returns: The kind of decision, for counters.
     func succeed() -> SubmissionEnd
-    /// Tells the caller that nothing is known to be committed.
+    /// Reports to the caller that the commit failed or its outcome is unknown.
     func fail(_ error: LedgerError)
 }
 
-/// The end of a command, for counters.
+/// The outcome of a command, for counters.
 package enum SubmissionEnd: Equatable, Sendable {
     case accepted, replayed
     case refused(Refusal.Reason)
-    /// Another transaction held a row, or a row could not be read.
+    /// Another transaction had locked a row, or a row could not be read.
     case undecided
 }
 
@@ -80,7 +81,7 @@ final class Pending<Command: LedgerCommand>: Submission {
     typealias Outcome = CommandReply<Command.Outcome>
 
     private let command: Command
-    /// The identity under which the answer is remembered; `nil` for a command without a key.
+    /// The identity under which the answer is stored; `nil` for a command without a key.
     private let request: KeyedRequest?
     private let decideOn: @Sendable (inout Books) throws(LedgerError) -> Outcome
     private let answer: @Sendable (Result<Outcome, LedgerError>) -> Void
@@ -88,7 +89,7 @@ final class Pending<Command: LedgerCommand>: Submission {
 
     /// - Parameters:
     ///   - acceptedAt: The time at which the server accepted it: a payment accepted before its
-    ///     session expired is good even if it is decided and committed later.
+    ///     session expired is valid even if it is decided and committed later.
     ///   - answer: Called once, by the writer: it must not block.
     init(
         _ command: Command,
@@ -101,7 +102,7 @@ final class Pending<Command: LedgerCommand>: Submission {
         self.answer = answer
     }
 
-    /// A submission whose answer is remembered.
+    /// Creates a submission whose answer is stored.
     init(
         _ command: Command,
         as request: KeyedRequest,
@@ -137,8 +138,7 @@ final class Pending<Command: LedgerCommand>: Submission {
 
     /// The reply that was decided.
     ///
-    /// - Throws: `tryAgain` if it was left undecided, `corrupt` if a remembered answer cannot be
-    ///   read.
+    /// - Throws: `tryAgain` if it was left undecided, `corrupt` if a stored answer cannot be read.
     var reply: Result<Outcome, LedgerError> { decided.withLock { $0 } }
 
     func hold() { decided.withLock { $0 = .failure(.held) } }
@@ -158,7 +158,7 @@ final class Pending<Command: LedgerCommand>: Submission {
 }
 
 extension LedgerStorage {
-    /// Commits one command alone, for programs beside the servers.
+    /// Commits a single command, for programs other than the servers.
     package func commit<Command: LedgerCommand>(
         _ command: Command
     ) async throws(LedgerError) -> Result<Command.Outcome, Refusal> {

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 package import GotchuCore
 
-/// A snapshot that a batch's commands read and change, with a record of the rows that changed.
+/// A snapshot that a batch's commands read and change; it tracks the changed rows.
 ///
 /// Every change goes through these methods, so that no effect can be forgotten.
 package struct Books: Sendable {
@@ -10,7 +10,7 @@ package struct Books: Sendable {
 
     package private(set) var rows: Snapshot
     private var changedNames: Set<String> = []
-    /// The names with another end that this batch has not claimed.
+    /// The released names that this batch has not claimed.
     private var endedNames: Set<String> = []
     private var changedUsers: Set<UserID> = []
     private var changedAccounts: Set<Account.Key> = []
@@ -23,8 +23,8 @@ package struct Books: Sendable {
         rows = snapshot
     }
 
-    /// The rows to be written. Changed rows are in the order of their keys, so that two writers of
-    /// one database always lock them in the same order.
+    /// The rows to write. Changed rows are sorted by key, so that two writers of one database
+    /// always lock them in the same order.
     package var effects: Effects {
         var effects = written
         effects.changedUsers = changedUsers.sorted { $0.rawValue < $1.rawValue }
@@ -39,7 +39,7 @@ package struct Books: Sendable {
 
     // MARK: Users, names, records
 
-    /// Inserts a user under the unique name of their login, with an empty account.
+    /// Inserts a user, claims the unique name of their login, and adds an empty account.
     package mutating func insert(_ user: User, accountIn currency: Currency) {
         changeCount += 1
         rows.users[user.id] = user
@@ -48,7 +48,7 @@ package struct Books: Sendable {
         put(Account(Account.Key(.user(user.id), currency), changedAt: user.createdAt))
     }
 
-    /// Gives a user other terms.
+    /// Replaces a user's terms.
     ///
     /// - Precondition: The user was loaded.
     package mutating func set(_ terms: User.Terms, of id: UserID) {
@@ -59,7 +59,7 @@ package struct Books: Sendable {
         changedUsers.insert(id)
     }
 
-    /// Claims a free name for ever.
+    /// Claims a free name permanently.
     ///
     /// - Precondition: The name is free.
     package mutating func put(_ name: Name) {
@@ -69,10 +69,10 @@ package struct Books: Sendable {
         rows.names[name.text] = name
     }
 
-    /// Claims a name for a record or a user: a free one, one past its time, or the target's own.
+    /// Claims a name for a record or a user. The name must be free, expired or the target's own.
     ///
-    /// - Parameter until: The time at which it ends; `nil` for ever.
-    /// - Returns: False, and nothing is changed, while it stands for another.
+    /// - Parameter until: The time at which it expires; `nil` for never.
+    /// - Returns: False, and changes nothing, if the name belongs to another target.
     /// - Precondition: The name is in the footprint.
     package mutating func claim(
         _ text: String,
@@ -92,9 +92,9 @@ package struct Books: Sendable {
         return true
     }
 
-    /// Ends a name, unless it has ended before.
+    /// Expires a name now, unless it has already expired.
     ///
-    /// - Parameter target: The id that it stands for; needed only for a name that was not loaded.
+    /// - Parameter target: The id that it refers to; needed only for a name that was not loaded.
     package mutating func release(_ text: String, of target: String? = nil, at time: Timestamp) {
         guard let target = rows.names[text]?.target ?? target else {
             preconditionFailure("a name that is released is known")
@@ -121,7 +121,7 @@ package struct Books: Sendable {
 
     /// Makes a record a child of another, whose row the command has locked.
     ///
-    /// - Precondition: It is nobody's child, and no child of the parent has its number.
+    /// - Precondition: It has no parent, and no child of the parent has its number.
     package mutating func adopt(_ record: RecordID, by parent: RecordID, number: Int64) {
         changeCount += 1
         precondition(rows.children[parent]?[number] == nil)
@@ -129,7 +129,7 @@ package struct Books: Sendable {
         written.children.append(Child(parent: parent, number: number, record: record))
     }
 
-    /// Writes a record's next version, and the event that others receive.
+    /// Writes a record's next version and the event about it.
     package mutating func put(_ record: Record, telling event: Event? = nil) {
         changeCount += 1
         let wasDue = rows.records[record.id]?.dueAt != nil
@@ -148,14 +148,14 @@ package struct Books: Sendable {
 
     // MARK: Money
 
-    /// Moves money: the only way in which a balance changes. Nothing has changed if it throws.
+    /// Moves money. A balance changes in no other way. If it throws, nothing has changed.
     ///
     /// - Parameters:
-    ///   - lines: Accounts and amounts in minor units whose sum is zero in each currency; those of
-    ///     one account are added up.
-    ///   - step: The step of the record; a step is posted once, for ever.
+    ///   - lines: Accounts and amounts in minor units whose sum is zero in each currency; several
+    ///     amounts of one account are added up.
+    ///   - step: The step of the record; a step can be posted only once.
     /// - Throws: `insufficientBalance`, `noWalletInCurrency`, `balanceTooLarge`.
-    /// - Precondition: The kind allows the parties and the step, and a pot is the record's own.
+    /// - Precondition: The kind allows the parties and the step, and a pot belongs to the record.
     @discardableResult
     package mutating func post(
         _ kind: TransferKind,
@@ -168,7 +168,7 @@ package struct Books: Sendable {
         precondition((2...Self.entryLimit).contains(amounts.count) && kind.allows(step))
         let key = Transfer.Key(record, step)
         precondition(!posted.contains(key), "a step is posted once")
-        // Debits first: a payer without enough money is told so, even if the other side has a
+        // Debits first: a payer without enough money gets that refusal even if the other side has a
         // problem.
         var changed: [Account] = []
         var entries: [Entry] = []
@@ -197,8 +197,8 @@ package struct Books: Sendable {
         return transfer
     }
 
-    /// Throws if an account could not be credited, for a command that posts a second transfer:
-    /// nothing may be refused after the first.
+    /// Checks that an account can be credited. For a command that posts two transfers: nothing may
+    /// be refused after the first.
     ///
     /// - Throws: As `post` does.
     package func require(
@@ -210,9 +210,9 @@ package struct Books: Sendable {
         _ = try posted(amount, to: account, kind, at: now)
     }
 
-    /// The amounts by account, in the order of accounts.
+    /// Returns the amounts by account, sorted by account.
     ///
-    /// - Precondition: The sum is zero in each currency, and no account's is.
+    /// - Precondition: The sum is zero in each currency, and nonzero for each account.
     private static func added(
         _ lines: [(account: Account.Key, amount: Int64)]
     ) -> [(Account.Key, Int64)] {
@@ -267,9 +267,9 @@ package struct Books: Sendable {
 
     // MARK: Commands
 
-    /// Decides a command without a remembered answer.
+    /// Decides a command whose answer is not stored.
     ///
-    /// - Precondition: A command that is refused has changed nothing.
+    /// - Precondition: If the command refuses, it has changed nothing.
     package mutating func decide<Command: LedgerCommand>(
         _ command: Command,
         at time: Timestamp
@@ -283,8 +283,8 @@ package struct Books: Sendable {
         }
     }
 
-    /// Decides a command under its key: the key is looked up first, so that a resend gets its
-    /// answer whatever has happened since.
+    /// Decides a command with an idempotency key. The key is looked up first, so that a resend gets
+    /// the stored answer even if the state has changed since.
     package mutating func decide<Command: KeyedCommand>(
         _ command: Command,
         as request: KeyedRequest,
@@ -339,9 +339,9 @@ package struct Books: Sendable {
     }
 }
 
-/// Encodes JSON with sorted members, so that the same value is always the same text.
+/// Encodes JSON with sorted members, so that the same value always gives the same text.
 ///
-/// - Throws: `LedgerError` with `corrupt` for a value that JSON cannot hold.
+/// - Throws: `LedgerError` with `corrupt` for a value that JSON cannot represent.
 package func canonicalJSON(_ value: some Encodable) throws(LedgerError) -> String {
     do {
         return String(decoding: try CanonicalJSON.encode(value), as: UTF8.self)

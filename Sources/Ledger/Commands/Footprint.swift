@@ -1,35 +1,35 @@
 package import GotchuCore
 
-/// The rows that a batch of commands may touch; a store loads these and no others.
+/// The rows that a batch of commands may read or change; a store loads only these.
 package struct Footprint: Equatable, Sendable {
     package var names: Set<String> = []
     package var users: Set<UserID> = []
-    /// Records, which are locked.
+    /// The records to lock.
     package var records: Set<RecordID> = []
-    /// Records that are locked with all of their children. A child is added under its parent's
-    /// lock, so that none is missed.
+    /// The records to lock with all of their children. A child is added under its parent's lock, so
+    /// that none is missed.
     package var children: Set<RecordID> = []
-    /// Owners whose accounts are locked, in every currency.
+    /// The owners whose accounts to lock, in every currency.
     package var owners: Set<Account.Owner> = []
-    /// Records, among `records`, whose owners' accounts are locked too, and the house's for its
-    /// part, so that a command that knows only a record's id is loaded in one round.
+    /// The records among `records` whose owners' accounts, with the house's `take` accounts, are
+    /// locked too, so that a command that knows only a record's id needs just one round.
     package var ownedRecords: Set<RecordID> = []
-    /// Groups whose records with a row in `due` must be counted.
+    /// The groups whose records with a row in `due` must be counted.
     package var dueGroups: Set<RecordGroup> = []
     package var answers: Set<Answer.Key> = []
-    /// A Boolean that is true if the newest seal of all must be loaded.
+    /// A Boolean that is true if the newest seal of all chains must be loaded.
     package var needsNewestSeal = false
     /// A Boolean that is true if the command needs another round once this is loaded. Accounts are
-    /// loaded in the last round only: rows are locked records first, then accounts.
+    /// loaded only in the last round: records are always locked before accounts.
     package var asksAgain = false
 
     package init() {}
 
-    /// The largest number of rounds of loading.
+    /// The maximum number of loading rounds.
     package static let roundLimit = 4
 
-    /// Returns the rows of this footprint that are not in another, of an earlier round. Names are
-    /// locked in the last round, so that nobody else claims them.
+    /// Returns the rows of this footprint that are not in that of an earlier round. In the last
+    /// round names stay included: they are locked then, so that no other transaction claims them.
     package func subtracting(_ other: Footprint) -> Footprint {
         var rest = self
         if asksAgain { rest.names.subtract(other.names) }
@@ -43,7 +43,7 @@ package struct Footprint: Equatable, Sendable {
     }
 }
 
-/// The rows of a footprint: as loaded, or within a batch as its commands have left them.
+/// The rows of a footprint: as loaded, or as changed by the batch's commands so far.
 package struct Snapshot: Equatable, Sendable {
     package var names: [String: Name] = [:]
     package var users: [UserID: User] = [:]
@@ -51,24 +51,25 @@ package struct Snapshot: Equatable, Sendable {
     /// The children of the records whose children were loaded, by number.
     package var children: [RecordID: [Int64: RecordID]] = [:]
     package var accounts: [Account.Key: Account] = [:]
-    /// The numbers of records that have a row in `due`.
+    /// The number of records in each group that have a row in `due`.
     package var dueCounts: [RecordGroup: Int] = [:]
     package var answers: [Answer.Key: Answer] = [:]
-    /// The newest seal of all, if it was requested; `Seal.origin` if there is none.
+    /// The newest seal of all chains, if it was requested; `Seal.origin` if there is none.
     package var newestSeal: Seal?
-    /// Records, owners and names whose rows were not loaded: another transaction holds them.
+    /// The records, owners and names whose rows were not loaded because another transaction holds
+    /// their locks.
     package var held = Footprint()
 
     package init() {}
 
-    /// Returns true if the user exists, as far as the user's row or account was loaded. No user is
-    /// inserted without an account.
+    /// Returns true if the user's row or an account of the user was loaded. Every user has an
+    /// account.
     package func knows(_ user: UserID) -> Bool {
         users[user] != nil
             || Currency.allCases.contains { accounts[Account.Key(.user(user), $0)] != nil }
     }
 
-    /// Returns true if another transaction holds a row that the command needs.
+    /// Returns true if another transaction has locked a row that the command needs.
     func holdsBack(_ submission: any Submission) -> Bool {
         guard held != Footprint() else { return false }
         var footprint = Footprint()
@@ -84,19 +85,19 @@ package struct Snapshot: Equatable, Sendable {
     }
 }
 
-/// The rows that a batch writes, each in its last state; nothing else is written.
+/// The rows that a batch writes, each in its final state; nothing else is written.
 package struct Effects: Equatable, Sendable {
     package var newUsers: [User] = []
-    /// Users with other terms, in the order of their ids.
+    /// The users whose terms changed, sorted by id.
     package var changedUsers: [User] = []
-    /// Names that were claimed, in the order of their texts.
+    /// The claimed names, sorted by text.
     package var names: [Name] = []
-    /// Names with another end, which need not be loaded: their records were.
+    /// The released names. They need not be loaded: their records were.
     package var endedNames: [Name] = []
-    /// New and changed records, in the order of their ids.
+    /// The new and changed records, sorted by id.
     package var records: [Record] = []
     package var children: [Child] = []
-    /// New and changed accounts, in the order of their keys.
+    /// The new and changed accounts, sorted by key.
     package var accounts: [Account] = []
     package var transfers: [Transfer] = []
     package var answers: [Answer] = []

@@ -10,36 +10,36 @@ package protocol LedgerCommand: Sendable {
     /// The stored name: `pay`, `refund`.
     static var name: String { get }
 
-    /// Adds the rows that it reads or changes.
+    /// Adds the rows that the command reads or changes to the footprint.
     ///
-    /// - Parameter rows: The rows loaded so far; `nil` in the first round. A command that needs
-    ///   further rows depending on these sets `asksAgain`.
+    /// - Parameter rows: The rows loaded so far; `nil` in the first round. If these show that more
+    ///   rows are needed, the command sets `asksAgain` for another round.
     func touch(_ footprint: inout Footprint, knowing rows: Snapshot?)
 
     func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Outcome
 }
 
-/// A command that is sent with a key. The canonical JSON of its outcome is remembered, and a replay
-/// renders the same bytes from it for ever.
+/// A command with an idempotency key. Its outcome is stored as canonical JSON, so that every replay
+/// returns the same bytes.
 package protocol KeyedCommand: LedgerCommand where Outcome: Codable {
-    /// The record that it concerns. Its answer names the record of the transfer that it posted; if
-    /// it posted none, this one.
+    /// The record stored with the answer if the command posts no transfer; otherwise the record of
+    /// its first transfer is stored.
     var record: RecordID { get }
 }
 
-/// A command whose outcome is a record: its id is remembered, and a replay shows the record as it
-/// is then.
+/// A command whose outcome is a record id. The id is stored; a replay shows the record's current
+/// state.
 package protocol RecordCommand: KeyedCommand where Outcome == RecordID {}
 
-/// The identity of a request whose answer is remembered.
+/// The identity of a request with an idempotency key.
 package struct KeyedRequest: Equatable, Sendable {
     package let user: UserID
     package let key: IdempotencyKey
     package let fingerprint: Fingerprint
-    /// The request's id, which its answer names.
+    /// The request id, repeated in the answer.
     package let id: String
-    /// A Boolean that is true if a refusal for an unknown session is remembered; otherwise the
-    /// session is looked up again each time.
+    /// A Boolean that is true if a refusal for an unknown session is stored; otherwise the session
+    /// is looked up again each time.
     var remembersUnknown = true
 
     package init(user: UserID, key: IdempotencyKey, fingerprint: Fingerprint, id: String) {
@@ -57,7 +57,7 @@ package struct KeyedRequest: Equatable, Sendable {
 /// The answer to a request with a key.
 package struct CommandReply<Outcome: Sendable>: Sendable {
     package let outcome: Result<Outcome, Refusal>
-    /// The id of the request that was decided: of a replay, the first one's.
+    /// The id of the request that was decided; for a replay, the original request.
     package let requestID: String
     package let isReplay: Bool
     /// A Boolean that is true if the answer is stored.
@@ -76,7 +76,7 @@ extension CommandReply {
 }
 
 extension CommandReply where Outcome: Decodable {
-    /// A remembered answer.
+    /// Creates the reply to a replay from the stored answer.
     ///
     /// - Throws: `LedgerError` with `corrupt` if it cannot be read.
     package init(_ answer: Answer) throws(LedgerError) {

@@ -1,11 +1,12 @@
 package import GotchuCore
 
-/// Finds the user of a login; inserts the user with an account at the first login.
+/// A command that finds the user of a login, or at the first login inserts the user with an
+/// account.
 package struct OpenAccount: LedgerCommand {
     package static let name = "open-account"
 
     /// The identity at login: an e-mail address in lower case, `<issuer>subject` of an OpenID
-    /// token, or `<device>id`. No address contains `<`, so the three never collide.
+    /// token, or `<device>id`. No e-mail address contains `<`, so the three never collide.
     package let login: String
     package let displayName: String
     /// The opening balance of a new account, from the development mint; may be zero.
@@ -56,7 +57,7 @@ package struct OpenAccount: LedgerCommand {
     }
 }
 
-/// Writes the time, to prove that the ledger can be written.
+/// A command that writes the time, to prove that the ledger can be written.
 struct Probe: LedgerCommand {
     package static let name = "probe"
 
@@ -70,8 +71,8 @@ struct Probe: LedgerCommand {
     }
 }
 
-/// Locks a record without changing it, so that its commit waits until replicas have everything that
-/// was written before.
+/// A command that locks a record without changing it. Its commit returns only once the replicas
+/// have all earlier writes.
 struct Touch: LedgerCommand {
     static let name = "touch"
 

@@ -1,7 +1,8 @@
 package import GotchuCore
 
-/// The decision for one key of a user, kept for ever: a resend gets the same answer and moves no
-/// more money. Refusals too, or a retry could turn "refused" into "charged" unnoticed.
+/// The decision stored permanently for one idempotency key of a user: a resend gets the same answer
+/// and moves no more money. Refusals are stored too, or a retry could turn "refused" into "charged"
+/// unnoticed.
 package struct Answer: Equatable, Sendable {
     /// The scope of an idempotency key: one user and one command.
     package struct Key: Hashable, Sendable {
@@ -16,7 +17,7 @@ package struct Answer: Equatable, Sendable {
         }
     }
 
-    /// An outcome or a refusal. An outcome is canonical JSON of the command's own.
+    /// An outcome, as the command's canonical JSON, or a refusal.
     package enum Decision: Equatable, Sendable {
         case outcome(String)
         case refused(Refusal)
@@ -27,9 +28,9 @@ package struct Answer: Equatable, Sendable {
     package let decision: Decision
     /// The record that the command is about.
     package let record: RecordID
-    /// The record's step that it posted, if it moved money.
+    /// The step of the transfer that it posted, if it moved money.
     package let step: String?
-    /// The first request's id; part of every replay.
+    /// The id of the original request, repeated in every replay.
     package let requestID: String
     package let decidedAt: Timestamp
 
@@ -51,11 +52,11 @@ package struct Answer: Equatable, Sendable {
         self.decidedAt = decidedAt
     }
 
-    /// The key of the transfer that it made, if it made one.
+    /// The key of the transfer that it posted, if any.
     package var transfer: Transfer.Key? { step.map { Transfer.Key(record, $0) } }
 }
 
-/// The SHA-256 of a request's parsed parameters, to tell a resend from another request.
+/// The SHA-256 of a request's parsed parameters, to distinguish a resend from a different request.
 package struct Fingerprint: Hashable, Sendable {
     package static let length = 32
 

@@ -1,18 +1,18 @@
 package import GotchuCore
 
-/// The stored form of a session, or of another thing that money is about. Its particulars are a
-/// canonical JSON body, so that a new kind of record needs no table.
+/// The stored form of a session or another object that money moves for. Its details are a canonical
+/// JSON body, so that a new kind of record needs no new table.
 package struct Record: Equatable, Sendable {
     package let id: RecordID
     /// The name of its kind.
     package let kind: String
     package let owner: UserID
-    /// The state, in the words of its kind.
+    /// The state, as defined by its kind.
     package let state: String
-    /// The version: 1 when made; grows by one with each change.
+    /// The version: 1 for a new record, incremented with each change.
     package let version: Int64
     package let createdAt: Timestamp
-    /// The time at which a sweep visits it; `nil` once time changes nothing any more.
+    /// The time at which it must be processed next; `nil` once time no longer changes it.
     package let dueAt: Timestamp?
     package let body: String
 
@@ -37,7 +37,7 @@ package struct Record: Equatable, Sendable {
     }
 }
 
-/// A record's place among the children of another. Never changed: a child has one parent for ever.
+/// The relation of a record to its parent. Never changed: a child keeps its one parent.
 package struct Child: Equatable, Sendable {
     package let parent: RecordID
     /// The number, unique among the parent's children.
@@ -52,11 +52,11 @@ package struct Child: Equatable, Sendable {
 }
 
 extension Record {
-    /// The owners of the accounts that `Footprint.ownedRecords` stands for.
+    /// The owners of the accounts that `Footprint.ownedRecords` adds.
     package var accountOwners: [Account.Owner] { [.user(owner), .houseOf(.take, owner)] }
 }
 
-/// The records of one owner that are of one kind.
+/// The records of one kind that belong to one owner.
 package struct RecordGroup: Hashable, Sendable {
     package let owner: UserID
     package let kind: String
@@ -67,13 +67,13 @@ package struct RecordGroup: Hashable, Sendable {
     }
 }
 
-/// A unique name and the id that it stands for. Every uniqueness of the ledger is a row of these or
-/// a primary key.
+/// A unique name and the id that it refers to. All uniqueness in the ledger is enforced by these
+/// rows or by primary keys.
 package struct Name: Equatable, Sendable {
     package let text: String
     /// The id of a record or a user.
     package let target: String
-    /// The time at which the name ends; `nil` for ever.
+    /// The time at which the name expires; `nil` for never.
     package let until: Timestamp?
 
     package init(_ text: String, target: String, until: Timestamp? = nil) {
@@ -82,7 +82,7 @@ package struct Name: Equatable, Sendable {
         self.until = until
     }
 
-    /// Returns true if it stands for its target at `time`.
+    /// Returns true if the name has not expired at `time`.
     package func isAlive(at time: Timestamp) -> Bool { until.map { time < $0 } ?? true }
 }
 
@@ -111,13 +111,13 @@ package struct User: Equatable, Codable, Sendable {
         self.terms = terms
     }
 
-    /// The terms agreed with one user, in place of the usual ones.
+    /// The terms agreed with one user; `nil` means the default.
     package struct Terms: Equatable, Codable, Sendable {
-        /// The house's part of what the user is paid, in basis points.
+        /// The house's share of what the user is paid, in basis points.
         package var takeBasisPoints: Int64?
         /// The largest deposit, in minor units.
         package var depositMaximum: Int64?
-        /// The largest balance that a deposit may lead to, in minor units.
+        /// The largest balance allowed after a deposit, in minor units.
         package var balanceMaximum: Int64?
 
         package init(
@@ -131,19 +131,19 @@ package struct User: Equatable, Codable, Sendable {
         }
     }
 
-    /// The unique name of a login.
+    /// Returns the unique name of a login.
     package static func name(ofLogin login: String) -> String { "login:\(login)" }
 }
 
-/// A change of a record, as others receive it.
+/// A change of a record, as sent to others.
 package struct Event: Equatable, Sendable {
-    /// The kind, in the words of the record's kind: `session.paid`, for instance.
+    /// The kind of event, defined by the record's kind; for example `session.paid`.
     package let kind: String
     package let record: Record
     package let at: Timestamp
-    /// The money that moved with it, in minor units, if the record does not hold it.
+    /// The amount of money moved, in minor units, if the record does not contain it.
     package let amount: Int64?
-    /// The time by which it came later than it was due, for metrics; not stored.
+    /// The delay between the due time and the event, for metrics; not stored.
     package let lateness: Duration?
 
     package init(
@@ -160,6 +160,6 @@ package struct Event: Equatable, Sendable {
         self.lateness = lateness
     }
 
-    /// The event's id, the same for ever: each version of a record exists once.
+    /// The event's id. It never changes, because each version of a record exists once.
     package var id: String { "evt_\(record.id)_\(record.version)" }
 }

@@ -1,10 +1,10 @@
-/// A definite refusal, with the figures that the caller needs. An ordinary outcome, not a failure.
+/// A definite refusal, with the amounts that the caller needs. An ordinary outcome, not a failure.
 package struct Refusal: Error, Equatable, Sendable, Codable {
     package let reason: Reason
-    /// With `insufficientBalance`, `heldBalance`, `depositTooLarge` and `walletFull`: the wanted
+    /// With `insufficientBalance`, `heldBalance`, `depositTooLarge` and `walletFull`: the requested
     /// amount, in minor units.
     package let required: Int64?
-    /// With the same: what the account can give or take, in minor units.
+    /// With the same reasons: the amount that is possible, in minor units.
     package let available: Int64?
 
     package init(_ reason: Reason, required: Int64? = nil, available: Int64? = nil) {
@@ -13,14 +13,14 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         self.available = available
     }
 
-    /// The reasons. The raw values are stored with remembered refusals and never change.
+    /// The reasons. The raw values are stored with refusals and must never change.
     package enum Reason: String, CaseIterable, Sendable, Codable {
-        /// The caller is not in this ledger.
+        /// The user does not exist in this ledger.
         case unknownUser = "UNKNOWN_USER"
         case unknownSession = "UNKNOWN_SESSION"
-        /// The session is another's.
+        /// The session belongs to another user.
         case forbidden = "FORBIDDEN"
-        /// Nobody pays themselves.
+        /// Payer and payee are the same user.
         case ownSession = "OWN_SESSION"
         /// Another payer holds the lock.
         case sessionBusy = "SESSION_BUSY"
@@ -28,9 +28,9 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case sessionPaid = "SESSION_PAID"
         case sessionCancelled = "SESSION_CANCELLED"
         case sessionExpired = "SESSION_EXPIRED"
-        /// The payer saw another amount than the session asks for.
+        /// The amount that the payer saw differs from the session's.
         case amountChanged = "AMOUNT_CHANGED"
-        /// The session allows no tip, or the payment would be larger than any may be.
+        /// The session allows no tips, or the payment would exceed the maximum.
         case tipNotAllowed = "TIP_NOT_ALLOWED"
         case insufficientBalance = "INSUFFICIENT_BALANCE"
         /// The idempotency key was used with other parameters.
@@ -40,85 +40,85 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case noWalletInCurrency = "NO_WALLET_IN_CURRENCY"
         /// Every proposed EID was taken.
         case noFreeEID = "NO_FREE_EID"
-        /// The EID that is to be replaced was never this session's.
+        /// The EID to replace never belonged to this session.
         case unknownEID = "UNKNOWN_EID"
         case tooManyRotations = "TOO_MANY_ROTATIONS"
-        /// Only what was paid can be refunded.
+        /// Only a paid session can be refunded.
         case sessionNotPaid = "SESSION_NOT_PAID"
-        /// All of it is refunded already.
+        /// The whole payment has been refunded already.
         case sessionRefunded = "SESSION_REFUNDED"
-        /// More than what is left of the payment.
+        /// The amount exceeds what has not been refunded yet.
         case refundTooLarge = "REFUND_TOO_LARGE"
-        /// The share of a bill is held or paid, or there is none of that number.
+        /// The share of a split bill is held or paid, or there is no such share.
         case shareTaken = "SHARE_TAKEN"
-        /// A payment that is not to be refunded by itself, or not yet.
+        /// The payment cannot be refunded separately, or not yet.
         case notRefundable = "NOT_REFUNDABLE"
         /// The caller has no such record.
         case unknownRecord = "UNKNOWN_RECORD"
-        /// The deposit is larger than one of this user may be.
+        /// The deposit exceeds this user's maximum.
         case depositTooLarge = "DEPOSIT_TOO_LARGE"
-        /// The deposit would lead to a larger balance than this user may have.
+        /// The deposit would raise the balance above this user's maximum.
         case walletFull = "WALLET_FULL"
-        /// The user has as many open deposits as one may have.
+        /// The user has the maximum number of open deposits.
         case tooManyOpenDeposits = "TOO_MANY_OPEN_DEPOSITS"
-        /// The user has made as many deposits as one may within an hour.
+        /// The user has made the maximum number of deposits per hour.
         case tooManyDeposits = "TOO_MANY_DEPOSITS"
-        /// The deposit has come to another end.
+        /// The deposit already has another outcome.
         case intentSettled = "INTENT_SETTLED"
         /// The payee's account at the provider cannot receive money.
         case payeeNotOnboarded = "PAYEE_NOT_ONBOARDED"
-        /// Most of the balance is too young to be withdrawn.
+        /// Too much of the balance is too recent to be withdrawn.
         case heldBalance = "HELD_BALANCE"
-        /// The user has as many withdrawals under way as one may have.
+        /// The user has the maximum number of withdrawals in progress.
         case tooManyWithdrawals = "TOO_MANY_WITHDRAWALS"
-        /// Money that the provider took back is owed.
+        /// The user owes money that the provider took back.
         case walletOwes = "WALLET_OWES"
-        /// The provider may be paying it already.
+        /// The provider may already be paying the withdrawal.
         case withdrawalTooLate = "WITHDRAWAL_TOO_LATE"
-        /// The account has changed since its credits were added up.
+        /// The account has changed since its credits were summed.
         case accountChanged = "ACCOUNT_CHANGED"
-        /// The books belong to another account or mode of the provider.
+        /// The ledger belongs to another account or mode of the provider.
         case otherProvider = "OTHER_PROVIDER"
         case unknownContest = "UNKNOWN_CONTEST"
-        /// Only a contest's organiser may do it.
+        /// Only the contest's organiser may do this.
         case notOrganizer = "NOT_ORGANIZER"
-        /// Only who is in a contest may do it.
+        /// Only an entrant of the contest may do this.
         case notEntrant = "NOT_ENTRANT"
-        /// The organiser scores, and so may not enter.
+        /// The organiser enters the scores, and so may not take part.
         case ownContest = "OWN_CONTEST"
         case joinTokenRequired = "JOIN_TOKEN_REQUIRED"
         case contestFull = "CONTEST_FULL"
         case contestLocked = "CONTEST_LOCKED"
         case alreadyJoined = "ALREADY_JOINED"
         case notJoined = "NOT_JOINED"
-        /// Another state allows it.
+        /// The contest's state does not allow this.
         case contestState = "CONTEST_STATE"
         case contestCancelled = "CONTEST_CANCELLED"
         case contestDisputed = "CONTEST_DISPUTED"
-        /// There are newer scores than the organiser knew.
+        /// The scores have changed since the organiser last saw them.
         case scoresChanged = "SCORES_CHANGED"
         case noScores = "NO_SCORES"
         case tooManyContests = "TOO_MANY_CONTESTS"
-        /// The entries close in the past, or a date is too far ahead.
+        /// The closing time is in the past, or a date is too far in the future.
         case contestDates = "CONTEST_DATES"
-        /// The user has left the contest as often as one may.
+        /// The user has left the contest the maximum number of times.
         case leftTooOften = "LEFT_TOO_OFTEN"
         case tooManyScores = "TOO_MANY_SCORES"
-        /// The time for objections is not over.
+        /// The objection period has not ended.
         case contestUnderReview = "CONTEST_UNDER_REVIEW"
-        /// A contest's pot is not what its entries say.
+        /// A contest's pot does not equal the sum of its entries.
         case potUnequal = "POT_UNEQUAL"
-        /// A balance would not fit.
+        /// A balance would overflow.
         case balanceTooLarge = "BALANCE_TOO_LARGE"
         /// The database holds a record that cannot be read.
         case unreadable = "UNREADABLE"
     }
 
-    /// A Boolean that is true if there is no such record, as far as the caller may know.
+    /// A Boolean that is true if the session does not exist, as far as the caller may know.
     var isOfUnknownRecord: Bool { reason == .unknownSession }
 
-    /// A Boolean that is true if it is remembered with a key. Refusals about permissions are no
-    /// decisions about money: they are made anew each time.
+    /// A Boolean that is true if it is stored under the idempotency key. Refusals about permissions
+    /// are not decisions about money: they are decided again each time.
     var isRemembered: Bool {
         switch reason {
         case .unknownUser, .unknownRecord, .forbidden, .ownSession, .keyReused, .accountChanged,

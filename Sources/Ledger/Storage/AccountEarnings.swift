@@ -1,13 +1,13 @@
 package import GotchuCore
 
-/// The parts of an account's history whose earnings are asked for.
+/// The parts of an account's history whose earnings are requested.
 package struct EarningsRange: Equatable, Sendable {
-    /// The length of a slice: no zone of our time is ahead of UTC by a part of it.
+    /// The length of a slice. All current UTC offsets are multiples of it.
     package static let slice: Duration = .seconds(15 * 60)
 
-    /// The moments until which earnings are summed up from the first entry on.
+    /// The times up to which earnings are summed, each from the first entry on.
     package let marks: [Timestamp]
-    /// The time whose entries are counted; `nil` for none. Its cost grows with the entries in it.
+    /// The period whose entries are counted; `nil` for none. The cost grows with its entries.
     package let counted: Range<Timestamp>?
 
     package init(marks: [Timestamp], counted: Range<Timestamp>?) {
@@ -16,14 +16,14 @@ package struct EarningsRange: Equatable, Sendable {
     }
 }
 
-/// The earnings of an account: what it was paid less what it refunded.
+/// The earnings of an account: payments received minus refunds.
 package struct AccountEarnings: Equatable, Sendable {
     package let account: Account
     /// The earnings before each mark, in minor units.
     package let earned: [Int64]
-    /// The numbers of the entries of the counted time; of all entries if none is counted.
+    /// The numbers of the entries in the counted period; of all entries if none is counted.
     package let numbers: Range<Int64>
-    /// The entries that were counted, in the order of time.
+    /// The counted entries, oldest first.
     package let slices: [EarningsSlice]
 
     package init(
@@ -39,7 +39,7 @@ package struct AccountEarnings: Equatable, Sendable {
     }
 }
 
-/// The entries of one kind and direction in a quarter of an hour, or some of them.
+/// The entries of one kind and direction in a quarter of an hour, or a part of them.
 package struct EarningsSlice: Equatable, Sendable {
     package let start: Timestamp
     /// The name of a kind of transfer.

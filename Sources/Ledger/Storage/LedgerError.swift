@@ -1,11 +1,11 @@
-/// A failure of the ledger itself. A refused command is no failure: see `Refusal`.
+/// A failure of the ledger itself. A refused command is not a failure: see `Refusal`.
 package struct LedgerError: Error, Sendable {
     package let code: Code
     /// A constant sentence.
     package let message: String
     /// The error underneath.
     package let underlying: (any Error)?
-    /// The action that helps a person, if there is one.
+    /// The suggested action for the operator, if any.
     package let fix: String?
 
     package init(
@@ -23,20 +23,20 @@ package struct LedgerError: Error, Sendable {
     package enum Code: String, CaseIterable, Sendable {
         /// Nothing was decided; the same command may be sent again.
         case tryAgain = "ledger-try-again"
-        /// The connection broke during the commit, which may have been carried out. Sending the
-        /// same command with the same key again tells.
+        /// The connection was lost during the commit, which may have succeeded. Resending the
+        /// command with the same key returns the outcome.
         case unknownOutcome = "ledger-unknown-outcome"
-        /// The database refused the rows that were decided.
+        /// The database rejected the rows to write.
         case rejected = "ledger-rejected"
         /// The database cannot be opened or read.
         case cannotOpen = "ledger-cannot-open"
-        /// Another server has exclusive use of the books.
+        /// Another server has exclusive use of the ledger.
         case inUse = "ledger-in-use"
-        /// The database is no ledger of ours, or a newer program's.
+        /// The database is not a gotchu ledger, or was created by a newer version.
         case foreign = "ledger-foreign"
-        /// The database holds rows that cannot be right.
+        /// The database contains invalid rows.
         case corrupt = "ledger-corrupt"
-        /// The database is not configured to keep what it commits.
+        /// The database is not configured for durable commits.
         case notDurable = "ledger-not-durable"
     }
 }
@@ -48,7 +48,7 @@ extension LedgerError: CustomStringConvertible {
 }
 
 extension LedgerError {
-    /// Makes the error for a row that cannot be right: stopping is better than guessing.
+    /// Creates the error for an invalid row: stopping is better than guessing.
     package static func corrupt(_ what: String) -> LedgerError {
         LedgerError(
             .corrupt,

@@ -1,46 +1,46 @@
 package import GotchuCore
 
-/// Reads of what was committed: of a running ledger, or of a database beside it.
+/// Reads of committed data, through a running ledger or directly from a database.
 package protocol LedgerReads: Sendable {
-    /// The time by which records expire: the same for all servers of the database.
+    /// The clock that determines when records expire: the same for all servers of the database.
     var now: Timestamp { get }
 
-    /// A record by its id.
+    /// Reads a record by its id.
     func record(_ id: RecordID) async throws(LedgerError) -> Record?
 
-    /// A range of an account's history, newest first; `nil` if there is no such account.
+    /// Reads a range of an account's history, newest first; `nil` if there is no such account.
     func history(
         of account: Account.Key,
         _ range: HistoryRange
     ) async throws(LedgerError) -> AccountHistory?
 
-    /// Reads what an account earned; `nil` if there is no such account.
+    /// Reads the earnings of an account; `nil` if there is no such account.
     func earnings(
         of account: Account.Key,
         _ range: EarningsRange
     ) async throws(LedgerError) -> AccountEarnings?
 }
 
-/// A database for the ledger: it loads and writes rows, and decides nothing.
+/// A database for the ledger. It loads and writes rows and makes no decisions.
 package protocol LedgerStorage: LedgerReads {
     /// In one transaction: loads the batch's footprint, lets it decide, writes its effects and
     /// commits durably.
     ///
-    /// Cancelling the caller does not stop it: the transaction may hold other callers' payments.
+    /// Cancelling the caller does not stop it: the transaction may contain other callers' payments.
     ///
     /// - Throws: `unknownOutcome` if it may have been committed; any other error if nothing was.
     func commit(_ batch: Batch) async throws(LedgerError) -> Effects
 
-    /// The record that a name stands for, or has stood for.
+    /// Reads the record that a name refers to or has referred to.
     func record(named name: String) async throws(LedgerError) -> NamedRecord?
 
-    /// The answer that was given to a key.
+    /// Reads the stored answer of a key.
     func answer(_ key: Answer.Key) async throws(LedgerError) -> Answer?
 
-    /// A page of records of a kind, newest first.
+    /// Reads a page of records of a kind, newest first.
     func records(_ page: RecordPage) async throws(LedgerError) -> [Record]
 
-    /// A record's children with numbers above `after`, in the order of their numbers.
+    /// Reads a record's children with numbers above `after`, sorted by number.
     func children(
         of parent: RecordID,
         after: Int64,
@@ -49,7 +49,7 @@ package protocol LedgerStorage: LedgerReads {
 
     /// Returns the records that are due, the longest due first.
     ///
-    /// - Parameter kinds: Kinds that are left out.
+    /// - Parameter kinds: The kinds to exclude.
     func due(
         at time: Timestamp,
         passing kinds: [String],
@@ -65,29 +65,30 @@ package protocol LedgerStorage: LedgerReads {
         limit: Int
     ) async throws(LedgerError) -> [DueRecord]
 
-    /// Tells the other servers of the database, if there are any, that a record was noticed.
+    /// Notifies the other servers of the database, if any, that a payer's device was noticed at a
+    /// record.
     func notify(noticed record: RecordID) async throws(LedgerError)
 
-    /// The time for which expiry is not recorded, because another server of the same database may
-    /// have accepted a payment in time.
+    /// The delay before expiry is recorded, because another server of the same database may have
+    /// accepted a payment in time.
     var expiryMargin: Duration { get }
 
-    /// A Boolean that is true if a read may return what can still be lost, because a replica that
-    /// would take over does not have it yet.
+    /// A Boolean that is true if a read may return data that could still be lost in a failover,
+    /// because the replica does not have it yet.
     var readsAhead: Bool { get }
 
-    /// The changes by other servers; `nil` if there are no others.
+    /// The changes made by other servers; `nil` if there are no others.
     var changes: ChangeMailbox? { get }
 }
 
 extension LedgerReads {
-    /// The clock of this machine, for a database on one machine.
+    /// The local clock, for a database used by one machine.
     package var now: Timestamp { .now }
 }
 
 extension LedgerStorage {
     package var readsAhead: Bool { false }
-    /// A database of one server has nobody to tell.
+    /// Does nothing: a database with one server has no others to notify.
     package func notify(noticed record: RecordID) async throws(LedgerError) {}
 }
 
@@ -113,12 +114,12 @@ package struct NumberedRecord: Equatable, Sendable {
     }
 }
 
-/// A page of a listing of records, newest first: ids of listed kinds are in the order of time.
+/// A page of a list of records, newest first. Ids of listed kinds sort by time.
 package struct RecordPage: Equatable, Sendable {
-    /// The owner; `nil` for everybody's.
+    /// The owner; `nil` for all owners.
     package let owner: UserID?
     package let kind: String
-    /// The record behind which the page begins; `nil` for the first page.
+    /// The last record of the previous page; `nil` for the first page.
     package let before: RecordID?
     package let limit: Int
 
@@ -134,7 +135,7 @@ package struct RecordPage: Equatable, Sendable {
 package struct NamedRecord: Equatable, Sendable {
     package let record: Record
     package let ownerName: String
-    /// The time at which the name ends.
+    /// The time at which the name expires; `nil` for never.
     package let until: Timestamp?
 
     package init(record: Record, ownerName: String, until: Timestamp?) {
@@ -144,7 +145,7 @@ package struct NamedRecord: Equatable, Sendable {
     }
 }
 
-/// A range of an account's history, of one moment.
+/// A consistent snapshot of a range of an account's history.
 package struct AccountHistory: Equatable, Sendable {
     package let account: Account
     /// The entries, newest first and without a gap, each with its record, if it has one.
@@ -161,12 +162,12 @@ package struct AccountHistory: Equatable, Sendable {
     }
 }
 
-/// A range of entries: they are numbered without a gap, so that any page is found at once.
+/// A range of entries. They are numbered without gaps, so that any page is found directly.
 package struct HistoryRange: Equatable, Sendable {
     package enum Start: Equatable, Sendable {
-        /// A number of entries behind the newest.
+        /// Starts after skipping this number of the newest entries.
         case newest(skipping: Int64)
-        /// The entries before the one of this number, whatever has come since.
+        /// Starts at the entry before this number, regardless of newer entries.
         case after(Int64)
     }
 
@@ -184,8 +185,8 @@ package struct HistoryRange: Equatable, Sendable {
 
 /// The mode in which a program opens a database.
 package enum Opening: Sendable {
-    /// Makes missing tables: for servers and `migrate`.
+    /// Creates missing tables. For servers and `migrate`.
     case migrating
-    /// Makes and changes no tables: other processes may be using the database.
+    /// Creates and changes no tables, because other processes may be using the database.
     case asItIs
 }

@@ -4,18 +4,18 @@ internal import Synchronization
 
 /// Notifies the watchers of a record or of an account after each commit that changed it.
 ///
-/// As a service it also sends watchers a regular sign of life, and ends all watches at shutdown.
+/// As a service it also sends watchers a regular keep-alive, and ends all watches at shutdown.
 package final class ChangeFeed: Service {
-    /// The limits of watchers: in all, and of one login unless set otherwise;
-    /// `Watched.watcherLimit` is that of one record or account. Each watcher holds a connection,
-    /// and some connections must be left for payments.
+    /// The maximum number of watchers in total, and the default per login; `Watched.watcherLimit`
+    /// is that of one record or account. Each watcher holds a connection, and some connections must
+    /// be left for payments.
     package static let watcherLimit = 12_000
     package static let usualWatchersPerLogin = 64
-    /// The one-second ticks between two signs of life to one watcher; watchers take turns.
+    /// The number of one-second ticks between two keep-alives to one watcher; watchers take turns.
     private static let quietTicks = 15
-    /// The time in which further notices of a record are dropped.
+    /// The time after a notice in which further ones about the same record are dropped.
     static let noticeInterval: Duration = .seconds(2)
-    /// The records whose last notice is remembered; one more is dropped.
+    /// The maximum number of records whose last notice is stored; notices beyond it are dropped.
     private static let noticeLimit = 1_024
 
     private struct State {
@@ -40,9 +40,9 @@ package final class ChangeFeed: Service {
         self.watchersPerLogin = watchersPerLogin
     }
 
-    /// Watches a record from now on, until the watch is released or the program stops.
+    /// Watches a record until the watch is released or the program stops.
     ///
-    /// - Throws: If there are too many watchers already.
+    /// - Throws: `ChangeFeedFull` if there are too many watchers already.
     package func watch(
         _ record: RecordID,
         by login: String
@@ -50,7 +50,7 @@ package final class ChangeFeed: Service {
         try watch(record, by: login, in: \.records)
     }
 
-    /// Watches an account; as for a record.
+    /// Watches an account, in the same way as a record.
     package func watch(
         _ account: Account.Key,
         by login: String
@@ -84,11 +84,11 @@ package final class ChangeFeed: Service {
         return watch
     }
 
-    /// Sends signs of life until shutdown, then ends all watches.
+    /// Sends keep-alives until shutdown, then ends all watches.
     package func run() async {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
-                // Signs of life are due by the clock; one timer serves all watches.
+                // One timer serves the keep-alives of all watches.
                 try? await Task.sleep(for: .seconds(1))
                 self.tick()
             }
@@ -96,7 +96,7 @@ package final class ChangeFeed: Service {
         end()
     }
 
-    /// Sends a sign of life to the watchers whose turn is in this second.
+    /// Sends a keep-alive to the watchers whose turn is in this second.
     package func tick() {
         state.withLock { state in
             state.ticks += 1
@@ -117,7 +117,7 @@ package final class ChangeFeed: Service {
         for mailbox in accounts { mailbox.end() }
     }
 
-    /// The number of watchers at this moment.
+    /// The current number of watchers.
     package var watcherCount: Int { state.withLock { $0.count } }
 
     /// Returns true if a record has a watcher.
@@ -146,7 +146,7 @@ package final class ChangeFeed: Service {
     /// - Parameter account: An account with its newest entry.
     func publish(_ account: AccountHistory) { state.withLock { $0.accounts.put(account) } }
 
-    /// Publishes what a commit wrote.
+    /// Publishes the records and accounts that a commit wrote.
     func publish(_ effects: Effects) {
         state.withLock { state in
             guard state.count > 0 else { return }
@@ -158,9 +158,11 @@ package final class ChangeFeed: Service {
         }
     }
 
-    /// Repeats a record to its watchers, because a payer's device was noticed. Stores nothing.
+    /// Sends a record to its watchers again, because a payer's device was noticed. Stores nothing
+    /// in the database.
     ///
-    /// - Returns: False if it was repeated within the interval before: then nothing is done.
+    /// - Returns: False if nothing was sent: there was another notice within the interval, or too
+    ///   many records were noticed.
     @discardableResult
     func notice(_ record: Record, at time: Timestamp, now: MonotonicTime = .now) -> Bool {
         state.withLock { state in
@@ -190,22 +192,22 @@ package final class ChangeFeed: Service {
             if state.logins[login] == 0 { state.logins[login] = nil }
             return mailbox
         }
-        // Released outside the lock: its callback may end with it.
+        // Released outside the lock: this may also release the watcher's callback.
         _ = consume forgotten
     }
 }
 
-/// The limit that allows no further watcher.
+/// The error for a watcher beyond one of the limits.
 package enum ChangeFeedFull: Error {
-    /// The limit of this login.
+    /// The limit per login.
     case ofLogin
-    /// The limit of all watchers, or of this record's or account's.
+    /// The limit of all watchers, or of those of this record or account.
     case ofAll
 }
 
 extension Effects {
-    /// The accounts with the given keys that were written, each with its newest entry, and the
-    /// entry's record as the same commit wrote it.
+    /// Returns the included accounts that were written, each with its newest entry and, if the same
+    /// commit wrote it, that entry's record.
     fileprivate func histories(of isIncluded: (Account.Key) -> Bool) -> [AccountHistory] {
         var newest: [Account.Key: Entry] = [:]
         for entry in transfers.lazy.flatMap(\.entries) where isIncluded(entry.account) {

@@ -4,10 +4,11 @@ internal import Synchronization
 package struct Changes: Equatable, Sendable {
     package var records: Set<RecordID> = []
     package var accounts: Set<Account.Key> = []
-    /// Records that another server repeats to its watchers, because a payer's device was noticed.
+    /// The records at which another server noticed a payer's device: they are sent to watchers
+    /// again.
     package var noticed: Set<RecordID> = []
-    /// A Boolean that is true if any record and account may have changed: notifications may have
-    /// been missed.
+    /// A Boolean that is true if any record or account may have changed, because notifications may
+    /// have been missed.
     package var isEverything = false
 
     package init(
@@ -30,10 +31,10 @@ package struct Changes: Equatable, Sendable {
     }
 }
 
-/// Collects what other servers have changed until it is read.
+/// A mailbox that collects the changes made by other servers until they are read.
 ///
-/// State, not history: a record that changes ten times meanwhile is read once. Beyond a number of
-/// ids everything watched is read.
+/// Changes are merged: a record that changes ten times before it is read is read once. If there are
+/// too many ids, everything watched is read instead.
 package final class ChangeMailbox: Sendable {
     private static let limit = 4_096
 
@@ -46,7 +47,7 @@ package final class ChangeMailbox: Sendable {
 
     package init() {}
 
-    /// Signals arrivals, to one reader at a time.
+    /// Returns a stream that signals arrivals; only the latest stream is signalled.
     func arrivals() -> AsyncStream<Void> {
         let (stream, reader) = AsyncStream.makeStream(
             of: Void.self,
@@ -57,8 +58,8 @@ package final class ChangeMailbox: Sendable {
         return stream
     }
 
-    /// Adds changes. Notices beyond the limit are dropped: one that is lost is a screen that stays
-    /// as it is.
+    /// Adds changes. Notices beyond the limit are dropped: a lost one only means that a screen is
+    /// not updated.
     package func put(_ changes: Changes) {
         guard changes != Changes() else { return }
         let reader = state.withLock { state in
@@ -74,7 +75,7 @@ package final class ChangeMailbox: Sendable {
         reader?.yield()
     }
 
-    /// Removes and returns what has arrived.
+    /// Removes and returns all collected changes.
     func popAll() -> Changes {
         state.withLock { state in
             defer { state.changes = Changes() }

@@ -2,9 +2,9 @@ internal import GotchuCore
 internal import Logging
 internal import ServiceLifecycle
 
-/// Passes changes made by other servers to this server's watchers.
+/// A service that passes changes made by other servers to this server's watchers.
 struct ChangeRelay: Service {
-    /// The pause before what could not be read is read again.
+    /// The delay before a failed read is retried.
     private static let pause: Duration = .milliseconds(500)
 
     private let mailbox: ChangeMailbox
@@ -39,7 +39,7 @@ struct ChangeRelay: Service {
 
     private func repeatNoticed(_ noticed: Set<RecordID>) async {
         for id in noticed where feed.isWatched(id) {
-            // A notice that is lost is a screen that stays as it is.
+            // A lost notice only means that a screen is not updated.
             guard let record = try? await reads.record(id) else { continue }
             feed.notice(record, at: now())
         }

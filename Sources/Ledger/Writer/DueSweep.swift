@@ -3,12 +3,12 @@ internal import Logging
 internal import ServiceLifecycle
 internal import ServiceProcess
 
-/// A kind of record, as far as the ledger itself uses it.
+/// The properties of a kind of record that the ledger itself uses.
 package struct RecordKind: Sendable {
     /// The stored name.
     package let name: String
-    /// Makes the command that records what time has changed of a record; `nil` for a kind whose due
-    /// records a worker claims, and the sweep passes.
+    /// Creates the command that records the effects of time on a record; `nil` for a kind whose due
+    /// records are claimed by a worker and skipped by the sweep.
     package let settle: (@Sendable (RecordID) -> any LedgerCommand)?
 
     package init(_ name: String, settle: (@Sendable (RecordID) -> any LedgerCommand)?) {
@@ -17,21 +17,22 @@ package struct RecordKind: Sendable {
     }
 }
 
-/// Records the expiry of records, so that their watchers learn of it in time.
+/// A service that records the expiry of records, so that their watchers are notified in time.
 ///
-/// Only tidying: expired records are refused even before it has run.
+/// Correctness does not depend on it: commands on expired records are refused even before it has
+/// run.
 struct DueSweep: Service {
-    /// The delay within which a watcher learns that a record has expired.
+    /// The interval between sweeps, which bounds how late watchers are notified of an expiry.
     static let interval: Duration = .milliseconds(250)
-    /// The pause before a record whose change was refused is tried again: all entries of a contest,
-    /// read with every sweep, would slow payments.
+    /// The delay before a record whose change was refused is retried: reading all entries of a
+    /// contest in every sweep would slow payments.
     private static let refusedPause: Duration = .seconds(5)
     private static let batchLimit = 256
 
     private let store: any LedgerStorage
     private let writer: LedgerWriter
     private let kinds: [String: RecordKind]
-    /// The kinds of records that are none of its business.
+    /// The kinds of records that the sweep skips.
     private let passed: [String]
     private let logger: Logger
     private let throttle = LogThrottle()
@@ -59,12 +60,13 @@ struct DueSweep: Service {
             var passedOver = 0
             var pauses: [RecordID: MonotonicTime] = [:]
             while !Task.isCancelled {
-                // Records become due by time alone, and other servers write them too.
+                // Polling is needed: records become due by time alone, and other servers write them
+                // too.
                 try? await Task.sleep(for: Self.interval)
                 do throws(LedgerError) {
                     let count = try await sweep(skipping: passedOver, &pauses)
-                    // Records that cannot be settled stay due: behind a full batch of them others
-                    // may wait.
+                    // Records that cannot be settled stay due. After a full batch, the next sweep
+                    // skips it, so that others are reached.
                     passedOver = count == Self.batchLimit ? passedOver + count : 0
                     failures.worked()
                 } catch {
@@ -74,10 +76,10 @@ struct DueSweep: Service {
         }
     }
 
-    /// Settles a batch. The next sweep makes good one that fails.
+    /// Settles a batch. If it fails, the next sweep retries it.
     ///
-    /// - Parameter pauses: The ends of the pauses of records whose changes were refused.
-    /// - Returns: The number of records that were due behind those that it skips.
+    /// - Parameter pauses: The retry times of records whose changes were refused.
+    /// - Returns: The number of due records in the batch.
     private func sweep(
         skipping passedOver: Int,
         _ pauses: inout [RecordID: MonotonicTime]
@@ -97,7 +99,7 @@ struct DueSweep: Service {
                     unsettled(record.id, "it is of no kind that this server knows")
                     continue
                 }
-                // The commands meet in the writer's queue and share a commit.
+                // Submitted concurrently, so that the commands share a commit.
                 group.addTask { (record.id, await settle(record.id, command)) }
             }
             for await (record, result) in group {
@@ -112,7 +114,7 @@ struct DueSweep: Service {
         return due.count
     }
 
-    /// Logs, now and then, that a record stays due.
+    /// Logs, at a limited rate, that a record stays due.
     private func unsettled(_ record: RecordID, _ reason: String) {
         logger.log(
             level: throttle.level(.error),

@@ -1,11 +1,11 @@
-/// Reads whose result cannot be lost any more, for callers that act on it: those who hand out
-/// goods, for instance.
+/// Reads whose results can no longer be lost, for callers that act on them, such as by handing out
+/// goods.
 ///
-/// A database that waits for a replica shows a payment before the replica has it if that wait was
-/// given up, or if the database was restarted in between. If it dies then and the replica takes
-/// over, the payment is gone. But a commit waits until the replica has everything before it: so the
-/// writer locks and commits a record once more after it was read, in one batch with other commands;
-/// an account's history is returned once something was committed after it was read.
+/// A database with synchronous replication shows a payment before the replica has it if the wait
+/// was cancelled, or if the database was restarted meanwhile. If it then fails and the replica
+/// takes over, the payment is lost. But a commit waits until the replica has everything before it.
+/// So after a record was read, the writer locks it and commits once more, in one batch with other
+/// commands; an account's history is returned once something was committed after it was read.
 struct DurableReads: Sendable {
     let store: any LedgerStorage
     let writer: LedgerWriter
@@ -65,7 +65,7 @@ struct DurableReads: Sendable {
     private func commit(afterEntriesOf account: Account.Key) async throws(LedgerError) {
         guard store.readsAhead else { return }
         let newest = try await store.history(of: account, .newest)
-        // Any commit will do. The probe's would not: it has one row for all servers, which would
+        // Any commit will do, but the probe is avoided: all servers share its one row and would
         // wait for each other.
         if let record = newest?.entries.first?.record {
             try await commit(after: record.id)
@@ -74,12 +74,13 @@ struct DurableReads: Sendable {
         }
     }
 
-    /// Commits after records of which one is in a final state: any commit is after all of them.
+    /// Commits after reading records if one of them is in a final state. One commit covers them
+    /// all.
     private func commit(afterOneOf records: [Record]) async throws(LedgerError) {
         if let final = records.first(where: { $0.dueAt == nil }) { try await commit(after: final) }
     }
 
-    /// Commits after a record in a final state, which a reader may act on.
+    /// Commits after reading a record in a final state, because a reader may act on it.
     private func commit(after record: Record) async throws(LedgerError) {
         if record.dueAt == nil { try await commit(after: record.id) }
     }

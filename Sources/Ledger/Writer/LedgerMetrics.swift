@@ -3,26 +3,26 @@ internal import Synchronization
 
 /// Counts of the writer's work since it started.
 package final class LedgerMetrics: Sendable {
-    /// A consistent reading of all counters.
+    /// A consistent snapshot of all counters.
     package struct Reading: Sendable {
-        /// The time from taking a batch from the queue to its durable end.
+        /// The time from taking a batch from the queue to its durable commit.
         package var commitDuration = Histogram.local
-        /// Committed batches by their number of commands.
+        /// The committed batches by number of commands, in the classes of `batchSizes`.
         package var batches = Array(repeating: 0, count: LedgerMetrics.batchSizes.count)
         package var commands = 0
-        /// Commands by their names, and replays and refusals of those.
+        /// The accepted, replayed and refused commands by name.
         package var accepted: [String: Int] = [:]
         package var replayed: [String: Int] = [:]
         package var refused: [String: [Refusal.Reason: Int]] = [:]
-        /// The lateness of the events that were due at a time, by their kinds.
+        /// The lateness of events that had a due time, by kind.
         package var lateness: [String: Histogram] = [:]
-        /// Commands whose batch was not committed: their callers were told to try again.
+        /// The commands that were undecided or whose batch was not known to be committed.
         package var failedCommands = 0
-        /// Commands refused because the queue was full.
+        /// The commands rejected because the queue was full.
         package var turnedAway = 0
     }
 
-    /// The upper bounds of the classes in which batches are counted.
+    /// The upper bounds of the size classes in which batches are counted.
     package static let batchSizes = [1, 4, 16, 64, 256]
 
     private let state = Mutex(Reading())

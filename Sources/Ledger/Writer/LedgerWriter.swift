@@ -4,18 +4,17 @@ internal import ServiceLifecycle
 internal import ServiceProcess
 internal import Synchronization
 
-/// The one writer: commits the commands that queued during the last commit, decided in order, and
-/// answers each caller.
+/// The only writer of this server. Commits the commands that queued up during the last commit,
+/// decided in order, and answers each caller.
 ///
-/// There is no timer: a lone command is committed at once, and batches grow by themselves under
-/// load.
+/// There is no timer: a single command is committed at once, and batches grow under load.
 package final class LedgerWriter: Service {
-    /// The largest number of commands of one commit.
+    /// The maximum number of commands per commit.
     static let batchLimit = 256
-    /// The usual number of commands that may wait; beyond it callers are told to try again.
+    /// The default limit of waiting commands; commands beyond it fail with `tryAgain`.
     package static let queueLimit = 8_192
-    /// The longest time for which time stands still after the clock was set back. Without a limit,
-    /// a clock that was two hours ahead for a moment would keep sessions alive for two hours.
+    /// The longest time for which command times stay constant after the clock was set back. Without
+    /// a limit, a clock that was briefly two hours ahead would keep sessions open for two hours.
     static let longestStandstill: Duration = .seconds(2)
 
     private struct State {
@@ -25,7 +24,7 @@ package final class LedgerWriter: Service {
 
         /// Sets the time of the next command.
         ///
-        /// - Returns: The step by which time goes back, if it does.
+        /// - Returns: The step by which the time goes back, if it does.
         mutating func accept(at now: Timestamp) -> Duration? {
             guard now < lastAccepted else {
                 lastAccepted = now
@@ -69,8 +68,8 @@ package final class LedgerWriter: Service {
 
     /// Decides one command and commits its effects.
     ///
-    /// Cancelling the caller does not withdraw the command: a queued command is decided, since its
-    /// batch also holds those of others.
+    /// Cancelling the caller does not withdraw the command: a queued command is always decided,
+    /// because its batch also contains those of others.
     ///
     /// - Throws: `tryAgain` if nothing was decided.
     package func submit<Command: LedgerCommand>(
@@ -79,7 +78,7 @@ package final class LedgerWriter: Service {
         try await queue { Pending(command, at: $0, answer: $1) }
     }
 
-    /// Decides and commits a command whose answer is remembered.
+    /// Decides and commits a command whose answer is stored.
     package func submit<Command: KeyedCommand>(
         _ command: Command,
         as request: KeyedRequest
@@ -104,10 +103,10 @@ package final class LedgerWriter: Service {
     /// The number of commands that wait for the next commit.
     package var waitingCount: Int { state.withLock { $0.queue.count } }
 
-    /// Queues a command, and stamps it under the lock, so that the queue's order and the times
-    /// agree: after a small correction of the clock an earlier command must not have a later time.
+    /// Queues a command and sets its time under the lock, so that times follow the queue's order
+    /// even after a small correction of the clock.
     ///
-    /// - Returns: The reason why it is not queued, if there is one.
+    /// - Returns: The error if it is not queued.
     private func enqueue(_ make: (Timestamp) -> any Submission) -> LedgerError? {
         var step: Duration?
         let refusal: LedgerError? = state.withLock { state in
@@ -131,7 +130,7 @@ package final class LedgerWriter: Service {
         return refusal
     }
 
-    /// Commits batches until shutdown, then those still queued.
+    /// Commits batches until shutdown, then the commands still queued.
     package func run() async {
         var tail: Seal?
         await withGracefulShutdownHandler {
@@ -157,8 +156,8 @@ package final class LedgerWriter: Service {
         }
     }
 
-    /// - Parameter tail: The last seal of this writer's chain; `nil` after a failure, since the
-    ///   batch may be committed.
+    /// - Parameter tail: The last seal of this writer's chain; `nil` after a failure, because the
+    ///   batch may have been committed.
     private func commit(_ submissions: [any Submission], _ tail: inout Seal?) async {
         let start = ContinuousClock.now
         do throws(LedgerError) {
@@ -174,8 +173,8 @@ package final class LedgerWriter: Service {
         }
     }
 
-    /// Handles a failed commit. If the database refused the rows of one command, its neighbours
-    /// must not fail too: each is then tried alone.
+    /// Handles a failed commit. If the database rejected the rows of one command, the others in the
+    /// batch must not fail too: each is then tried alone.
     private func fail(
         _ submissions: [any Submission],
         with error: LedgerError,
@@ -186,7 +185,8 @@ package final class LedgerWriter: Service {
             return
         }
         metrics.failed(commands: submissions.count)
-        // While the database is away every batch fails; unknown outcomes are always logged.
+        // Rate-limited, because every batch fails while the database is unavailable. Unknown
+        // outcomes are always logged.
         logger.log(
             level: error.code == .unknownOutcome ? .info : failures.level(.info),
             "A batch was not committed.",

@@ -1,13 +1,14 @@
 internal import GotchuCore
 internal import Synchronization
 
-/// A daily budget of each user for remembered refusals of records that do not exist.
+/// A daily budget per user for stored refusals about records that do not exist.
 ///
-/// A client whose server was restored from a backup needs one: it proves that a payment was not
-/// made. An invented id is refused all the same, and would fill the database.
+/// A client whose server was restored from a backup needs such a refusal: it proves that a payment
+/// was not made. But invented ids are refused too, and storing all of those would fill the
+/// database.
 final class UnknownRecords: Sendable {
     static let dailyLimit = 100
-    /// The number of users that are counted; those beyond get no budget until the next day.
+    /// The maximum number of users counted; others get no budget until the next day.
     private static let userLimit = 10_000
     private static let day: Int64 = 24 * 3_600_000
 
@@ -18,9 +19,9 @@ final class UnknownRecords: Sendable {
 
     private let state = Mutex(State())
 
-    /// Spends one of a user's budget, before it is known whether it is used.
+    /// Takes one unit of a user's budget, before it is known if it will be used.
     ///
-    /// - Returns: True if there was one left.
+    /// - Returns: True if there was one left; false otherwise.
     func spend(for user: UserID, at time: Timestamp) -> Bool {
         state.withLock { state in
             if state.day != time.milliseconds / Self.day {
@@ -34,7 +35,7 @@ final class UnknownRecords: Sendable {
         }
     }
 
-    /// Returns one that was taken and not used.
+    /// Puts back a unit that was taken and not used.
     func putBack(for user: UserID) {
         state.withLock { state in
             guard let count = state.counts[user] else { return }

@@ -1,15 +1,15 @@
 package import GotchuCore
 internal import Synchronization
 
-/// A state that others follow, and of which the newest version alone matters.
+/// A state that can be watched. Only its newest version matters.
 package protocol Watched: Sendable {
     associatedtype Subject: Hashable, Sendable
 
-    /// The id of what it is a state of.
+    /// The id of the object whose state it is.
     var subject: Subject { get }
-    /// Grows with each change of the subject.
+    /// The version; it increases with each change of the subject.
     var version: Int64 { get }
-    /// The watchers that one subject may have.
+    /// The maximum number of watchers of one subject.
     static var watcherLimit: Int { get }
 }
 
@@ -29,16 +29,17 @@ extension AccountHistory: Watched {
 
 /// One watcher's subscription to the changes of a record or an account, for as long as it is held.
 ///
-/// State, not history: a slow watcher misses versions in between but never the newest one. Ten
-/// thousand of them may be idle at a time, so it is a small object without task or timer.
+/// A slow watcher misses intermediate versions but never the newest one. Thousands may be idle at a
+/// time, so it is a small object without a task or timer.
 package final class Watch<State: Watched>: Sendable {
     package enum News: Sendable {
-        /// Another state; or, with a time, perhaps the known one, because a payer's device was
-        /// noticed then.
+        /// A new state. With a time, it may be the same state again: a payer's device was noticed
+        /// then.
         case changed(State, noticedAt: Timestamp?)
-        /// Nothing has happened for a while; a write now shows that a reader has gone.
+        /// A keep-alive: nothing has happened for a while, and a write now detects a closed
+        /// connection.
         case quiet
-        /// The program stops; nothing more comes.
+        /// The program is stopping; nothing follows.
         case over
     }
 
@@ -53,10 +54,10 @@ package final class Watch<State: Watched>: Sendable {
 
     deinit { onEnd() }
 
-    /// Sets the callback for news; calls it at once if there is some.
+    /// Sets the callback for news and calls it once.
     ///
-    /// - Parameter onNews: Called on any thread, more often than there is news. It must return at
-    ///   once and not take the news itself.
+    /// - Parameter onNews: Called on any thread, possibly without news. It must return at once and
+    ///   must not call `next` itself.
     package func listen(_ onNews: @escaping @Sendable () -> Void) {
         mailbox.listen(onNews)
     }
@@ -78,7 +79,7 @@ package final class Watch<State: Watched>: Sendable {
 
         func put(_ state: State, noticedAt time: Timestamp? = nil) {
             update { content in
-                // A version that was read because of another server may be older than one written
+                // A version read because of another server's change may be older than one written
                 // here.
                 if state.version >= content.newest?.version ?? 0 { content.newest = state }
                 content.noticedAt = time ?? content.noticedAt

@@ -12,7 +12,7 @@ struct Watchers<State: Watched> {
 
     func isWatched(_ subject: State.Subject) -> Bool { mailboxes[subject] != nil }
 
-    /// Returns true if a subject has as many watchers as it may.
+    /// Returns true if a subject has the maximum number of watchers.
     func isFull(_ subject: State.Subject) -> Bool {
         mailboxes[subject, default: [:]].count >= State.watcherLimit
     }
@@ -21,21 +21,21 @@ struct Watchers<State: Watched> {
         mailboxes[subject, default: [:]][id] = mailbox
     }
 
-    /// Removes a watcher. The caller releases its mailbox outside of any lock: the watcher's
-    /// callback may end with it.
+    /// Removes a watcher. The caller must release its mailbox outside of any lock, because this may
+    /// also release the watcher's callback.
     mutating func remove(_ id: Int, of subject: State.Subject) -> Mailbox? {
         let mailbox = mailboxes[subject]?.removeValue(forKey: id)
         if mailboxes[subject]?.isEmpty == true { mailboxes[subject] = nil }
         return mailbox
     }
 
-    /// Gives a state to the watchers of its subject, whose callbacks only set a flag.
+    /// Passes a state to the watchers of its subject. Their callbacks must only set a flag.
     func put(_ state: State, noticedAt time: Timestamp? = nil) {
         guard let watchers = mailboxes[state.subject] else { return }
         for watcher in watchers.values { watcher.put(state, noticedAt: time) }
     }
 
-    /// Gives a sign of life to each watcher whose turn it is.
+    /// Sends a keep-alive to each watcher whose turn it is.
     func keepAlive(whose isTurn: (Int) -> Bool) {
         for watchers in mailboxes.values {
             for (id, watcher) in watchers where isTurn(id) { watcher.keepAlive() }

@@ -2,7 +2,7 @@ internal import Ledger
 internal import Postgres
 internal import SQLite
 
-/// A row of either engine, read by column positions. Reading a column as another type than the
+/// A row of either engine, read by column position. Reading a column as a type other than the
 /// stored one is an error.
 package protocol LedgerRow: ~Copyable {
     borrowing func integer(_ column: Int) throws -> Int64
@@ -18,7 +18,7 @@ extension Postgres.Row: LedgerRow {}
 
 /// A value that is read from a row.
 package protocol RowValue: Sendable {
-    /// - Throws: `LedgerError` with `corrupt` if the row is not such a value.
+    /// - Throws: `LedgerError` with `corrupt` if the row does not contain such a value.
     init(row: borrowing some LedgerRow & ~Copyable) throws
 }
 

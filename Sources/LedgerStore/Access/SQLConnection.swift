@@ -20,8 +20,8 @@ package enum SQLValue: Equatable, Sendable {
 /// The few differences between the two engines' statements. Both write parameters `$1`, `$2` …
 package enum Dialect: Sendable {
     case sqlite, postgresql
-    /// PostgreSQL with its tables' rows distributed over several servers (Citus). The ledger's
-    /// statements there concern one row each, found by its key.
+    /// PostgreSQL with the rows distributed over several servers (Citus). The ledger's statements
+    /// then concern one row each, found by its key.
     case distributed
 
     /// The condition that a value is in a bound list.
@@ -42,11 +42,11 @@ package enum Dialect: Sendable {
         }
     }
 
-    /// The end of a SELECT that locks its rows. SQLite needs none: it has one writer.
+    /// The end of a SELECT that locks its rows. SQLite has only one writer and needs no lock.
     package var lock: String { self == .sqlite ? "" : " FOR UPDATE" }
 }
 
-/// A connection of either engine, for statements with one text for both. Confined to one thread.
+/// A connection of either engine, for statements that both accept. Confined to one thread.
 package protocol SQLConnection: ~Copyable {
     var dialect: Dialect { get }
 
@@ -57,7 +57,7 @@ package protocol SQLConnection: ~Copyable {
         as type: Row.Type
     ) throws -> [Row]
 
-    /// Runs one statement without rows.
+    /// Runs one statement that returns no rows.
     ///
     /// - Returns: The number of rows that it changed.
     @discardableResult
@@ -141,7 +141,7 @@ extension Postgres.Value {
 }
 
 /// Encodes a JSON array for `json_each`, so that one constant statement serves any number of texts.
-/// Characters that JSON does not allow are escaped (RFC 8259, 7).
+/// Escapes characters that JSON does not allow (RFC 8259, 7).
 private func jsonList(_ texts: [String]) -> String {
     var json = TextBytes(capacity: 2 + 40 * texts.count)
     json.add(UInt8(ascii: "["))
@@ -180,8 +180,8 @@ package struct Select<Row: RowValue>: StoreQuery {
     }
 }
 
-/// A database that modules beside the ledger may use: the outbox, the registry of devices, the
-/// sessions of browsers.
+/// A database that other modules than the ledger may use: the outbox, the device registry and the
+/// browser sessions.
 package protocol Database: Sendable {
     /// Runs a query without a transaction of its own.
     func read<Query: StoreQuery>(_ query: Query) async throws(LedgerError) -> Query.Result

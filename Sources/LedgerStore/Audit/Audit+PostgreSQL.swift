@@ -2,13 +2,13 @@ package import Ledger
 internal import Postgres
 
 extension Audit {
-    /// The ledger's schema. As a plain name it might have to be quoted.
+    /// The ledger's schema. A plain name might need quotes.
     private static let schema = "to_regnamespace(quote_ident(current_schema()))"
 
     /// Audits a database that may be in use.
     ///
-    /// - Parameter pins: Seals that must be found.
-    /// - Throws: If it cannot be read as a ledger at all.
+    /// - Parameter pins: Seals that must exist.
+    /// - Throws: If the database cannot be read as a ledger at all.
     package static func run(
         url: String,
         kinds: [TransferKind],
@@ -23,7 +23,7 @@ extension Audit {
             try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             try Distribution.takeSnapshot(connection, settings)
             // Queries of whole tables take a while at best; a plan that compares each row of one
-            // table with each of another would take days.
+            // table with each row of another would take days.
             try connection.execute("SET LOCAL enable_nestloop = off")
             let ofShards = connection.isDistributed ? [Distribution.keys] : []
             let checks = [soundness, guards, uniqueness] + ofShards
@@ -52,8 +52,8 @@ extension Audit {
         remedy: .makeAnew
     )
 
-    /// The primary keys that stop two servers from deciding the same thing: without them a payment
-    /// could be made twice. An incomplete restore leaves them out.
+    /// The primary keys that keep two servers from making the same decision twice: without them a
+    /// payment could be made twice. They are missing after an incomplete restore.
     private static let uniqueness = AuditCheck(
         rule: AuditCheck.uniquenessRule,
         count: """
@@ -79,8 +79,8 @@ extension Audit {
         remedy: .makeAnew
     )
 
-    /// The guards of insert-only tables. A rule of that name is not enough: it must be on its
-    /// table, be enabled, and refuse.
+    /// The guards of insert-only tables. A rule with the right name is not enough: it must be on
+    /// its table, be enabled, and reject the change.
     private static let guards = AuditCheck(
         rule: AuditCheck.guardsRule,
         count: "SELECT count(*) FROM pg_catalog.pg_rules WHERE schemaname = current_schema()",
@@ -104,7 +104,7 @@ extension Audit {
 extension Postgres.Connection: AuditRun.Source {
     /// The time limit of a statement: an audit reads everything.
     private static let limit: Duration = .seconds(24 * 3_600)
-    /// The number of rows in memory at a time.
+    /// The number of rows fetched at a time.
     private static let together = 10_000
 
     borrowing func each<Row: RowValue>(

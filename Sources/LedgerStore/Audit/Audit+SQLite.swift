@@ -4,7 +4,7 @@ internal import SQLite
 extension Audit {
     /// Audits a file.
     ///
-    /// - Parameter pins: Seals that must be found.
+    /// - Parameter pins: Seals that must exist.
     /// - Throws: If the file cannot be read as a ledger at all.
     package static func run(
         path: String,
@@ -17,7 +17,7 @@ extension Audit {
             try LedgerError.requireCurrent(SQLiteSchema.checkedVersion(of: connection))
             return try connection.snapshot {
                 var audit = Audit(findings: [try soundness(of: connection)])
-                // With broken pages no other result means anything.
+                // With damaged pages no other result is meaningful.
                 guard audit.isClean else { return audit }
                 audit.findings.append(try guards.finding(in: connection))
                 audit.findings.append(try uniqueness.finding(in: connection))
@@ -60,8 +60,8 @@ extension Audit {
         remedy: .makeAnew
     )
 
-    /// The guards of insert-only tables. A trigger of that name is not enough: it must be the one
-    /// that the tables were made with.
+    /// The guards of insert-only tables. A trigger with the right name is not enough: its SQL must
+    /// be that with which the tables were created.
     private static let guards = AuditCheck(
         rule: AuditCheck.guardsRule,
         count: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
@@ -97,7 +97,7 @@ extension AuditCheck {
     static let guardsRule =
         "transfers, entries, children, answers and seals cannot be changed (guards)"
 
-    /// The tables whose primary keys stop things from being done twice.
+    /// The tables whose primary keys keep anything from being done twice.
     static let keys = [
         ("users", "id"), ("names", "name"), ("accounts", "owner, currency"), ("records", "id"),
         ("children", "parent, number"), ("due", "owner, record"), ("transfers", "record, step"),

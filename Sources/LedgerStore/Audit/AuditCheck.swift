@@ -1,8 +1,8 @@
 internal import Ledger
 
 /// One rule as two queries: the number of rows that it concerns, and the first row that breaks it,
-/// as text. The SQL is the same for both engines, and its time grows with the tables and not with
-/// their square: sets are compared by EXCEPT.
+/// as text. The SQL is the same for both engines. Its time grows linearly with the tables, not
+/// quadratically: sets are compared by EXCEPT.
 struct AuditCheck {
     let rule: String
     let count: String
@@ -21,8 +21,8 @@ struct AuditCheck {
         return Audit.Finding(rule: rule, count: rows, broken: broken, remedy: remedy)
     }
 
-    /// The sum of all balances in two halves: the sum of whole values may overflow, which SQLite
-    /// answers with an error.
+    /// The sum of all balances, computed in two halves: a plain sum may overflow, which is an error
+    /// in SQLite.
     private static let total =
         "sum(balance >> 32) * 4294967296 + sum(balance & 4294967295)"
 
@@ -79,7 +79,7 @@ struct AuditCheck {
             """
     )
 
-    /// The user of an account of the house about one.
+    /// The user of a house account that belongs to one user.
     private static let ownersUser = UserHouseAccount.allCases.map { account in
         let length = account.prefix.utf8.count
         return "WHEN owner LIKE '\(account.prefix)%' THEN substr(owner, \(length + 1))"
@@ -132,7 +132,7 @@ struct AuditCheck {
         remedy: .makeAnew
     )
 
-    /// A query for the values of a column that are no row's id in another table.
+    /// Returns a query for the values of a column that are not ids in another table.
     private static func lost(
         _ thing: String,
         _ column: String,

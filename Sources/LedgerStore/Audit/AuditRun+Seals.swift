@@ -1,6 +1,6 @@
 internal import Ledger
 
-/// Follows every chain of seals over the hashes of the transfers.
+/// Checks every chain of seals against the hashes of the transfers.
 extension AuditRun {
     /// A seal, or the hash of a transfer that it covers.
     private struct SealLine: RowValue {
@@ -9,7 +9,7 @@ extension AuditRun {
         let seal: Seal?
         let hash: [UInt8]
 
-        /// The statement: each seal comes after the transfers that it covers.
+        /// The query: each seal comes after the transfers that it covers.
         static let query = """
             SELECT chain, seal, 1, record, step, hash, CAST(NULL AS bytea) FROM transfers
             UNION ALL
@@ -27,18 +27,18 @@ extension AuditRun {
         }
     }
 
-    /// - Returns: The finding, and the heads: the ends of chains behind which no chain begins. All
-    ///   seals lead to these, behind whichever seal a chain begins: the clocks in the chains' ids
-    ///   do not matter.
+    /// - Returns: The finding, and the heads: the last seals of chains that no other chain
+    ///   continues. All seals lead to the heads, whichever seal a chain continues: the clocks in
+    ///   the chains' ids do not matter.
     func seals<S: Source & ~Copyable>(
         in source: borrowing S
     ) throws -> (finding: Audit.Finding, heads: [SealPin]) {
         var count: Int64 = 0
         var broken: String?
         var hashes: [[UInt8]] = []
-        // The last seal of each chain, so far.
+        // The last seal of each chain so far.
         var ends: [Seal] = []
-        // The seals behind which chains begin; they are few.
+        // The seals that new chains continue; they are few.
         var beginnings: Set<[UInt8]> = []
         try source.each(SealLine.query, as: SealLine.self) { line in
             guard let seal = line.seal else { return hashes.append(line.hash) }
@@ -80,7 +80,7 @@ extension AuditRun {
         return (finding, heads)
     }
 
-    /// Checks that the seals that were written down are there.
+    /// Checks that the seals that were written down exist.
     func pinned<S: SQLConnection & ~Copyable>(in source: borrowing S) throws -> Audit.Finding {
         var broken: String?
         for pin in pins where broken == nil {

@@ -3,13 +3,13 @@ internal import Ledger
 internal import Postgres
 internal import SQLite
 
-/// Reads every row of a ledger in an order in which it can be checked, on one unchanging view.
+/// Reads every row of a ledger in an order in which it can be checked, from one snapshot.
 struct AuditRun {
     let rules: LedgerRules
     let records: [RecordRule]
     let pins: [SealPin]
 
-    /// A source of rows that are read one by one, however many they are.
+    /// A source that reads any number of rows one by one.
     protocol Source: ~Copyable {
         borrowing func each<Row: RowValue>(
             _ sql: String,
@@ -55,13 +55,13 @@ struct AuditRun {
 
     // MARK: Accounts
 
-    /// An account or one of its entries.
+    /// An account, or one of its entries.
     private struct AccountLine: RowValue {
         let key: Account.Key
         let account: Account?
         let entry: Entry?
 
-        /// The statement: each account comes after all of its entries.
+        /// The query: each account comes after all of its entries.
         static let query = """
             SELECT owner, currency, number, record, step, kind, at, amount, balance, earned
             FROM entries
@@ -117,7 +117,7 @@ struct AuditRun {
 
     // MARK: Records
 
-    /// A row that belongs to a record: itself, a transfer, an entry, an answer, a name or a child.
+    /// A row about a record: the record, a transfer, an entry, an answer, a name or a child.
     private struct FileLine: RowValue {
         enum Content {
             case record(Record)
@@ -131,9 +131,9 @@ struct AuditRun {
         let record: RecordID
         let content: Content
 
-        /// The statement: within a record, rows by type, then by step or name.
+        /// Returns the query: a record's rows by type, then by step or name.
         static func query(for dialect: Dialect) -> String {
-            // A distributed engine joins what one server has: it collects this there first.
+            // A distributed engine joins only rows on one server: this collects them there first.
             let all = "(SELECT * FROM records LIMIT 9223372036854775807) AS records"
             let records = dialect == .distributed ? all : "records"
             return """
@@ -258,7 +258,7 @@ struct AuditRun {
             }
         }
 
-        /// Transfers with their entries and the hashes that are stored of them.
+        /// The transfers with their entries and stored hashes.
         var transfers: [(transfer: Transfer, hash: [UInt8])] {
             heads.map { head in
                 let transfer = Transfer(
@@ -360,8 +360,8 @@ struct AuditRun {
         }
     }
 
-    /// Returns the reason why an answer with an outcome names no transfer of its record, if it
-    /// must: one that moved no money names the record itself.
+    /// Returns an error text if an answer with an outcome does not refer to a transfer of its
+    /// record; an answer that moved no money refers to the record itself.
     private func brokenStep(
         of answer: Answer,
         among steps: Set<String>,

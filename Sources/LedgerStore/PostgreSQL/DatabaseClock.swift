@@ -1,11 +1,11 @@
 internal import GotchuCore
 internal import Synchronization
 
-/// The clock of the database, which all its servers use: a server with a wrong clock of its own
-/// would end other servers' sessions, or keep its own alive.
+/// The database's clock, used by all its servers: a server with a wrong clock would expire other
+/// servers' sessions, or keep its own alive.
 ///
-/// Between two readings it advances by a clock that never steps. A reading says only that its time
-/// was reached between query and answer, so the offset stays as long as it agrees with that.
+/// Between readings it advances with the monotonic clock. A reading was taken between query and
+/// answer, which bounds the offset; the offset changes only if it is outside these bounds.
 final class DatabaseClock: Sendable {
     private let local: @Sendable () -> MonotonicTime
     /// The offset from the local clock; `nil` before the first reading.

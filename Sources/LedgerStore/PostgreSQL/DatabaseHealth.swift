@@ -7,7 +7,7 @@ internal import Synchronization
 /// The state of the database, checked every few seconds: its clock, its durability settings, its
 /// replicas, and the version of its tables.
 final class DatabaseHealth: Sendable {
-    /// The difference of clocks that is logged.
+    /// The clock difference above which an error is logged.
     private static let tolerance: Duration = .seconds(1)
 
     private struct State {
@@ -31,16 +31,15 @@ final class DatabaseHealth: Sendable {
     /// A Boolean that is true if commits wait for a replica.
     var hasReplica: Bool { state.withLock { $0.isReplicated } }
 
-    /// Throws if a crash could lose what is committed. Each session has its own
-    /// `synchronous_commit`; `fsync` and `full_page_writes` belong to the whole server, and a
-    /// reload changes them.
+    /// Throws if a crash could lose committed data. `synchronous_commit` is set per session;
+    /// `fsync` and `full_page_writes` belong to the whole server, and a reload can change them.
     ///
     /// - Throws: `LedgerError` with `notDurable`.
     func requireDurable() throws(LedgerError) {
         guard !state.withLock({ $0.isUnsafe }) else { throw .notDurable }
     }
 
-    /// Checks everything but the version of the tables, which may not exist yet.
+    /// Checks everything but the version of the tables, because they may not exist yet.
     func look(over connection: borrowing Connection) throws {
         let asked = MonotonicTime.now
         var answer: (time: Int64, replicas: Int64, isKept: Bool)?
@@ -65,7 +64,7 @@ final class DatabaseHealth: Sendable {
         recordClock()
     }
 
-    /// Records if a crash could lose what the database commits.
+    /// Records that a crash could, or can no longer, lose committed data; logs a change.
     func record(isUnsafe: Bool) {
         guard change(\.isUnsafe, to: isUnsafe) else { return }
         guard isUnsafe else { return logger.notice("The database is durable again.") }
@@ -75,7 +74,7 @@ final class DatabaseHealth: Sendable {
         )
     }
 
-    /// Records the version of the tables, for messages: each transaction checks it for itself.
+    /// Records the version of the tables, for log messages only: each transaction checks it itself.
     func record(version: Int64) {
         let isOutdated = version > Schema.version
         guard change(\.isOutdated, to: isOutdated) else { return }
@@ -88,8 +87,8 @@ final class DatabaseHealth: Sendable {
         )
     }
 
-    /// Warns of a difference of clocks. The database's time counts, whichever of the two is right,
-    /// but readers of this machine's clock are misled: its log, and the checks of an issuer's keys.
+    /// Logs a difference of clocks. The database's time counts, whichever clock is right, but this
+    /// machine's log and the checks of an issuer's keys use the machine's own clock.
     private func recordClock() {
         let difference = clock.now.duration(to: .now)
         let isOff = difference > Self.tolerance || difference < .zero - Self.tolerance

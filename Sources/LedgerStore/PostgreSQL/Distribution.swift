@@ -2,18 +2,18 @@ internal import Ledger
 internal import Logging
 internal import Postgres
 
-/// The distribution of the tables' rows with Citus: a coordinator that knows their places, and
-/// workers that store them.
+/// The distribution of the tables' rows with Citus: workers store the rows, and a coordinator knows
+/// which worker stores which.
 enum Distribution {
     private static let longestMove: Duration = .seconds(24 * 3_600)
 
     /// The calls that distribute the tables.
     ///
-    /// Each row is placed by what it is found by: all of one owner together, all of one record
-    /// together. The coordinator keeps the outbox, which is searched and soon empty again. Citus
-    /// must know of it: a plain table's rows could be lost though a worker has committed with them.
-    /// The version of the tables, the secrets and the sessions of browsers are written alone, and
-    /// stay as they are.
+    /// Each row is placed by the key that finds it: all rows of one owner together, all of one
+    /// record together. The coordinator keeps the outbox, which is searched and soon empty again.
+    /// Citus must know of it: a plain table's rows could be lost although a worker has committed
+    /// with them. The table version, the secrets and the browser sessions are written alone, and
+    /// stay plain tables.
     private static let calls: [(table: String, call: String)] =
         [("users", "create_distributed_table('users', 'id', colocate_with => 'none')")]
         + [
@@ -38,7 +38,7 @@ enum Distribution {
         connection.isDistributed = try tables(on: connection)?.contains("accounts") ?? false
     }
 
-    /// The tables of this schema that are distributed; `nil` without Citus.
+    /// Returns the distributed tables of this schema; `nil` without Citus.
     private static func tables(on connection: borrowing Connection) throws -> [String]? {
         let catalog = try connection.query(
             "SELECT count(to_regclass('pg_catalog.pg_dist_partition'))",
@@ -55,7 +55,7 @@ enum Distribution {
         )
     }
 
-    /// A Boolean that is true if all workers that answer are durable.
+    /// Returns true if all workers that answer are durable.
     static func isDurable(on connection: borrowing Connection) throws -> Bool {
         guard connection.isDistributed else { return true }
         return try connection.query(
@@ -71,7 +71,7 @@ enum Distribution {
     }
 
     /// Distributes the tables that are not distributed yet, with their rows, in one transaction.
-    /// Running servers wait for its end, and then find their rows.
+    /// Running servers wait until it ends, and then find their rows again.
     ///
     /// - Returns: The number of servers that store rows.
     static func distribute(_ connection: borrowing Connection, logger: Logger) throws -> Int64 {
@@ -91,8 +91,8 @@ enum Distribution {
                 logger.notice("A table is being distributed.", metadata: ["table": "\(table)"])
                 try connection.execute("SELECT \(call)", within: longestMove)
                 guard call.hasPrefix("create") else { continue }
-                // The rows that the coordinator has stored so far. The owner may not empty guarded
-                // tables.
+                // Removes the rows that the coordinator stored so far. The owner may not empty
+                // guarded tables.
                 let removal = "SELECT truncate_local_data_after_distributing_table('\(table)')"
                 let right = "TRUNCATE ON \(table)"
                 let isGuarded = Schema.guarded.contains(table)
@@ -142,7 +142,7 @@ enum Distribution {
         return counts.rows
     }
 
-    /// The primary keys on workers, which stop two servers from deciding the same thing.
+    /// The primary keys on workers, which keep two servers from making the same decision twice.
     static let keys = AuditCheck(
         rule: "no row can be there twice in a shard (shards)",
         count: "SELECT count(*) FROM pg_catalog.pg_dist_shard",
@@ -156,12 +156,12 @@ enum Distribution {
             """
     )
 
-    /// Has a transaction that has just begun see one moment, whichever server it reads from: they
-    /// have no snapshot together. While no transaction of a server of ours is under way, which all
-    /// read the version first, each worker is asked something, and keeps what it sees then.
+    /// Makes a transaction that has just begun see one moment on all servers, which share no
+    /// snapshot. Locks the version table, which all transactions of our servers read first; while
+    /// none is in progress, queries each worker, which keeps that snapshot.
     ///
-    /// - Throws: `LedgerError` with `tryAgain` if a worker has not been told yet how a transaction
-    ///   has ended, with `cannotOpen` if the role may not keep writers waiting.
+    /// - Throws: `LedgerError` with `tryAgain` if a worker does not know the outcome of a
+    ///   transaction yet, with `cannotOpen` if the role may not lock out writers.
     static func takeSnapshot(
         _ connection: borrowing Connection,
         _ settings: ConnectionSettings

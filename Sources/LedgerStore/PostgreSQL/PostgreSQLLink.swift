@@ -1,10 +1,10 @@
 internal import Logging
 internal import Postgres
 
-/// A connection that is replaced when it is lost. Confined to one thread.
+/// A connection that is reopened after it is lost. Confined to one thread.
 ///
-/// After a failed attempt callers are refused until the next attempt is due, so that queued
-/// payments are told to try again at once instead of waiting for a database that is away.
+/// After a failed attempt calls fail until the next attempt is due, so that queued payments are
+/// told at once to try again instead of waiting for a database that is unreachable.
 final class PostgreSQLLink {
     private static let shortestPause: Duration = .milliseconds(100)
     private static let longestPause: Duration = .seconds(2)
@@ -47,8 +47,8 @@ final class PostgreSQLLink {
     /// Returns true if the connection can be used again after a failure.
     private func isFit(_ current: Open, after error: any Error) -> Bool {
         if let error = error as? PostgresError {
-            // A server that has become read-only is no primary any more: connect to the one that
-            // is.
+            // A server that has become read-only is no longer the primary: reconnect to find the
+            // new one.
             let isElsewhere = error.state == .readOnlyTransaction
             if isElsewhere || error.kind == .connectionLost || error.kind == .unknownOutcome {
                 return false
@@ -95,14 +95,14 @@ final class PostgreSQLLink {
         }
     }
 
-    /// Translates a connection failure. A database that is reached but is not durable is refused
-    /// under its own code; every other failure means that there is no connection.
+    /// Translates a connection failure. A database that is reachable but not durable keeps its own
+    /// error code; every other failure means that there is no connection.
     private func meaning(of error: any Error) -> any Error {
         guard let error = error as? PostgresError else { return error }
         return PostgresError(.cannotConnect, state: error.state, message: error.message)
     }
 
-    /// A box: an optional cannot lend a noncopyable value; a reference can.
+    /// A box: an optional cannot lend out a noncopyable value, but a reference can.
     private final class Open {
         let connection: Connection
 

@@ -5,7 +5,7 @@ internal import ServiceProcess
 
 /// Receives the ids of records and accounts that other servers of the database have changed.
 actor PostgreSQLListener {
-    /// The time after which a silent connection is tested.
+    /// The time without notifications after which the connection is tested.
     private static let silence: Duration = .seconds(10)
 
     private let executor: ThreadExecutor
@@ -24,9 +24,9 @@ actor PostgreSQLListener {
         }
     }
 
-    /// Waits for the next notification. Blocks this actor's thread; the waker ends it.
+    /// Waits for the next notification. Blocks this actor's thread; the waker ends the wait.
     ///
-    /// - Returns: The things that may have changed: after a gap in the listening everything.
+    /// - Returns: The records and accounts that may have changed; everything after a gap.
     func next() throws -> Changes {
         do {
             return try link.use { connection in
@@ -35,7 +35,7 @@ actor PostgreSQLListener {
                     return Changes(isEverything: true)
                 }
                 let heard = try connection.notifications(within: Self.silence, or: waker)
-                // The loss of a peer that vanished would otherwise never be noticed.
+                // Otherwise a connection whose peer vanished would never be noticed.
                 if heard.isEmpty { try connection.run([Query("SELECT 1")]) }
                 return heard.reduce(into: Changes()) { changes, notification in
                     changes.formUnion(PostgreSQLNotice.changes(in: notification.payload))

@@ -5,11 +5,11 @@ internal import Postgres
 /// Notifies the other servers of a database of changed records and accounts (`NOTIFY`).
 enum PostgreSQLNotice {
     static let channel = "gotchu_records"
-    /// A notification may have 8,000 bytes; an id has at most 64, and an account's currency and
-    /// mark another four.
+    /// The number of ids in one notification. Its limit is 8,000 bytes; an id has at most 64, and
+    /// an account's currency and prefix add four.
     static let idsTogether = 110
-    /// The byte before the id of a record that was noticed, and before an account's currency and
-    /// owner. Other programs' versions take them for a part of an id that nobody watches.
+    /// The prefix of the id of a noticed record, and the prefix of an account's currency and owner.
+    /// Other versions of the program treat it as part of an id that nobody watches.
     private static let noticed = UInt8(ascii: "!")
     private static let account = UInt8(ascii: "$")
     private static let currencyLength = 3
@@ -33,7 +33,7 @@ enum PostgreSQLNotice {
         Query("SELECT pg_notify('\(channel)', $1)", [.text("!\(record.rawValue)")])
     }
 
-    /// The records and accounts that a notification names.
+    /// Returns the records and accounts that a notification contains.
     static func changes(in payload: String) -> Changes {
         var changes = Changes()
         // Split by bytes: splitting by characters would examine combining marks.

@@ -11,7 +11,7 @@ enum PostgreSQLPooler {
         fix: "Use the database's own address, or a pool in session mode."
     )
 
-    /// Checks that each of two connections keeps one server process of its own.
+    /// Checks that each of two connections keeps its own server process.
     ///
     /// - Throws: `LedgerError` with `cannotOpen` otherwise.
     static func requireNone(

@@ -1,16 +1,16 @@
 internal import Ledger
 internal import Postgres
 
-/// Tests at start that the engine behind the address has the properties that the ledger needs.
-/// Engines that speak PostgreSQL's protocol need not be PostgreSQL, and some are not atomic.
+/// Tests at startup that the database engine has the properties that the ledger needs. Not every
+/// engine with PostgreSQL's protocol is PostgreSQL, and some are not atomic.
 enum PostgreSQLProbe {
-    /// The statement: rows 2 and 3 are the probe's, and each writer writes the same into both.
+    /// The statement: rows 2 and 3 belong to the probe; each writer writes one value into both.
     private static let write = """
         INSERT INTO probe (id, written_at) VALUES (2, $1::bigint), (3, $1::bigint)
         ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at
         """
 
-    /// Rolls back and commits a transaction of two rows on one connection, observed from another.
+    /// Rolls back and then commits a transaction of two rows, observed from another connection.
     ///
     /// - Throws: `LedgerError` with `notDurable`.
     static func run(_ writer: borrowing Connection, _ watcher: borrowing Connection) throws {
@@ -39,8 +39,8 @@ enum PostgreSQLProbe {
         )
     }
 
-    /// A Boolean that is true if another transaction's lock on the probe's rows is visible. Before
-    /// the first start there are no rows to lock: then the lock is on their key.
+    /// Returns true if another transaction's lock on the probe's rows is visible. Before the first
+    /// start there are no rows to lock, only their key.
     private static func isLocked(_ connection: borrowing Connection) throws -> Bool {
         guard try !rows(connection).isEmpty else { return true }
         do {

@@ -3,7 +3,7 @@ internal import Logging
 internal import Postgres
 internal import ServiceProcess
 
-/// A connection for reading on a thread of its own: a slow reader never delays a payment.
+/// A connection for reading on its own thread: a slow reader never delays a payment.
 actor PostgreSQLReader {
     private let executor: ThreadExecutor
     private let link: PostgreSQLLink
@@ -23,12 +23,12 @@ actor PostgreSQLReader {
         try repeating { try query.run(on: $0) }
     }
 
-    /// Sends a notification, which stores nothing.
+    /// Sends a notification without storing anything.
     func notify(_ notice: Query) throws {
         try link.use { try $0.run([notice]) }
     }
 
-    /// A reader that finds its connection gone, after a failover for instance, reads once more.
+    /// Runs `body`, and once more if that can help, for instance after a failover.
     private func repeating<Result>(
         _ body: (borrowing Connection) throws -> Result
     ) throws -> Result {

@@ -1,7 +1,7 @@
 internal import Ledger
 internal import Postgres
 
-/// The rights that a server's role needs, by table; docs/operations.md grants them.
+/// The rights that a server's role needs, by table; docs/operations.md has the GRANTs.
 enum PostgreSQLRights {
     static let needed: [(table: String, rights: [String])] = [
         ("gotchu_migrations", ["SELECT"]),
@@ -23,8 +23,8 @@ enum PostgreSQLRights {
         ("web_sessions", ["SELECT", "INSERT", "UPDATE", "DELETE"]),
     ]
 
-    /// Throws if this role lacks a right on a table: one that another role has made since, for
-    /// instance. `/readyz` would say yes, and payments would fail for ever. Other tables of the
+    /// Throws if this role lacks a right on a table, for instance because another role created it
+    /// later. `/readyz` would report success, and payments would always fail. Other tables of the
     /// schema are ignored.
     static func require(_ connection: borrowing Connection) throws {
         let pairs = needed.flatMap { entry in entry.rights.map { (entry.table, $0) } }

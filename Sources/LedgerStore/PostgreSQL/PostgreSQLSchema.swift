@@ -8,10 +8,10 @@ enum PostgreSQLSchema {
     private static let startingTogether = 10
     private static let longestMigration: Duration = .seconds(3_600)
 
-    /// Makes the tables unless they exist.
+    /// Creates the tables unless they exist.
     ///
-    /// Several servers may start at once: a lock lets one of them make the tables, and the others
-    /// find them.
+    /// Several servers may start at once: a lock lets one of them create the tables; the others
+    /// then find them.
     ///
     /// - Throws: `LedgerError` with `foreign` for a newer database, or one that is not a ledger.
     static func migrate(_ connection: borrowing Connection) throws {
@@ -22,7 +22,7 @@ enum PostgreSQLSchema {
                 try step(connection)
                 return
             } catch let error as PostgresError {
-                // Two servers made the table of versions at the same time.
+                // Two servers created the version table at the same time.
                 let isRace = error.kind == .conflict || error.state == .duplicateTable
                 guard isRace, attempt < startingTogether else { throw error }
                 if connection.isInTransaction { try connection.execute("ROLLBACK") }
@@ -30,8 +30,8 @@ enum PostgreSQLSchema {
         }
     }
 
-    /// Throws for an encoding that cannot store some names and memos: users with such a text would
-    /// be told to try again for ever. `SQL_ASCII` stores any text unchanged.
+    /// Throws for an encoding that cannot store some names and memos: users with such texts would
+    /// be told to try again forever. `SQL_ASCII` stores any text unchanged.
     private static func requireAllText(_ connection: borrowing Connection) throws {
         let encodings = try connection.query(
             "SELECT coalesce(current_setting('server_encoding', true), 'UTF8')",
@@ -102,9 +102,9 @@ enum PostgreSQLSchema {
         return version
     }
 
-    /// Throws if a schema is empty while the search path leads to another ledger: taking the empty
-    /// one as new, after a schema was made for this role or the role was changed, would hide all
-    /// the money.
+    /// Throws if the schema is empty and another one on the search path contains a ledger. Treating
+    /// the empty one as new, after a schema was created for this role or the role was changed,
+    /// would hide all the money.
     private static func requireNoneBehind(_ connection: borrowing Connection) throws {
         let others = try connection.query(
             """
@@ -114,7 +114,7 @@ enum PostgreSQLSchema {
             """,
             read: { try $0.text(0) }
         )
-        // Tables that another server has just made in this schema do not count.
+        // Tables that another server has just created in this schema do not count.
         guard let other = others.first else { return }
         throw LedgerError(
             .cannotOpen,
@@ -123,10 +123,10 @@ enum PostgreSQLSchema {
         )
     }
 
-    /// Makes the rules by which a table refuses changes and removals of rows.
+    /// Creates the rules by which a table rejects updates and deletions of rows.
     ///
-    /// A trigger would need a function in another language. A rule whose query fails is plain SQL;
-    /// its text that is no number becomes the error's message.
+    /// A trigger would need a function in another language. A rule with a failing query is plain
+    /// SQL; the text that cannot be cast to a number appears in the error message.
     private static func guarding(_ table: String) -> String {
         let refusal = "SELECT CAST((SELECT '\(table) are only ever inserted'::text) AS bigint)"
         return """

@@ -2,9 +2,9 @@ internal import Ledger
 internal import Logging
 internal import Postgres
 
-/// The settings and checks of every connection of ours before it is used.
+/// The settings and checks of each of our connections before it is used.
 enum PostgreSQLSession {
-    /// The limits of lock waits and statements: well below the time that a client waits for its
+    /// The timeouts of lock waits and statements: well below the time that a client waits for its
     /// answer, and below `Connection.usualLimit`.
     private static let settings = """
         SET lock_timeout = '2s';
@@ -24,24 +24,24 @@ enum PostgreSQLSession {
         SET enable_material = off;
         """
 
-    /// The writer's planner settings: its statements are the same for any values and are planned
-    /// once. Otherwise the server may plan them anew for each batch, which costs a lone payment
-    /// more than their execution.
+    /// The writer's planner settings: its statements are the same for all values and are planned
+    /// once. Otherwise the server may plan them again for each batch, which costs a single payment
+    /// more than executing them.
     private static let writersPlans = "SET plan_cache_mode = force_generic_plan;"
 
-    /// The planner settings for other writes: a bitmap of everything that waits for an endpoint
-    /// would be complete before a LIMIT could end it.
+    /// The planner settings for other writes: a bitmap scan would read everything that waits for an
+    /// endpoint before a LIMIT could end it.
     private static let changesPlans = """
         SET plan_cache_mode = force_custom_plan;
         SET enable_bitmapscan = off;
         """
 
-    /// The limit between two statements of a batch, where there is only a computation: a server
-    /// that takes longer is frozen, and loses its locks to others before their waits for them end.
+    /// The timeout between two statements of a batch, where the server only computes: a server that
+    /// takes longer is frozen, and loses its locks before others' waits for them time out.
     private static let writersPause = "SET idle_in_transaction_session_timeout = '1500ms';"
 
-    /// Settings of a transaction that a distributed engine's other servers do not inherit from this
-    /// session.
+    /// The lock timeout of one transaction: a distributed engine's other servers do not inherit it
+    /// from this session.
     static var lockLimit: Query { Query("SET LOCAL lock_timeout = '2s'") }
 
     /// The settings for a distributed engine. Each transaction has one connection to each other
@@ -53,7 +53,7 @@ enum PostgreSQLSession {
         SET citus.max_adaptive_executor_pool_size = 1;
         """
 
-    /// The limit of an answer to a reader.
+    /// The timeout of a reader's query.
     static let answerLimit: Duration = .seconds(12)
 
     /// Prepares a connection that serves callers.
@@ -74,24 +74,24 @@ enum PostgreSQLSession {
         try connection.execute((connection.isDistributed ? "" : writersPlans) + writersPause)
     }
 
-    /// Prepares a connection for writes beside the ledger. A backlog comes and goes: a plan made
-    /// and kept while there was none finds an endpoint's deliveries by reading all of them.
+    /// Prepares a connection for writes that are not the ledger's. A plan cached while there was no
+    /// backlog would find an endpoint's deliveries by reading all of them.
     static func prepareForChanges(_ connection: borrowing Connection) throws {
         try prepare(connection)
         try connection.execute(changesPlans + writersPause)
     }
 
-    /// Prepares a connection for an audit, which reads everything and takes its time.
+    /// Prepares a connection for an audit, which reads everything and has no time limit.
     static func prepareForAudit(_ connection: borrowing Connection) throws {
         try connection.execute("SET statement_timeout = 0; SET bytea_output = 'hex'; SET jit = off")
         try Distribution.detect(on: connection)
         guard connection.isDistributed else { return }
-        // The coordinator compares whole tables, which it keeps on its disk meanwhile.
+        // The coordinator compares whole tables, which it stores on its disk meanwhile.
         try connection.execute(distributed + "SET citus.max_intermediate_result_size = -1")
     }
 
-    /// Reads the server's durability settings: with any of them off, acknowledged payments may be
-    /// gone after a crash (PostgreSQL manual, 20.5).
+    /// Reads the server's durability settings: with any of them off, a crash may lose acknowledged
+    /// payments (PostgreSQL manual, 20.5).
     @discardableResult
     static func assertDurable(_ connection: borrowing Connection) throws -> Durability {
         let rows = try connection.query(

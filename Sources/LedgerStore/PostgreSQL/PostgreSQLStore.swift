@@ -7,18 +7,18 @@ internal import Synchronization
 
 /// The ledger in a PostgreSQL database, which several servers may share.
 ///
-/// As a service it also receives the other servers' changes; everything else works without.
+/// As a service it also receives other servers' changes; everything else works without it.
 package final class PostgreSQLStore: Store, Service {
-    /// Readers, each with a thread and a connection of its own.
+    /// The number of readers, each with its own thread and connection.
     private static let readerCount = 4
     /// The interval at which the database's clock and replicas are checked.
     private static let lookInterval: Duration = .seconds(2)
-    /// The pause before listening is tried again while the database is away.
+    /// The pause before listening is retried while the database is unreachable.
     private static let relistening: Duration = .milliseconds(200)
 
-    /// The time for which a session's expiry is not recorded: a payment that another server
-    /// accepted in time may still be on its way to the database, and two machines' readings of its
-    /// clock differ a little.
+    /// The delay after which a session's expiry is recorded: a payment that another server accepted
+    /// in time may still be on its way to the database, and two machines' readings of its clock
+    /// differ a little.
     package let expiryMargin: Duration = .seconds(2)
     /// The changes by other servers.
     package let changes: ChangeMailbox? = ChangeMailbox()
@@ -26,20 +26,20 @@ package final class PostgreSQLStore: Store, Service {
     private let health: DatabaseHealth
     private let settings: ConnectionSettings
     private let writer: PostgreSQLWriter
-    /// The connection of devices and the outbox, so that they never delay payments. Opened at its
-    /// first use.
+    /// The writer for devices and the outbox, separate so that they never delay payments. Connects
+    /// at its first use.
     private let sideWriter: PostgreSQLWriter
     private let readers: [PostgreSQLReader]
     private let logger: Logger
     private let turn = Atomic<Int>(0)
 
-    /// Connects, makes missing tables, and tests the engine's properties; with `asItIs` it changes
-    /// nothing.
+    /// Connects, creates missing tables, and tests the engine's properties; with `asItIs` it
+    /// changes nothing.
     ///
     /// Blocks until the database has answered.
     ///
-    /// - Parameter url: A URL of libpq: `postgres://USER@HOST,HOST/DATABASE`.
-    /// - Throws: If it cannot be reached, is not a ledger, or would not be durable.
+    /// - Parameter url: A libpq URL: `postgres://USER@HOST,HOST/DATABASE`.
+    /// - Throws: If the database cannot be reached, is not a ledger, or would not be durable.
     package init(
         url: String,
         _ opening: Opening = .migrating,
@@ -89,7 +89,7 @@ package final class PostgreSQLStore: Store, Service {
 
     /// Brings the tables of a database up to date.
     ///
-    /// - Returns: The version that it has now.
+    /// - Returns: The new version.
     package static func migrate(url: String, logger: Logger) throws(LedgerError) -> Int64 {
         try wrapping(.cannotOpen) {
             let connection = try Connection(try settings(url, logger: logger))
@@ -100,7 +100,7 @@ package final class PostgreSQLStore: Store, Service {
 
     /// Distributes the tables of a database over the servers of a cluster.
     ///
-    /// - Returns: The number of servers that keep rows.
+    /// - Returns: The number of servers that store rows.
     package static func distribute(url: String, logger: Logger) throws(LedgerError) -> Int64 {
         try wrapping(.cannotOpen) {
             let connection = try Connection(try settings(url, logger: logger))
@@ -150,13 +150,13 @@ package final class PostgreSQLStore: Store, Service {
     package func look() async throws(LedgerError) {
         try await wrapping(.tryAgain) {
             do {
-                // Always the same connection: after a reload of `synchronous_commit` each has its
-                // own value, and payments would be accepted and refused by turns.
+                // Always the same connection: after a reload of `synchronous_commit` each
+                // connection has its own value, and payments would be accepted and refused in turn.
                 try await readers[0].look(health)
                 let version = Select<Int64>(PostgreSQLSchema.version)
                 health.record(version: try await readers[0].read(version).first ?? 0)
             } catch let error as LedgerError where error.code == .notDurable {
-                // A new connection was refused for its settings; the existing ones do not show
+                // A new connection was refused for its settings; existing connections do not show
                 // them.
                 health.record(isUnsafe: true)
                 throw error
@@ -170,10 +170,10 @@ package final class PostgreSQLStore: Store, Service {
             group.addTask {
                 await cancelWhenGracefulShutdown {
                     while !Task.isCancelled {
-                        // There is no notification of replicas that come and go, or of a clock that
-                        // is set.
+                        // No notification is sent when a replica comes or goes, or when a clock is
+                        // set.
                         try? await Task.sleep(for: Self.lookInterval)
-                        // The last state holds until the database answers again.
+                        // The last known state holds until the database answers again.
                         try? await self.look()
                     }
                 }
@@ -191,7 +191,7 @@ package final class PostgreSQLStore: Store, Service {
                     changes?.put(try await listener.next())
                 } catch {
                     await cancelWhenGracefulShutdown {
-                        // There is no notification that the database is back.
+                        // No notification is sent when the database is back.
                         try? await Task.sleep(for: Self.relistening)
                     }
                 }
@@ -201,7 +201,7 @@ package final class PostgreSQLStore: Store, Service {
         }
     }
 
-    /// Returns a secret that all servers of the database share; the first caller makes it.
+    /// Returns a secret that all servers of the database share; the first call creates it.
     ///
     /// - Parameter proposal: The secret to store if there is none yet.
     package func secret(

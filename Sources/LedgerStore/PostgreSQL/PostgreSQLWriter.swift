@@ -4,15 +4,15 @@ internal import Logging
 internal import Postgres
 internal import ServiceProcess
 
-/// A writing connection, on a thread of its own.
+/// A writing connection on its own thread.
 actor PostgreSQLWriter {
-    /// The number of times that a batch is decided before its callers are told to try again.
+    /// The number of attempts at a batch before its callers are told to try again.
     private static let longestTry = 8
 
     private let executor: ThreadExecutor
     private let link: PostgreSQLLink
     private let logger: Logger
-    /// The number of the connection that the last seal was committed on.
+    /// The number of the connection on which the last seal was committed.
     private var knownConnection = 0
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -29,11 +29,11 @@ actor PostgreSQLWriter {
         self.logger = logger
     }
 
-    /// Loads, decides and writes in one transaction: a round trip to load and one to write.
+    /// Loads, decides and writes in one transaction: one round trip to load and one to write.
     ///
-    /// A batch that lost against another server, or lost its connection before the COMMIT was sent,
-    /// is decided again on the rows of that moment. In a batch that has waited too long for a row,
-    /// only the commands that need such a row stay undecided.
+    /// A batch that conflicts with another server, or loses its connection before the COMMIT is
+    /// sent, is decided again on freshly loaded rows. If a batch waits too long for a row, only the
+    /// commands that need such a row stay undecided.
     func commit(_ batch: Batch) throws -> Effects {
         var attempt = 1
         var isPassingHeld = false
@@ -59,10 +59,10 @@ actor PostgreSQLWriter {
     }
 
     /// Begins a transaction and loads a batch's footprint, in one round trip if the commands know
-    /// all of it.
+    /// all of it in advance.
     ///
-    /// - Throws: `LedgerError` with `foreign` if a newer program has changed the tables: they hold
-    ///   more than this program would write.
+    /// - Throws: `LedgerError` with `foreign` if a newer program has changed the tables: they
+    ///   contain more than this program would write.
     private func load(
         _ batch: Batch,
         isPassingHeld: Bool,
@@ -73,7 +73,7 @@ actor PostgreSQLWriter {
         for round in 1...Footprint.roundLimit {
             var footprint = batch.footprint(knowing: round == 1 ? nil : rows.snapshot)
             if round == Footprint.roundLimit { footprint.asksAgain = false }
-            // On another connection the chain may end differently: a replica has taken over.
+            // On a new connection the chain may end differently: a replica may have taken over.
             if round == 1, link.connectionCount != knownConnection {
                 footprint.needsNewestSeal = true
             }
@@ -82,8 +82,8 @@ actor PostgreSQLWriter {
                 dialect: connection.dialect,
                 isPassingHeld: isPassingHeld
             )
-            // Before anything else. A migration locks the table that this reads: one in progress is
-            // waited for, and the next one waits for the end of this transaction.
+            // Before anything else. A migration locks the table that this reads: a transaction
+            // waits for a migration in progress, and the next migration waits for the transaction.
             var queries = round > 1 ? [] : beginning(on: connection, into: rows)
             let end = Result {
                 queries += loading.locatedSteps.map { $0.query(into: rows) }
@@ -94,7 +94,7 @@ actor PostgreSQLWriter {
                 }
                 try connection.run(queries + loading.laterSteps.map { $0.query(into: rows) })
             }
-            // Newer tables may be the reason for a failure: report the version first.
+            // Newer tables may have caused a failure: report the version first.
             guard rows.version <= Schema.version else { throw LedgerError.outdated }
             try end.get()
             if !footprint.asksAgain { break }
@@ -129,10 +129,9 @@ actor PostgreSQLWriter {
         try connection.run(queries + [.commit])
     }
 
-    /// The statements that remove rows of `due` one by one; LIMIT prevents joins. The table is
-    /// empty every night, and a join's plan made and kept then compares each record with all of
-    /// them by day. A row's place does not change meanwhile: only the holder of its record's lock
-    /// writes it.
+    /// Returns statements that delete rows of `due` one by one; LIMIT prevents joins. The table is
+    /// empty every night: a join plan cached then would compare each record with every row by day.
+    /// A row's `ctid` does not change meanwhile: only the holder of its record's lock writes it.
     static func removal(of records: [Record], _ dialect: Dialect) -> [Query] {
         guard !records.isEmpty else { return [] }
         guard dialect != .distributed else {
@@ -155,23 +154,23 @@ actor PostgreSQLWriter {
         return [removal]
     }
 
-    /// Runs a change beside the ledger in one transaction, on tables of this program's version.
+    /// Runs a change outside the ledger in one transaction, on tables of this program's version.
     ///
-    /// - Throws: `LedgerError` with `foreign` if a newer program has changed the tables; a change
-    ///   of the tables waits for the end of this transaction.
+    /// - Throws: `LedgerError` with `foreign` if a newer program has changed the tables. A
+    ///   migration waits for the end of this transaction.
     func change<Change: StoreQuery>(_ change: Change) throws -> Change.Result {
         try link.use { connection in
             let rows = LoadedRows(Snapshot())
             try connection.run(beginning(on: connection, into: rows))
             guard rows.version <= Schema.version else { throw LedgerError.outdated }
             let result = try change.run(on: connection)
-            // Receivers act on events: the COMMIT makes sure that a payment is durable first.
+            // Receivers act on events: the COMMIT ensures first that a payment is durable.
             try connection.run([.commit])
             return result
         }
     }
 
-    /// Returns a secret that all servers of one database share; the first caller makes it.
+    /// Returns a secret that all servers of one database share; the first call creates it.
     ///
     /// - Parameter proposal: The secret to store if there is none yet.
     func secret(_ name: String, proposal: [UInt8]) throws -> [UInt8] {

@@ -5,8 +5,8 @@ internal import Ledger
 enum BookFile {
     private static let pieceSize = 1 << 20
 
-    /// Makes a file that does not exist yet, readable by this user alone, since wallets are
-    /// private. SQLite gives its log the same rights. A failure is reported when the file is
+    /// Creates a file that does not exist yet, readable only by this user, since wallets are
+    /// private. SQLite gives its log the same permissions. A failure is reported when the file is
     /// opened.
     static func makePrivate(_ path: String) {
         // Only a new file: closing any descriptor of a file that is open elsewhere in this process
@@ -15,13 +15,13 @@ enum BookFile {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Takes the lock of the one server of a file, which ends with the process, however that ends.
+    /// Takes the lock that only one server of a file can hold; it ends with the process.
     ///
-    /// The descriptor stays open for as long: closing it would drop SQLite's locks on the file
-    /// (fcntl(2)), which are others than this one.
+    /// The descriptor stays open until then: closing it would drop SQLite's locks on the file
+    /// (fcntl(2)), which are separate from this one.
     ///
-    /// - Throws: `inUse` if another process holds it, `cannotOpen` if the system reports an error.
-    ///   A file that cannot be made here is reported when it is opened.
+    /// - Throws: `inUse` if another process holds it, `cannotOpen` if the system reports an
+    ///   error. A file that cannot be created here is reported when it is opened.
     static func claim(_ path: String) throws(LedgerError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -57,10 +57,10 @@ enum BookFile {
         }
     }
 
-    /// Writes a file over itself, byte for byte, and syncs it. Then all of it is on the disk, also
-    /// pages that the system takes for written although an earlier sync failed.
+    /// Writes a file over itself, byte for byte, and syncs it. Then all of it is on disk, including
+    /// pages that the system considers written although an earlier sync failed.
     ///
-    /// - Throws: `LedgerError` if the disk does not take it. A missing file is no error.
+    /// - Throws: `LedgerError` if the disk rejects the write. A missing file is no error.
     static func renew(_ path: String) throws(LedgerError) {
         let descriptor = open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {

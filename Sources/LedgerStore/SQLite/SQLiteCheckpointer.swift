@@ -1,8 +1,8 @@
 internal import SQLite
 internal import ServiceProcess
 
-/// Moves committed pages from the log into the database file, beside the writer and not within a
-/// commit: done inline, this makes the slowest payments slow.
+/// Moves committed pages from the log into the database file, concurrently with the writer and
+/// outside any commit: within a commit it would make the slowest payments slow.
 actor SQLiteCheckpointer {
     private let executor: ThreadExecutor
     private let connection: Connection

@@ -1,7 +1,7 @@
 internal import SQLite
 internal import ServiceProcess
 
-/// A read-only connection on a thread of its own: a slow reader never delays a payment.
+/// A read-only connection on its own thread: a slow reader never delays a payment.
 actor SQLiteReader {
     private let executor: ThreadExecutor
     private let connection: Connection

@@ -3,10 +3,10 @@ internal import SQLite
 
 /// The tables in a file.
 enum SQLiteSchema {
-    /// The mark of a ledger file (`PRAGMA application_id`): "gotc".
+    /// The `PRAGMA application_id` of a ledger file: "gotc".
     static let applicationID: Int64 = 0x676F_7463
 
-    /// Makes the tables unless they exist.
+    /// Creates the tables unless they exist.
     ///
     /// - Throws: `LedgerError` with `foreign` for a newer file, or one that is not a ledger.
     static func migrate(_ connection: borrowing Connection) throws {
@@ -19,7 +19,7 @@ enum SQLiteSchema {
         }
     }
 
-    /// Makes the triggers by which a table refuses changes and removals of rows.
+    /// Creates the triggers that reject updates and deletions of a table's rows.
     private static func guarding(_ table: String) -> String {
         """
         CREATE TRIGGER \(table)_stay BEFORE UPDATE ON \(table)
@@ -61,7 +61,7 @@ extension LedgerError {
         fix: "Install that version, or restore a backup made before the update."
     )
 
-    /// Throws for a database with tables of another version, and for one without any.
+    /// Throws for a database whose tables have another version, or that has no tables.
     ///
     /// - Parameter version: The database's version; 0 if it is empty.
     static func requireCurrent(_ version: Int64) throws(LedgerError) {

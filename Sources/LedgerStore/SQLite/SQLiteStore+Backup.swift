@@ -3,18 +3,18 @@ package import Ledger
 internal import SQLite
 
 extension SQLiteStore {
-    /// The suffix of a copy that is not complete.
+    /// The suffix of an incomplete copy.
     private static let draftEnding = ".gotchu-partial"
 
     /// Copies the books, which may be in use, into a new file, and audits the copy.
     ///
-    /// The file appears under its name only once it is complete, audited and on the disk. The next
-    /// backup into the same folder removes what a killed one left.
+    /// The file appears under its final name only once it is complete, audited and on disk. The
+    /// next backup into the same folder removes the files that a killed backup left.
     ///
     /// - Parameters:
     ///   - kinds: The same as for `Audit.run`.
     ///   - records: The same as for `Audit.run`.
-    /// - Throws: If there is such a file already, or the copy cannot be written.
+    /// - Throws: If the file exists already, or the copy cannot be written.
     package static func backup(
         from path: String,
         to destination: String,
@@ -34,7 +34,7 @@ extension SQLiteStore {
             let copy = try Connection(path: draft, mode: .readWrite)
             try copy.execute("PRAGMA synchronous = FULL")
             try source.backup(to: copy)
-            // One file, complete in itself: the copy inherits the log mode of the original.
+            // The copy inherits the log mode of the original; this makes it one complete file.
             try copy.execute("PRAGMA journal_mode = DELETE")
         }
         let audit = try Audit.run(path: draft, kinds: kinds, records: records)
@@ -43,19 +43,19 @@ extension SQLiteStore {
         return audit
     }
 
-    /// Opens a folder, and removes what killed backups left there unless another backup is running.
+    /// Opens a folder, and removes the remains of killed backups unless another backup is running.
     ///
-    /// - Returns: The folder's descriptor. While it is open a backup is being written there.
+    /// - Returns: The folder's descriptor. Its lock marks a backup in progress while it is open.
     private static func enter(_ folder: String) throws -> Int32 {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw LedgerError.unwritable }
-        // On a file system that cannot lock a folder, old drafts stay.
+        // On a file system that cannot lock a folder, abandoned copies stay.
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { removeDrafts(in: folder) }
         _ = flock(descriptor, LOCK_SH)
         return descriptor
     }
 
-    /// Removes abandoned copies, and SQLite's files beside them.
+    /// Removes abandoned copies, and the files that SQLite made beside them.
     private static func removeDrafts(in folder: String) {
         guard let list = opendir(folder) else { return }
         defer { closedir(list) }
@@ -68,17 +68,17 @@ extension SQLiteStore {
         }
     }
 
-    /// Makes a file readable by this user alone, since wallets are private.
+    /// Creates a file that only this user can read, since wallets are private.
     private static func makePrivate(_ path: String) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw LedgerError.unwritable }
         close(descriptor)
     }
 
-    /// Gives the copy its name by a link, which, unlike a rename, never replaces a file that has
-    /// appeared meanwhile.
+    /// Publishes the copy under its final name with a link, which, unlike a rename, never replaces
+    /// a file that has been created in the meantime.
     ///
-    /// Until its folder is synced, a power cut could take the new name back.
+    /// Syncs the folder, because a power failure could otherwise undo the new name.
     private static func publish(
         _ draft: String,
         as destination: String,

@@ -6,14 +6,14 @@ internal import Synchronization
 /// The ledger in one SQLite file.
 ///
 /// As a service it also moves committed pages from the log into the file, outside any commit;
-/// everything else works without.
+/// everything else works without the service.
 package final class SQLiteStore: Store, Service {
-    /// Readers, each with a thread and a connection of its own.
+    /// The number of readers, each with its own thread and connection.
     private static let readerCount = 2
     /// The number of commits between two checkpoints.
     private static let commitsPerCheckpoint = 256
 
-    /// Zero: there is one writer, and its queue is in the order of time.
+    /// Zero: there is one writer, which handles commits in chronological order.
     package let expiryMargin: Duration = .zero
     package let changes: ChangeMailbox? = nil
     private let wal: WALState
@@ -27,14 +27,14 @@ package final class SQLiteStore: Store, Service {
         bufferingPolicy: .bufferingNewest(1)
     )
 
-    /// Opens the file; makes it and its tables first unless `opening` forbids it.
+    /// Opens the file; first creates it and its tables unless `opening` forbids it.
     ///
-    /// - Throws: If it cannot be opened, is not a ledger, or would not be durable.
+    /// - Throws: If the file cannot be opened, is not a ledger, or would not be durable.
     package init(path: String, _ opening: Opening = .migrating) throws(LedgerError) {
         let wal = WALState(waking: checkpointIsDue)
         self.wal = wal
         (onlyWriter, readers, checkpointer) = try wrapping(.cannotOpen) {
-            // The writer comes first: it makes the file that the others open.
+            // The writer comes first: it creates the file that the others open.
             let writer = try SQLiteWriter(path: path, opening, wal: wal)
             let readers = try (0..<Self.readerCount).map { _ in try SQLiteReader(path: path) }
             return (writer, readers, try SQLiteCheckpointer(path: path))
@@ -57,26 +57,26 @@ package final class SQLiteStore: Store, Service {
     }
 
     /// Runs on the writer's connection: two writers in one process would only wait for each other's
-    /// lock.
+    /// locks.
     package func change<Query: StoreQuery>(
         _ query: Query
     ) async throws(LedgerError) -> Query.Result {
         try await wrapping(.tryAgain) { try await writer.change(query) }
     }
 
-    /// Makes this process the only one that serves the file or changes its tables, until it ends;
-    /// makes the file if there is none. Must be called before the file is opened for that.
+    /// Makes this process, until it ends, the only one that serves the file or changes its tables;
+    /// creates the file if it does not exist. Must be called before the file is opened for that.
     ///
-    /// A second server would neither learn of the first one's changes nor know what the disk failed
-    /// to store; and tables must not change under a running server.
+    /// A second server would not learn of the first one's changes, nor of its failed syncs; and
+    /// tables must not change under a running server.
     ///
-    /// - Throws: `inUse` if another process has it.
+    /// - Throws: `inUse` if another process holds the lock.
     package static func claim(path: String) throws(LedgerError) {
         BookFile.makePrivate(path)
         try BookFile.claim(path)
     }
 
-    /// Makes sure that the log, as it was found, is on the disk. A server must call it before its
+    /// Makes sure that the log found at the start is on disk. A server must call this before its
     /// first commit.
     package func renewLog() async throws(LedgerError) {
         try await wrapping(.cannotOpen) { try await writer.renewLog() }
@@ -84,7 +84,7 @@ package final class SQLiteStore: Store, Service {
 
     /// Keeps the log short until the program ends.
     ///
-    /// - Throws: If the log is untrusted, and the program must end.
+    /// - Throws: If the log is untrusted; the program must end then.
     package func run() async throws {
         try await cancelWhenGracefulShutdown { [self] in
             for await _ in due {
@@ -101,7 +101,7 @@ package final class SQLiteStore: Store, Service {
         if count.isMultiple(of: Self.commitsPerCheckpoint) { checkpointIsDue.yield() }
     }
 
-    /// Makes a checkpoint. A failure loses nothing: the log keeps its pages, and the next
+    /// Runs a checkpoint. A failure loses nothing: the pages stay in the log, and the next
     /// checkpoint retries.
     private func checkpoint() async {
         if let pages = try? await checkpointer.checkpoint() {

@@ -3,10 +3,10 @@ internal import Ledger
 internal import SQLite
 internal import ServiceProcess
 
-/// The one writing connection, on a thread of its own.
+/// The only writing connection, on its own thread.
 actor SQLiteWriter {
-    /// The number of pages of the log above which a commit waits until the log is emptied, so that
-    /// it does not fill the disk even if the checkpointer falls behind.
+    /// The number of log pages above which a commit waits until the log is emptied, so that it does
+    /// not fill the disk even if the checkpointer falls behind.
     private static let largestLog = 64_000
 
     /// The page cache in KiB: payments touch pages all over the file.
@@ -16,7 +16,7 @@ actor SQLiteWriter {
     let connection: Connection
     private let path: String
     private let wal: WALState
-    /// The files that it writes to, known from its first transaction on: the log exists by then.
+    /// The files that it writes to; set by the first transaction, when the log exists.
     private var files: BookFile.Identity?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -60,8 +60,8 @@ actor SQLiteWriter {
         }
     }
 
-    /// Throws if the files were moved or replaced: SQLite keeps writing to those that it opened,
-    /// and the next process would open those at the path.
+    /// Throws if the files were moved or replaced: SQLite keeps writing to the files it opened,
+    /// while the next process would open those at the path.
     private func requireInPlace() throws(LedgerError) {
         let found = BookFile.Identity(path)
         guard let files else { return files = found }
@@ -75,10 +75,10 @@ actor SQLiteWriter {
         }
     }
 
-    /// Writes the log over itself and syncs it, while nobody else writes to it.
+    /// Writes the log over itself and syncs it, in a transaction, so that no one else writes to it.
     ///
-    /// The process that wrote this log may have failed to sync it. Its content is trusted now; if
-    /// it were not on disk, later commits would be lost too.
+    /// The process that wrote this log may have failed to sync it. Its content is trusted from now
+    /// on; if it were not on disk, later commits would be lost too.
     func renewLog() throws {
         try transaction { try BookFile.renew("\(path)-wal") }
     }
@@ -114,13 +114,13 @@ actor SQLiteWriter {
         }
     }
 
-    /// Runs a change of a table that is not the ledger's.
+    /// Runs a change of a table that does not belong to the ledger.
     func change<Query: StoreQuery>(_ query: Query) throws -> Query.Result {
         try transaction { try query.run(on: connection) }
     }
 
     /// Empties a log that has grown beyond its limit, unless a reader still uses it. Called between
-    /// commits, none of which waits for a reader.
+    /// commits, so that no commit waits for a reader.
     func emptyLog(pages: Int) throws {
         guard pages > Self.largestLog else { return }
         try connection.restartLog()

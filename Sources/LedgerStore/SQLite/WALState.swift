@@ -1,18 +1,18 @@
 internal import Ledger
 internal import Synchronization
 
-/// The trust in the write-ahead log: lost once a sync failed, and then nothing is read or written
-/// any more.
+/// The state of the write-ahead log: untrusted after a failed sync, and then nothing is read or
+/// written any more.
 ///
-/// If the system could not sync the log at the end of a COMMIT, its pages may be on the disk or
-/// not. The system takes them for written from then on and returns them to readers, and a later
-/// sync that succeeds proves nothing about them (PostgreSQL's wiki, "Fsync Errors"). So the program
-/// ends, and the next one finds out what was kept.
+/// If the system could not sync the log at the end of a COMMIT, its pages may or may not be on
+/// disk. From then on the system considers them written and returns them to readers, and a later
+/// successful sync proves nothing about them (PostgreSQL's wiki, "Fsync Errors"). So the program
+/// ends, and the next process reads what is on disk.
 final class WALState: Sendable {
     private let isUntrusted = Atomic<Bool>(false)
     private let waker: AsyncStream<Void>.Continuation
 
-    /// - Parameter waker: Signalled when the trust is lost.
+    /// - Parameter waker: Signalled when the log becomes untrusted.
     init(waking waker: AsyncStream<Void>.Continuation) {
         self.waker = waker
     }

@@ -137,8 +137,8 @@ enum Columns {
         ]
     )
 
-    /// A delivery for each event and each endpoint that receives it: without an endpoint nothing is
-    /// written. An event's members are in the order of `deliveries`' columns.
+    /// One delivery for each event and each endpoint that receives it; without endpoints nothing is
+    /// written. An event's columns are in the order of those of `deliveries`.
     static let events = Table<Event>(
         "event",
         key: 0,
@@ -167,7 +167,7 @@ enum Columns {
             WHERE endpoints.disabled IS NULL
                 AND (endpoints.owner IS NULL OR endpoints.owner = event.owner)
             """,
-        // Locked, so that an endpoint is not removed while an event is put in for it.
+        // Locked, so that an endpoint is not removed while a delivery is added for it.
         lock: "FOR KEY SHARE OF endpoints"
     )
 
@@ -185,7 +185,7 @@ enum Columns {
     static let newRecords = records.insertion()
     static let changedRecords = records.change(of: ["state", "version", "due_at", "body"])
     static let newChildren = children.insertion()
-    /// Another time ends the lease.
+    /// A new due time clears the lease.
     static let newDue = due.insertion(orUpdate: ["due_at"], clearing: ["leased_until"])
     static let newTransfers = transfers.insertion()
     static let newEntries = entries.insertion()

@@ -3,21 +3,21 @@ internal import Ledger
 internal import Postgres
 internal import SQLite
 
-/// Loading a footprint: a handful of set statements, however many commands wait, in one round trip.
+/// Loads a footprint with a few set statements in one round trip, however many commands wait.
 ///
-/// First the rows that may change are locked: records, then accounts, each in the order of their
-/// keys, so that two servers never wait for each other in a circle. What is read after that,
-/// statement by statement, is as those left it who held the locks before.
+/// Rows that may change are locked first: records, then accounts, each in key order, so that two
+/// servers never deadlock. Later statements see the changes of the transactions that held the locks
+/// before.
 ///
-/// A distributed engine locks rows of one place by a statement, so that there each row has its own.
-/// There a transaction becomes visible server by server: a payer's answers lie with their account,
-/// whose lock was waited for. Any other row that is read too early meets its primary key when it is
-/// written, and the batch is decided anew.
+/// A distributed engine can lock only rows of one shard in a statement, so there each row has its
+/// own. There a transaction becomes visible server by server: a payer's answers are stored with
+/// their account, and its lock was waited for. Any other row that is read too early causes a
+/// primary key conflict when it is written, and the batch is decided again.
 struct Loading {
     private(set) var footprint: Footprint
     let dialect: Dialect
-    /// A Boolean that is true if rows locked by other transactions are skipped, and named in the
-    /// snapshot, instead of waited for.
+    /// A Boolean that is true if rows locked by other transactions are skipped and listed in the
+    /// snapshot instead of waited for.
     var isPassingHeld = false
     /// The children's ids, on a distributed engine.
     private var foundChildren: Set<String> = []
@@ -30,11 +30,11 @@ struct Loading {
 
     private var lock: String { dialect.lock + (isPassingHeld ? " SKIP LOCKED" : "") }
 
-    /// The statements, in their order.
+    /// The statements, in order.
     var steps: [any LoadingStep] { locatedSteps + laterSteps }
 
-    /// The statements by which the owners of records, and children, are found. Only a distributed
-    /// engine needs their results before the others: it finds a row by a known key.
+    /// The statements that find the owners of records, and children. Only a distributed engine
+    /// needs their results before the others, because it finds a row by a known key.
     var locatedSteps: [any LoadingStep] {
         (footprint.needsNewestSeal ? [newestSeal] : []) + records + children
     }
@@ -43,10 +43,10 @@ struct Loading {
         childRecords + (footprint.asksAgain ? [] : accounts) + names + users + dueCounts + answers
     }
 
-    /// A Boolean that is true if a distributed engine needs what `locatedSteps` find.
+    /// A Boolean that is true if a distributed engine needs the results of `locatedSteps`.
     var isLocating: Bool { !footprint.ownedRecords.isEmpty || !footprint.children.isEmpty }
 
-    /// Adds the owners of the records, and the children, that `locatedSteps` have found.
+    /// Adds the owners of the records, and the children, that `locatedSteps` found.
     mutating func locate(in rows: Snapshot) {
         let found = footprint.children.flatMap { rows.children[$0, default: [:]].values }
         foundChildren = Set(found.map(\.rawValue))
@@ -55,7 +55,7 @@ struct Loading {
         footprint.ownedRecords = []
     }
 
-    /// Finds rows by a text in one statement, or on a distributed engine in one for each.
+    /// Finds rows by a text: one statement, or on a distributed engine one for each text.
     ///
     /// - Parameters:
     ///   - place: The beginning of the condition: "FROM names WHERE name".
@@ -85,7 +85,7 @@ struct Loading {
         }
     }
 
-    /// The newest seal by the primary key: the last of the newest chain.
+    /// Reads the newest seal by the primary key: the last one of the newest chain.
     private var newestSeal: any LoadingStep {
         let columns = Columns.seals.list
         return Step<Seal>(
@@ -104,7 +104,7 @@ struct Loading {
         }
     }
 
-    /// The children's places, once their parents are locked.
+    /// Reads the children's numbers and ids, once their parents are locked.
     private var children: [any LoadingStep] {
         guard !footprint.children.isEmpty else { return [] }
         let parents = footprint.children
@@ -119,8 +119,8 @@ struct Loading {
         )
     }
 
-    /// The children themselves. Their places are read by a statement that sees what the one that
-    /// has locked their parents has waited for.
+    /// Reads the children's records. Their ids are read in a later statement than the one that
+    /// locked the parents, so that it sees the changes that the lock waited for.
     private var childRecords: [any LoadingStep] {
         guard !footprint.children.isEmpty else { return [] }
         let (list, place) = (Columns.records.list, "FROM records WHERE id")
@@ -134,7 +134,7 @@ struct Loading {
         }
     }
 
-    /// Locks records that `find` finds.
+    /// Returns the statements that lock the records found by `find`.
     private func records(
         _ find: (String, @escaping (Record, inout Snapshot) -> Void) -> [any LoadingStep]
     ) -> [any LoadingStep] {
@@ -146,8 +146,8 @@ struct Loading {
             }
     }
 
-    /// The accounts. PostgreSQL gets no join and no IN (SELECT …): such a statement may leave out a
-    /// row that it has waited for (EvalPlanQual), and an account would seem to be missing.
+    /// Reads the accounts. On PostgreSQL without a join or IN (SELECT): such a statement may omit a
+    /// row that it waited for (EvalPlanQual), and an account would seem to be missing.
     private var accounts: [any LoadingStep] {
         let locked = accounts(end: " ORDER BY owner, currency\(lock)") {
             $1.accounts[$0.key] = $0
@@ -192,13 +192,13 @@ struct Loading {
         return [Step<Account>(sql, values, take: take)]
     }
 
-    /// The names, locked in the last round: two servers would both claim one whose time is over.
+    /// Reads the names, locked in the last round: else two servers could claim one expired name.
     private var names: [any LoadingStep] {
         guard !footprint.names.isEmpty else { return [] }
         let (list, place) = (Columns.names.list, "FROM names WHERE name")
         let end = footprint.asksAgain ? "" : " ORDER BY name\(lock)"
         let wanted = footprint.names
-        // As they were read in an earlier round they may be another's by now.
+        // Names read in an earlier round may belong to another target by now.
         let read = steps(
             list,
             place,
@@ -260,8 +260,8 @@ struct Loading {
         return [Step<Count>(sql, [.text(kind), .list(owners)], take: take)]
     }
 
-    /// The answers, key by key; LIMIT prevents joins: the plan of a join made and kept while there
-    /// were few rows may compare each key with all of them.
+    /// Reads the answers, key by key; LIMIT prevents joins: a join plan cached while there were few
+    /// rows may compare each key with all of them.
     private var answers: [any LoadingStep] {
         let columns = Columns.answers.list
         let take: (Answer, inout Snapshot) -> Void = { $1.answers[$0.key] = $0 }
@@ -298,13 +298,13 @@ struct Loading {
     }
 }
 
-/// A statement of loading, for either engine.
+/// A loading statement, for either engine.
 protocol LoadingStep {
     func run(on connection: borrowing SQLite.Connection, into rows: inout Snapshot) throws
     func query(into rows: LoadedRows) -> Postgres.Query
 }
 
-/// The rows collected by the result handlers of one exchange.
+/// The rows collected by the result handlers of one exchange with the database.
 final class LoadedRows {
     var snapshot: Snapshot
     var version: Int64 = 0

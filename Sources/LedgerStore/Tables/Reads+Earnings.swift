@@ -6,10 +6,9 @@ extension Reads {
         Earnings(account: key, range: range)
     }
 
-    /// The earnings of an account without an index by time: its entries are numbered without a gap
-    /// and in the order of time, so that a moment is found by bisecting them, in 20 look-ups among
-    /// a million. Entries are only ever added, so that the statements see one history although they
-    /// are several.
+    /// Reads an account's earnings without an index by time: its entries are numbered without gaps
+    /// in chronological order, so a binary search finds a moment, with 20 look-ups in a million
+    /// entries. Entries are only ever added, so that several statements still see one history.
     struct Earnings: StoreQuery {
         fileprivate let account: Account.Key
         fileprivate let range: EarningsRange
@@ -68,7 +67,7 @@ extension Reads {
                 )
             }
 
-            /// The place before the first entry.
+            /// The position before the first entry.
             init() { (number, at, earned) = (0, 0, 0) }
         }
 

@@ -1,13 +1,13 @@
 internal import GotchuCore
 internal import Ledger
 
-/// Listings of records, of children, and of what is due.
+/// Queries for records, children, and due records.
 extension Reads {
     static func records(_ page: RecordPage) -> Select<Record> {
         let end = "kind = $1 AND id < $2 AND \(Schema.isListed) ORDER BY id DESC LIMIT $3"
         let sql = "SELECT \(Columns.records.list) FROM records WHERE"
         let values: [SQLValue] = [
-            // Ids are of letters, digits and hyphens, which come before a tilde.
+            // Ids consist of letters, digits and hyphens, which sort before a tilde.
             .text(page.kind), .text(page.before?.rawValue ?? "~"), .integer(Int64(page.limit)),
         ]
         guard let owner = page.owner else { return Select("\(sql) \(end)", values) }
@@ -18,7 +18,7 @@ extension Reads {
         Children(parent: parent, after: after, limit: limit)
     }
 
-    /// Children by the key of their places, then by their ids: no join, and no server of a
+    /// Reads the children's ids by key, then their records by id: no join, because no server of a
     /// distributed engine has both. Neither is ever removed.
     struct Children: StoreQuery {
         fileprivate let parent: RecordID
@@ -84,8 +84,8 @@ extension Reads {
         }
     }
 
-    /// The lease of records that are due: each is leased by its key, so that of two servers that
-    /// have found it one gets it.
+    /// Leases due records: each is leased by its key, so that if two servers have found it only one
+    /// gets it.
     struct DueClaim: StoreQuery {
         let kind: String
         let time: Timestamp

@@ -1,7 +1,7 @@
 internal import GotchuCore
 internal import Ledger
 
-/// The ledger's reads: each declared once, run by either engine, using a key.
+/// The ledger's queries: each is declared once, runs on either engine, and uses a key.
 enum Reads {
     static func record(_ id: RecordID) -> Select<Record> {
         Select("SELECT \(Columns.records.list) FROM records WHERE id = $1", [.text(id.rawValue)])
@@ -9,8 +9,8 @@ enum Reads {
 
     static func record(named name: String) -> RecordNamed { RecordNamed(name: name) }
 
-    /// The record of a unique name. On a distributed engine in three steps: no server there has the
-    /// name, the record and its owner together.
+    /// Finds the record of a unique name. Takes three steps on a distributed engine, where no
+    /// server has the name, the record and its owner together.
     struct RecordNamed: StoreQuery {
         fileprivate let name: String
 
@@ -72,9 +72,9 @@ enum Reads {
         History(account: key, range: range)
     }
 
-    /// A page of a history by the key of `entries`: no sorting, no counting, no skipping. One
-    /// statement, so that the account and its entries are of one moment. On a distributed engine
-    /// the records are read after that, because they lie elsewhere.
+    /// Reads a page of a history by the key of `entries`: no sorting, counting or skipping. One
+    /// statement, so that the account and its entries are from one moment. On a distributed engine
+    /// the records are read afterwards, because they are stored elsewhere.
     struct History: StoreQuery {
         fileprivate let account: Account.Key
         fileprivate let range: HistoryRange

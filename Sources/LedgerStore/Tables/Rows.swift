@@ -60,7 +60,7 @@ extension Record: RowValue {
     }
 }
 
-/// A record, then the id of its owner, then the time until which the name that found it is valid.
+/// A record, its owner's name, and the time until which the name that found it is valid.
 extension NamedRecord: RowValue {
     package init(row: borrowing some LedgerRow & ~Copyable) throws {
         self.init(

@@ -1,10 +1,10 @@
 internal import GotchuCore
 internal import Ledger
 
-/// Writing the effects of a batch: one statement for each kind of row, in either engine.
+/// Writes the effects of a batch: one statement for each kind of row, in either engine.
 struct Saving {
     let effects: Effects
-    /// The rows that were loaded and locked before: they tell changed rows from new ones.
+    /// The rows loaded and locked before, used to tell changed rows from new ones.
     let loaded: Snapshot
 
     init(_ effects: Effects, loaded: Snapshot) {
@@ -12,7 +12,7 @@ struct Saving {
         self.loaded = loaded
     }
 
-    /// The statements that are the same for both engines, in their order.
+    /// Returns the statements that are the same for both engines, in order.
     func writes() throws -> [TableWrite] {
         let sealed = effects.seal.map { seal in
             effects.transfers.map { SealedTransfer(transfer: $0, seal: seal) }
@@ -44,29 +44,29 @@ struct Saving {
         ].compactMap(\.self)
     }
 
-    /// Records whose time has changed.
+    /// The records whose due time has changed.
     private var due: [Record] {
         effects.records.filter { record in
             record.dueAt.map { $0 != loaded.records[record.id]?.dueAt } ?? false
         }
     }
 
-    /// Records that time will change no more. Also those that were so before: a row that stayed
-    /// would be due for ever.
+    /// The records without a due time, including those that had none before: a row that stayed in
+    /// `due` would be due forever.
     var done: [Record] {
         let touched = effects.records.reduce(into: loaded.records) { $0[$1.id] = $1 }
         return touched.values.filter { $0.dueAt == nil }.sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
-    /// The statement that removes one record of `done`. Owner, record.
+    /// The statement that removes one record of `done`. Parameters: owner, record.
     static let removal = "DELETE FROM due WHERE owner = $1 AND record = $2"
 
-    /// Records that other servers may have read already.
+    /// The ids of changed records, which other servers may have read already.
     var changedRecords: [RecordID] {
         effects.records.map(\.id).filter { loaded.records[$0] != nil }
     }
 
-    /// Accounts of users that other servers may have read already.
+    /// The keys of changed user accounts, which other servers may have read already.
     var changedWallets: [Account.Key] {
         effects.accounts.map(\.key).filter { key in
             guard case .user = key.owner else { return false }

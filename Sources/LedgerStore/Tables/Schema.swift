@@ -1,30 +1,30 @@
 internal import Ledger
 
-/// The tables, in SQL of which each engine's is made. Plain SQL: no functions, no sequences.
+/// The tables, as SQL from which each engine's SQL is made. Plain SQL: no functions or sequences.
 ///
-/// * Every uniqueness is a primary key that begins with what a row is found by, so that an engine
-///   that distributes tables can keep it. There are no foreign keys: the writer has loaded and
-///   locked the rows that a new one leads to, and none of those is ever removed. `verify` looks at
-///   every one.
-/// * No index mentions a record's state: a lock or a payment changes no index of `records`, which
-///   are heap-only updates (PostgreSQL manual, 73.7). Records that time will change have a small
-///   table of their own.
+/// * Every unique constraint is a primary key that begins with the column by which a row is
+///   found, so that an engine that distributes tables can enforce it. There are no foreign keys:
+///   the writer has loaded and locked the rows that a new row refers to, and none of those is ever
+///   removed. `verify` checks every reference.
+/// * No index contains a record's state: a lock or a payment updates no index of `records`, so
+///   that these are heap-only updates (PostgreSQL manual, 73.7). Records with a due time have a
+///   small table of their own.
 enum Schema {
-    /// The version of the tables that this program knows.
+    /// The version of the tables that this program supports.
     static let version: Int64 = 1
 
     /// Tables whose rows are only ever inserted.
     static let guarded = ["transfers", "entries", "children", "answers", "seals"]
 
-    /// The condition of rows that are listed by kind. Sessions are not, so that a sale writes no
-    /// row of an index for it; a statement repeats it to have the index used.
+    /// The condition of rows that are listed by kind. Sessions are not listed, so that a sale
+    /// writes no index row for it; a statement must repeat the condition for the index to be used.
     static let isListed = "kind <> 'session'"
 
     static func tables(for dialect: Dialect) -> String {
         switch dialect {
         case .sqlite: tables
         case .postgresql, .distributed:
-            // Ids sort by their bytes, as in SQLite, whatever the database's language is.
+            // Ids sort by their bytes, as in SQLite, whatever the database's locale is.
             tables.replacing(" TEXT", with: #" text COLLATE "C""#)
                 .replacing(" INTEGER", with: " bigint")
                 .replacing(" BLOB", with: " bytea")
@@ -213,14 +213,14 @@ enum Schema {
         """
 }
 
-/// The rule of deliveries that the commit of an event and the outbox share.
+/// The delivery rule shared by the commit of an event and the outbox.
 package enum Delivery {
     /// The time for which delivery is attempted, from the first attempt on, in milliseconds: an
-    /// event that has waited for days, because no server ran, is not given up at once.
+    /// event that waited for days because no server ran is not given up at once.
     package static let patience = 24 * 3_600 * 1_000
 }
 
-/// The raw values of `cases` as a list of SQL texts.
+/// Returns the raw values of `cases` as a list of SQL text literals.
 func sqlList<Case: RawRepresentable>(_ cases: some Sequence<Case>) -> String
 where Case.RawValue == String {
     cases.map { "'\($0.rawValue)'" }.joined(separator: ", ")

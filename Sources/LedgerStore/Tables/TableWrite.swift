@@ -2,7 +2,7 @@ internal import Postgres
 internal import SQLite
 
 /// A table's columns, declared once for reading, for writing to SQLite row by row, and for writing
-/// to PostgreSQL in columns (`unnest`), however many rows there are.
+/// any number of rows to PostgreSQL as arrays (`unnest`).
 struct Table<Row>: Sendable {
     struct Column: Sendable {
         let name: String
@@ -17,12 +17,12 @@ struct Table<Row>: Sendable {
     }
 
     let name: String
-    /// The number of columns, the first ones, of the primary key.
+    /// The number of columns in the primary key; they come first.
     let key: Int
     let columns: [Column]
     /// The columns' names, separated by commas.
     let list: String
-    /// The same, with the table's name.
+    /// The columns' names, qualified with the table's name.
     let qualified: String
 
     init(_ name: String, key: Int, _ columns: [Column]) {
@@ -33,12 +33,12 @@ struct Table<Row>: Sendable {
         qualified = columns.map { "\(name).\($0.name)" }.joined(separator: ", ")
     }
 
-    /// Makes a statement that inserts rows.
+    /// Creates a statement that inserts rows.
     ///
     /// - Parameters:
-    ///   - changed: The columns that are updated if the row exists; without any, an existing row is
+    ///   - changed: The columns that are updated if the row exists; if empty, an existing row is
     ///     an error.
-    ///   - cleared: Columns that become NULL then.
+    ///   - cleared: The columns set to NULL if the row exists.
     func insertion(
         orUpdate changed: [String] = [],
         clearing cleared: [String] = []
@@ -56,7 +56,7 @@ struct Table<Row>: Sendable {
         )
     }
 
-    /// Makes a statement that changes columns of rows found by their keys.
+    /// Creates a statement that changes columns of rows found by their keys.
     func change(of names: [String]) -> TableStatement<Row> {
         let changed = columns.filter { names.contains($0.name) }
         let all = columns.prefix(key) + changed
@@ -79,9 +79,9 @@ struct Table<Row>: Sendable {
         )
     }
 
-    /// Makes a statement around rows that it refers to by this table's name.
+    /// Creates a statement around rows that it refers to by this table's name.
     ///
-    /// - Parameter lock: The end of its text for PostgreSQL.
+    /// - Parameter lock: The end of the statement for PostgreSQL.
     func statement(before: String, after: String, lock: String) -> TableStatement<Row> {
         let values = columns.enumerated().map { "$\($0 + 1) AS \($1.name)" }
         return TableStatement(
@@ -96,14 +96,14 @@ struct Table<Row>: Sendable {
     }
 }
 
-/// The types of columns.
+/// The column types.
 enum ColumnType: String, Sendable {
     case text
     case integer = "bigint"
     case blob = "bytea"
 }
 
-/// A statement on any number of rows, in the texts of both engines.
+/// A statement for any number of rows, in both engines' SQL.
 struct TableStatement<Row>: Sendable {
     private let columns: [Table<Row>.Column]
     private let sqlite: String
@@ -132,7 +132,7 @@ struct TableStatement<Row>: Sendable {
         return "unnest(\(arrays.joined(separator: ", ")))"
     }
 
-    /// - Returns: `nil` without rows.
+    /// - Returns: `nil` if there are no rows.
     func on(_ rows: [Row]) -> TableWrite? {
         guard !rows.isEmpty else { return nil }
         return TableWrite(
@@ -145,7 +145,7 @@ struct TableStatement<Row>: Sendable {
     }
 }
 
-/// A statement with its rows.
+/// A statement and its rows.
 struct TableWrite {
     let sqlite: String
     fileprivate let postgresql: String
@@ -153,14 +153,14 @@ struct TableWrite {
     fileprivate let types: [ColumnType]
     fileprivate let rows: [[SQLValue]]
 
-    /// Runs row by row: SQLite runs inside this process, so a prepared statement per row is as good
+    /// Runs row by row: SQLite runs inside this process, so a prepared statement per row is as fast
     /// as a set statement.
     func run(on connection: borrowing SQLite.Connection) throws {
         for row in rows { try connection.run(sqlite, row) }
     }
 
-    /// Returns one statement with all rows; for a distributed engine SQLite's statement, row by
-    /// row: a set would query every server, and block other writers of the table.
+    /// Returns one statement with all rows; for a distributed engine one statement per row
+    /// (SQLite's): a set statement would query every server, and block other writers of the table.
     func queries(for dialect: Dialect) -> [Postgres.Query] {
         guard dialect == .distributed, isDistributed else { return [query] }
         return rows.map { Postgres.Query(sqlite, $0.map(Postgres.Value.init)) }

@@ -1,12 +1,12 @@
-/// Cuts a stream of bytes into lines, whatever the pieces are in which it arrives.
+/// Splits a stream of bytes into lines; the chunks in which it arrives do not matter.
 struct LineBuffer {
-    /// The longest line in bytes; a longer one is refused rather than kept.
+    /// The longest line in bytes; a longer one is an error.
     let limit: Int
 
     private var bytes: [UInt8] = []
-    /// The end of the bytes that were returned.
+    /// The end of the bytes that were already returned.
     private var start = 0
-    /// The end of the bytes that were searched and hold no line feed.
+    /// The end of the bytes that were searched and contain no line feed.
     private var searched = 0
 
     init(limit: Int) {
@@ -20,7 +20,7 @@ struct LineBuffer {
         bytes.append(contentsOf: more)
     }
 
-    /// The next whole line without its line feed; empty lines are keep-alives and are skipped.
+    /// The next complete line without its line feed; empty lines are keep-alives and are skipped.
     mutating func nextLine() throws(LocalClientFailure) -> [UInt8]? {
         while let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {
             let line = bytes[start..<end]

@@ -5,9 +5,9 @@ import NIOCore
 import NIOHTTP1
 
 extension LocalClient {
-    /// Makes a call of contests.
+    /// Makes a contest call.
     ///
-    /// - Returns: The document with its bytes; `nil` if the caller has it already.
+    /// - Returns: The document with its bytes; `nil` if the caller's copy is current.
     package func contest<Document: ContestDocument>(
         _ call: ContestCall,
         as type: Document.Type
@@ -17,7 +17,7 @@ extension LocalClient {
         return try ContestReply(document: Self.decode(body), bytes: [UInt8](body), tag: tag)
     }
 
-    /// Makes a call of contests that no document answers.
+    /// Makes a contest call that returns no document.
     package func contest(_ call: ContestCall) async throws {
         _ = try await exchange(call)
     }
@@ -40,10 +40,10 @@ extension LocalClient {
     }
 }
 
-/// A document of contests as it came.
+/// A contest document, decoded and as the bytes received.
 package struct ContestReply<Document: ContestDocument>: Sendable {
     package let document: Document
     package let bytes: [UInt8]
-    /// The tag by which the caller can ask if it has changed.
+    /// The tag to send as `ContestCall.knownTag`, to get the document only if it has changed.
     package let tag: String?
 }

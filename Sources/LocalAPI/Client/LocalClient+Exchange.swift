@@ -7,7 +7,7 @@ import NIOHTTP1
 import NIOPosix
 
 extension LocalClient {
-    /// The largest reply that is read; the daemon's own lists are far below.
+    /// The largest reply, in bytes; the daemon's own lists are much smaller.
     private static let replyLimit = 1 << 20
 
     typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
@@ -61,10 +61,10 @@ extension LocalClient {
         }
     }
 
-    /// Sends one request and hands the reply's remaining parts to `body` once its head is good.
+    /// Sends one request. After a successful head, passes the rest of the reply to `body`.
     ///
-    /// The connection is closed when `limit` has passed, unless `body` cancels the deadline first;
-    /// whatever was waited for then fails as timed out.
+    /// The connection is closed after `limit`, unless `body` cancels the deadline first; the call
+    /// then fails as timed out.
     func withReply<Result: Sendable>(
         _ method: HTTPMethod,
         _ path: String,
@@ -100,7 +100,7 @@ extension LocalClient {
         }
     }
 
-    /// Connects, again and again where the daemon's queue is full, which others may have filled.
+    /// Connects; retries while the listener's backlog is full, which other users may have filled.
     private func connect(limit: Duration) async throws -> Connection {
         let end = ContinuousClock.now + limit
         while true {
@@ -110,7 +110,7 @@ extension LocalClient {
                 guard ContinuousClock.now < end else {
                     throw LocalClientFailure.timedOut(after: limit)
                 }
-                // Nothing tells when there is room; the call's limit ends this.
+                // Nothing announces room in the backlog: poll until the call's limit.
                 try await Task.sleep(for: Self.crowdPause)
             }
         }
@@ -129,8 +129,8 @@ extension LocalClient {
             }
     }
 
-    /// Refuses a listener that has no right to the socket's place: it could keep a token, or say
-    /// that something was paid.
+    /// Refuses a listener that is neither root, nor this user, nor the folder's owner: it could
+    /// keep a token, or claim that something was paid.
     private func refuseStranger(_ channel: any Channel) async throws {
         guard let listener = try await Peer.asked(of: channel)?.get()?.userID else { return }
         let folder = socketPath.lastIndex(of: "/").map { String(socketPath[...$0]) } ?? "."
@@ -162,7 +162,7 @@ extension LocalClient {
         return [.head(head)] + (body ?? []) + [.end(nil)]
     }
 
-    /// Reads the reply's head, refuses another API's, and throws the problem if it is one.
+    /// Reads the reply's head. Throws if the API version differs, or if the reply is a problem.
     private func acceptHead(_ parts: inout Parts) async throws -> HTTPResponseHead {
         guard case .head(let head) = try await parts.next(isolation: #isolation) else {
             throw LocalClientFailure.connectionLost

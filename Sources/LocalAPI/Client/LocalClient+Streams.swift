@@ -6,17 +6,17 @@ import NIOHTTP1
 extension LocalClient {
     /// The longest line of a recording, in bytes.
     private static let recordLimit = 64 * 1024
-    /// The longest line of another stream: a snapshot of a full table is well below it.
+    /// The longest line of another stream, in bytes; a snapshot of a full table is much smaller.
     private static let valueLimit = 4 << 20
 
     /// Opens the stream of events for as long as `body` runs.
     ///
     /// The first element is a snapshot of everything that the caller may see. Nothing is buffered
-    /// beyond the connection's watermark: a slow reader fills the socket, and the daemon then
-    /// leaves events out and says so with `lagged`. Whether to come back when the daemon has gone
-    /// away is the caller's decision.
+    /// beyond the connection's watermark: if the reader is slow, the socket fills, and the daemon
+    /// drops events and reports it with `lagged`. The caller decides if it reconnects after a
+    /// disconnect.
     ///
-    /// - Parameter sessions: True to get also what is heard; the daemon listens meanwhile.
+    /// - Parameter sessions: True to receive presences too; the radio then listens.
     package func withEvents<Result: Sendable>(
         sessions: Bool = false,
         _ body: (inout LocalStream<Event>) async throws -> Result
@@ -27,8 +27,7 @@ extension LocalClient {
         }
     }
 
-    /// Opens the stream of the display's states for as long as `body` runs; the same state may come
-    /// again.
+    /// Opens the stream of the display's states for as long as `body` runs. A state may repeat.
     package func withDisplay<Result: Sendable>(
         _ body: (inout LocalStream<DisplayReply>) async throws -> Result
     ) async throws -> Result {
@@ -38,9 +37,9 @@ extension LocalClient {
         }
     }
 
-    /// Records what the daemon's radio notices for as long as `body` runs, at most `seconds`.
+    /// Records what the daemon's radio receives for as long as `body` runs, at most `seconds`.
     ///
-    /// The first line is the header. The caller must be an owner.
+    /// The first line is the header. The caller needs the level `owner`.
     package func withRecording<Result: Sendable>(
         seconds: Int,
         _ body: (inout LocalLines) async throws -> Result
@@ -64,7 +63,7 @@ extension LocalClient {
     }
 }
 
-/// Lines of a reply as they arrive, without their line feeds. Ends where the daemon ends it.
+/// The lines of a reply as they arrive, without line feeds. Ends when the daemon ends the reply.
 package struct LocalLines: AsyncSequence, AsyncIteratorProtocol {
     private var parts: LocalClient.Parts
     private var lines: LineBuffer
@@ -95,8 +94,8 @@ package struct LocalLines: AsyncSequence, AsyncIteratorProtocol {
     }
 }
 
-/// Values as they arrive, a JSON document on each line. Throws
-/// `LocalClientFailure.connectionLost` when the daemon goes away or ends the stream.
+/// The values of a stream as they arrive, one JSON document a line. Throws
+/// `LocalClientFailure.connectionLost` if the daemon exits or ends the stream.
 package struct LocalStream<Element: Decodable>: AsyncSequence, AsyncIteratorProtocol {
     fileprivate var lines: LocalLines
 

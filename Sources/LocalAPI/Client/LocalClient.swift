@@ -2,22 +2,22 @@ package import GotchuAPI
 package import GotchuCore
 import NIOHTTP1
 
-/// The client of the daemon's socket: one typed method for each route.
+/// The client for the daemon's socket, with one typed method for each route.
 ///
-/// Each call is a connection of its own (they are local, and a person's command makes one or two),
-/// so the value holds no state and can be shared. Every method throws `LocalClientFailure`, or
-/// `CancellationError` when its task is cancelled.
+/// Each call opens its own connection: they are local, and a command makes few calls (`pay` up to
+/// six). The value holds no state, so it can be shared. Every method throws `LocalClientFailure`,
+/// or `CancellationError` if its task is cancelled.
 package struct LocalClient: Sendable {
-    /// The time that a call may take which the daemon answers from memory.
+    /// The timeout of a call that the daemon answers from memory.
     static let promptLimit = Duration.seconds(5)
 
-    /// The time that a call may take for which the daemon asks the server or the radio.
+    /// The timeout of a call for which the daemon calls the payment server or uses the radio.
     static let serverBoundLimit = Duration.seconds(30)
 
     /// The path of the daemon's socket.
     package let socketPath: String
 
-    /// Called with the daemon's version at each reply, so that the caller can compare it.
+    /// Called with the daemon's version for each reply, so that the caller can compare it.
     let versionHeard: @Sendable (String) -> Void
 
     package init(
@@ -33,12 +33,12 @@ package struct LocalClient: Sendable {
         try await call(.GET, "/v1/status")
     }
 
-    /// The customer's display as it is now.
+    /// The current state of the customer's display.
     package func display() async throws -> DisplayReply {
         try await call(.GET, "/v1/display")
     }
 
-    /// The sessions heard now, nearest first; the daemon listens first if it has not done so.
+    /// The presences heard now, nearest first. A radio that did not listen listens first.
     package func sessions() async throws -> [PresenceView] {
         let reply: PresencesReply = try await call(.GET, "/v1/sessions")
         return reply.sessions
@@ -46,7 +46,7 @@ package struct LocalClient: Sendable {
 
     /// Requests money; returns once the EID is on the air.
     ///
-    /// - Parameter key: Repeated with the same key, the call makes nothing new.
+    /// - Parameter key: A call repeated with the same key creates nothing new.
     package func createRequest(
         _ request: NewRequest,
         key: IdempotencyKey? = nil
@@ -61,19 +61,19 @@ package struct LocalClient: Sendable {
         return reply.requests
     }
 
-    /// One request as it stands.
+    /// One request in its current state.
     package func request(_ id: SessionID) async throws -> RequestView {
         try await call(.GET, "/v1/requests/\(id)")
     }
 
-    /// Cancels a request, if nobody has paid it yet; returns it as it then stands.
+    /// Cancels a request that nobody has paid yet; returns it in its new state.
     package func cancelRequest(_ id: SessionID) async throws -> RequestView {
         try await call(.DELETE, "/v1/requests/\(id)", limit: Self.serverBoundLimit)
     }
 
-    /// Starts to pay; returns once the daemon has written down that it will.
+    /// Starts a payment; returns once the daemon has recorded it.
     ///
-    /// - Parameter key: Repeated with the same key, the call starts nothing new.
+    /// - Parameter key: A call repeated with the same key starts nothing new.
     package func createPayment(
         _ payment: NewPayment,
         key: IdempotencyKey? = nil
@@ -82,7 +82,7 @@ package struct LocalClient: Sendable {
         return try await call(.POST, "/v1/payments", body: payment, key: key, limit: limit)
     }
 
-    /// Refunds money; returns once the daemon has written down that it will.
+    /// Starts a refund; returns once the daemon has recorded it.
     package func createRefund(_ refund: NewRefund) async throws -> PaymentView {
         try await call(.POST, "/v1/refunds", body: refund, limit: Self.serverBoundLimit)
     }
@@ -93,31 +93,31 @@ package struct LocalClient: Sendable {
         return reply.payments
     }
 
-    /// One payment as it stands.
+    /// One payment in its current state.
     package func payment(_ id: String) async throws -> PaymentView {
         try await call(.GET, "/v1/payments/\(percentEncoded(id))")
     }
 
-    /// Ends a payment of which nothing was sent; returns it as it then stands. Refused with
+    /// Cancels a payment that was not sent yet; returns it in its new state. Refused with
     /// `PAYMENT_IN_PROGRESS` once it may have been sent.
     package func cancelPayment(_ id: String) async throws -> PaymentView {
         try await call(.DELETE, "/v1/payments/\(percentEncoded(id))")
     }
 
-    /// Asks the payment server what an EID stands for.
+    /// Resolves an EID at the payment server.
     package func resolve(_ eid: EID) async throws -> ResolvedSession {
         let body = ResolveRequest(eid: eid)
         return try await call(.POST, "/v1/resolve", body: body, limit: Self.serverBoundLimit)
     }
 
-    /// The wallet of the user that the daemon is logged in as.
+    /// The wallet of the user as whom the daemon is logged in.
     package func wallet() async throws -> WalletReply {
         try await call(.GET, "/v1/wallet", limit: Self.serverBoundLimit)
     }
 
-    /// Opens a deposit; returns it with the page on which it is paid.
+    /// Opens a deposit; returns it with the address of its payment page.
     ///
-    /// - Parameter key: The same key is the same deposit.
+    /// - Parameter key: A call repeated with the same key returns the same deposit.
     package func openDeposit(_ deposit: NewDeposit, key: IdempotencyKey) async throws -> IntentReply
     {
         let limit = Self.serverBoundLimit
@@ -129,21 +129,21 @@ package struct LocalClient: Sendable {
         try await call(.GET, "/v1/wallet/deposits", limit: Self.serverBoundLimit)
     }
 
-    /// One deposit as it stands.
+    /// One deposit in its current state.
     package func deposit(_ id: String) async throws -> IntentReply {
         let path = "/v1/wallet/deposits/\(percentEncoded(id))"
         return try await call(.GET, path, limit: Self.serverBoundLimit)
     }
 
-    /// Cancels a deposit that was not paid.
+    /// Cancels a deposit that was not paid yet.
     package func cancelDeposit(_ id: String) async throws -> IntentReply {
         let path = "/v1/wallet/deposits/\(percentEncoded(id))"
         return try await call(.DELETE, path, limit: Self.serverBoundLimit)
     }
 
-    /// Orders a withdrawal; returns once the daemon has written down that it will.
+    /// Orders a withdrawal; returns once the daemon has recorded it.
     ///
-    /// - Parameter key: Repeated with the same key, the call orders nothing new.
+    /// - Parameter key: A call repeated with the same key orders nothing new.
     package func withdraw(
         _ withdrawal: NewWithdrawal,
         key: IdempotencyKey
@@ -152,7 +152,7 @@ package struct LocalClient: Sendable {
         return try await call(.POST, path, body: withdrawal, key: key, limit: limit)
     }
 
-    /// One of the daemon's withdrawals as it stands.
+    /// One of the daemon's withdrawals in its current state.
     package func withdrawal(_ id: String) async throws -> WithdrawalView {
         try await call(.GET, "/v1/wallet/withdrawals/\(percentEncoded(id))")
     }
@@ -162,7 +162,7 @@ package struct LocalClient: Sendable {
         try await call(.GET, "/v1/wallet/payouts", limit: Self.serverBoundLimit)
     }
 
-    /// The wallet's earnings; of the daemon's time zone, unless another is given.
+    /// The wallet's earnings, in the daemon's time zone unless another is given.
     package func earnings(_ selection: EarningsSelection) async throws -> EarningsReply {
         try await call(.GET, "/v1/earnings?\(selection.query)", limit: Self.serverBoundLimit)
     }
@@ -170,8 +170,8 @@ package struct LocalClient: Sendable {
     /// A page of the payments and refunds behind the earnings, newest first.
     ///
     /// - Parameters:
-    ///   - limit: The most entries of the page, 1 to 100.
-    ///   - cursor: The `nextCursor` of the page before.
+    ///   - limit: The maximum number of entries in the page, 1 to 100.
+    ///   - cursor: The `nextCursor` of the previous page.
     package func earningsHistory(
         _ selection: EarningsSelection,
         limit: Int,
@@ -182,12 +182,12 @@ package struct LocalClient: Sendable {
         return try await call(.GET, path, limit: Self.serverBoundLimit)
     }
 
-    /// A fresh link to the pages on which a payee says who they are.
+    /// A new link to the pages on which a payee gives their details.
     package func payoutLink() async throws -> ConnectLinkReply {
         try await call(.POST, "/v1/wallet/payouts/link", limit: Self.serverBoundLimit)
     }
 
-    /// A day's books; those of today, and of the daemon's time zone, unless others are given.
+    /// A day's report; of today and in the daemon's time zone, unless others are given.
     package func report(day: CalendarDay?, zone: ZoneName?) async throws -> ReportReply {
         let parameters = [
             day.map { "day=\($0)" },
@@ -209,12 +209,12 @@ package struct LocalClient: Sendable {
         return reply.pairings
     }
 
-    /// Ends a till's pairing; returns it as it was.
+    /// Revokes a till's pairing; returns it as it was.
     package func revokePairing(_ name: String) async throws -> PairingView {
         try await call(.DELETE, "/v1/pairings/\(percentEncoded(name))")
     }
 
-    /// A report that helps to find a fault, redacted by the daemon.
+    /// A report for finding faults, redacted by the daemon.
     package func bugReport() async throws -> BugReportReply {
         try await call(.GET, "/v1/bugreport", limit: Self.serverBoundLimit)
     }
@@ -239,7 +239,7 @@ package struct LocalClient: Sendable {
         try await call(.POST, "/v1/login", body: login, limit: Self.serverBoundLimit)
     }
 
-    /// Makes the daemon forget its token.
+    /// Deletes the daemon's token.
     package func logout() async throws -> StatusReply {
         try await call(.DELETE, "/v1/login", limit: Self.serverBoundLimit)
     }

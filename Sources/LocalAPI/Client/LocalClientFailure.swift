@@ -3,33 +3,33 @@ package import GotchuAPI
 import NIOCore
 import NIOHTTP1
 
-/// A reason for which a call over the daemon's socket got no answer, or another than it needs.
+/// The reason why a call over the daemon's socket failed.
 package enum LocalClientFailure: Error, Equatable, Sendable {
-    /// There is no such socket: the daemon does not run, or listens elsewhere.
+    /// There is no socket: the daemon is not running, or has another socket.
     case noSocket(path: String)
-    /// A socket is there and nobody listens on it: the daemon died.
+    /// Nothing listens on the socket: the daemon has died.
     case refused(path: String)
-    /// The socket's mode and group keep this user out.
+    /// The socket's mode and group exclude this user.
     case permissionDenied(path: String)
-    /// The listener is neither root's, nor this user's, nor of the owner of the socket's folder.
+    /// The listener's user is neither root, nor this user, nor the owner of the socket's folder.
     /// Nothing was sent.
     case foreignListener(path: String, userID: UInt32)
     /// The path does not fit into a socket address (107 bytes on Linux).
     case pathTooLong(path: String)
-    /// Connected, but no whole answer came within the limit.
+    /// There was no complete reply before the timeout.
     case timedOut(after: Duration)
-    /// The connection ended before the answer was complete.
+    /// The connection ended before the reply was complete.
     case connectionLost
-    /// The other end speaks another major version of the contract, or none at all.
+    /// The other end has another major API version, or sends none.
     case apiMismatch(theirs: String?)
-    /// The reply is not as the contract says. `underlying` is for a bug report.
+    /// The reply does not conform to the API. `underlying` is for a bug report.
     case unreadableReply(underlying: String)
-    /// The daemon said why it cannot do what was asked.
+    /// The daemon refused the call with a problem.
     case problem(Problem)
-    /// Anything else that the system refused. `underlying` is for a bug report.
+    /// Any other system error. `underlying` is for a bug report.
     case system(underlying: String)
 
-    /// Translates an error of the transport; `CancellationError` is not one.
+    /// Converts an error of the transport. Not for `CancellationError`.
     init(transport error: any Error, path: String) {
         switch error {
         case let failure as LocalClientFailure:
@@ -57,7 +57,7 @@ package enum LocalClientFailure: Error, Equatable, Sendable {
         // connect(2) on a Unix socket: the listener's backlog is full.
         case EAGAIN: self = .timedOut(after: .zero)
         case EPIPE, ECONNRESET: self = .connectionLost
-        // The peer died at once, and its socket was closed before the kernel was asked about it.
+        // The peer closed the socket before the kernel was asked for its credentials.
         case EBADF, ENOTCONN: self = .connectionLost
         default: self = .system(underlying: "errno \(code)")
         }

@@ -1,8 +1,8 @@
-/// A right at the daemon. Every route requires exactly one.
+/// A caller's right at the daemon. Every route requires exactly one.
 package enum AccessLevel: String, CaseIterable, Sendable {
-    /// See the customer's display, on its port: all users who are listed for something.
+    /// See the customer's display on its port: any listed user.
     case viewer
-    /// Read status and sessions: all who are listed for something, or for this alone.
+    /// Read status and sessions: any listed user except those listed as viewer only.
     case observer
     /// Request money.
     case cashier

@@ -1,23 +1,23 @@
 import CLinux
 import GotchuAPI
 
-/// The levels of each peer, by its kernel credentials alone.
+/// The levels of each peer, determined only by its kernel credentials.
 package struct AccessPolicy: Equatable, Sendable {
-    /// Root and the daemon's own user, who can do anything to it anyway.
+    /// Root and the daemon's own user, who have full control of it anyway.
     package var ownerUserIDs: Set<UInt32>
-    /// Users who may see the customer's display, beside those of the following.
+    /// Users who may see the customer's display, besides those listed below.
     package var viewerUserIDs: Set<UInt32>
-    /// Users who may read, beside those of the following.
+    /// Users who may read, besides those listed below.
     package var observerUserIDs: Set<UInt32>
-    /// Users who may request money, beside owners and the cashiers' group.
+    /// Users who may request money, besides owners and the cashiers' group.
     package var cashierUserIDs: Set<UInt32>
     /// The group whose members may request money.
     package var cashierGroup: String
     private let cashierGroupID: UInt32?
-    /// Users who may spend, beside owners. Empty unless configured.
+    /// Users who may spend, besides owners. Empty unless configured.
     package var spenderUserIDs: Set<UInt32>
 
-    /// Looks up the group, and blocks for a moment.
+    /// Looks up the group, which blocks.
     package init(
         ownerUserIDs: Set<UInt32>,
         viewerUserIDs: Set<UInt32> = [],
@@ -35,12 +35,12 @@ package struct AccessPolicy: Equatable, Sendable {
         self.spenderUserIDs = spenderUserIDs
     }
 
-    /// True if users of the socket are listed who need not be in the cashiers' group.
+    /// A Boolean that is true if socket users are listed, who may be outside the cashiers' group.
     var listsUsers: Bool {
         !(observerUserIDs.isEmpty && cashierUserIDs.isEmpty && spenderUserIDs.isEmpty)
     }
 
-    /// The peer's levels, where they do not depend on the system's group database; else `nil`.
+    /// Returns the peer's levels if they do not depend on the system's group database; else `nil`.
     func knownLevels(of peer: Peer) -> Set<AccessLevel>? {
         let isKnown =
             ownerUserIDs.contains(peer.userID) || cashierUserIDs.contains(peer.userID)
@@ -48,8 +48,8 @@ package struct AccessPolicy: Equatable, Sendable {
         return isKnown ? levels(of: peer) : nil
     }
 
-    /// The peer's levels; none for a stranger. May read the system's group database, and blocks
-    /// for a moment then.
+    /// Returns the peer's levels; none for a stranger. Blocks if it must read the system's group
+    /// database.
     package func levels(of peer: Peer) -> Set<AccessLevel> {
         if ownerUserIDs.contains(peer.userID) { return Set(AccessLevel.allCases) }
         var levels: Set<AccessLevel> = []
@@ -62,7 +62,7 @@ package struct AccessPolicy: Equatable, Sendable {
         return levels
     }
 
-    /// The problem of a peer that lacks a level; its fix says how to get that.
+    /// Returns the problem for a peer that lacks a level; its fix says how to get the level.
     func refusal(of level: AccessLevel, to peer: Peer) -> Problem {
         let join = cashierGroupID.map { _ in "sudo usermod -aG \(cashierGroup) USER" }
         let fix =
@@ -95,12 +95,12 @@ package struct AccessPolicy: Equatable, Sendable {
             || clinux_user_is_in_group(peer.userID, cashierGroupID) == 1
     }
 
-    /// The id of a user by its name, or `nil` when the system has none such. May block.
+    /// Returns the id of a user by name; `nil` if the system has no such user. May block.
     package static func userID(named name: String) -> UInt32? {
         UInt32(exactly: clinux_user_id(name))
     }
 
-    /// The id of a group by its name, or `nil` when the system has none such.
+    /// Returns the id of a group by name; `nil` if the system has no such group. May block.
     package static func groupID(named name: String) -> UInt32? {
         UInt32(exactly: clinux_group_id(name))
     }

@@ -7,8 +7,8 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// The outermost middleware: refuses what must not come this way, sets the caller's levels, answers
-/// every failure below with a problem document, and adds the headers of every reply.
+/// The outermost middleware: refuses requests that the entrance does not admit, sets the caller's
+/// levels, converts every error to a problem document, and adds the common headers.
 struct AuthorizationMiddleware: RouterMiddleware {
     typealias Context = LocalContext
 
@@ -31,7 +31,7 @@ struct AuthorizationMiddleware: RouterMiddleware {
             let problem = Self.problem(status: error.status, request)
             response = entrance.reply(problem, to: request)
         } catch is HTTPParserError {
-            // The body broke off, or is no chunk: nothing here has failed.
+            // The body is incomplete or malformed: the client's fault.
             let problem = Self.problem(status: .badRequest, request)
             response = entrance.reply(problem, to: request)
         } catch {
@@ -45,7 +45,7 @@ struct AuthorizationMiddleware: RouterMiddleware {
         for field in entrance.headers where response.headers[field.name] == nil {
             response.headers.append(field)
         }
-        // The client reads no body, and would parse one as the head of the next reply.
+        // The client reads no body after HEAD: it would parse one as the next reply's head.
         return request.method == .head ? response.createHeadResponse() : response
     }
 

@@ -1,19 +1,19 @@
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Closes a connection whose body takes too long, a byte now and then to keep it open included.
+/// Closes a connection whose request body takes too long, even if bytes keep arriving.
 ///
-/// Silence before a head and between requests is bounded by the idle time limit, which only whole
-/// heads and answers put off.
+/// Before a head and between requests the idle timeout applies; only complete heads and replies
+/// reset it.
 final class BodyDeadline: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
 
-    /// The time that a body may take from the end of its head.
+    /// The time limit for a body, from the end of its head.
     static let limit: TimeAmount = .seconds(10)
 
     private var deadline: Scheduled<Void>?
-    /// True while a body has begun and has not ended.
+    /// A Boolean that is true between a head and the end of its body.
     private var isBodyDue = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -27,7 +27,7 @@ final class BodyDeadline: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    /// Most requests come in one piece, and need no deadline.
+    /// Sets no deadline if the whole request was read at once, which is the usual case.
     func channelReadComplete(context: ChannelHandlerContext) {
         if isBodyDue, deadline == nil {
             deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.limit) {

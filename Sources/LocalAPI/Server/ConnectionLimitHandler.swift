@@ -1,19 +1,19 @@
 import NIOCore
 import NIOPosix
 
-/// Asks the kernel who is at the other end of a connection, and closes one that is one too many, of
-/// its user or of all users but the owners.
+/// Asks the kernel for a connection's peer, and closes the connection if it exceeds the limit of
+/// its user or of all users who are not owners.
 ///
-/// One for each connection, used on its event loop alone.
+/// One instance for each connection, used only on its event loop.
 final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
     private let entrance: any Entrance
     private let traffic: LocalTraffic
     private let policy: @Sendable () -> AccessPolicy
-    /// The kernel's word on the peer; `nil` before it was asked, and of what is no socket.
+    /// The peer as the kernel reports it; `nil` before the kernel is asked, and without a socket.
     private var peer: EventLoopFuture<Peer?>?
-    /// The standing of the connection's user, while the connection counts.
+    /// The class of the connection for the limits; set while the connection is counted.
     private var standing: Standing?
 
     private typealias Standing = LocalTraffic.Standing
@@ -28,8 +28,8 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
         self.policy = policy
     }
 
-    /// The peer of a connection, as the kernel named it when the connection came; `nil` if it named
-    /// none.
+    /// Returns a connection's peer, as the kernel reported it when the connection opened; `nil` if
+    /// it reported none.
     static func peer(of channel: any Channel) async throws -> Peer? {
         let eventLoop = channel.eventLoop
         return try await eventLoop.flatSubmit {
@@ -68,7 +68,7 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
                 return eventLoop.makeSucceededFuture(standing)
             }
             guard traffic.beginLookUp() else { return eventLoop.makeFailedFuture(TooManyLookUps()) }
-            // The group database may be slow: not on the event loop.
+            // Not on the event loop: the group database may be slow.
             return NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
                 defer { traffic.endLookUp() }
                 return Standing(peer, levels: policy.levels(of: peer), lowest: lowest)

@@ -3,13 +3,13 @@ import GotchuCore
 import NIOCore
 import Synchronization
 
-/// The way of the display's state to its readers: each is written the whole state, and only the
-/// newest. Nothing waits for a reader.
+/// Sends the display's state to its readers: always the whole state, and only the newest. Slow
+/// readers delay nothing.
 package final class DisplayFeed: Sendable {
-    /// The readers that there can be of one source.
+    /// The maximum number of readers from one source.
     package static let readerLimit = 8
 
-    /// A way by which readers come.
+    /// The origin of a reader.
     package enum Source: Sendable {
         /// Browsers, on the display's port.
         case port
@@ -27,8 +27,8 @@ package final class DisplayFeed: Sendable {
     }
 
     /// - Parameters:
-    ///   - makeReply: The display as it is now, with the time that is left.
-    ///   - onReaders: Called when a reader has come or gone.
+    ///   - makeReply: Returns the current display, with the remaining time.
+    ///   - onReaders: Called when a reader was added or removed.
     package init(
         onReaders: @escaping @Sendable () -> Void,
         makeReply: @escaping @Sendable () -> DisplayReply
@@ -37,29 +37,29 @@ package final class DisplayFeed: Sendable {
         self.makeReply = makeReply
     }
 
-    /// The display as it is now.
+    /// The current state of the display.
     var reply: DisplayReply { makeReply() }
 
-    /// The number of readers now.
+    /// Returns the current number of readers from a source.
     package func readers(of source: Source) -> Int {
         state.withLock { $0.readers.values.count { $0.source == source } }
     }
 
     package var hasReaders: Bool { state.withLock { !$0.readers.isEmpty } }
 
-    /// Has every reader written the state as it is when it can read.
+    /// Wakes every reader, so that it writes the current state once it can.
     package func publish() {
         for reader in state.withLock({ Array($0.readers.values) }) { reader.wake.yield() }
     }
 
-    /// Ends every reader: what it may read was decided when it came.
+    /// Ends every reader: permissions are checked only when a reader subscribes.
     package func endReaders() {
         for reader in state.withLock({ Array($0.readers.values) }) { reader.end() }
     }
 
-    /// Begins to write the display to a reader.
+    /// Adds a reader, which first gets the current state.
     ///
-    /// - Returns: `nil` if there are as many readers as there can be.
+    /// - Returns: `nil` if the source has the maximum number of readers.
     func subscribe(from source: Source) -> Reader? {
         let reader: Reader? = state.withLock { state in
             guard state.readers.values.count(where: { $0.source == source }) < Self.readerLimit
@@ -80,11 +80,11 @@ package final class DisplayFeed: Sendable {
         return reader
     }
 
-    /// One reader.
+    /// One reader of the display.
     final class Reader: Sendable {
         fileprivate let source: Source
         fileprivate let wake: AsyncStream<Void>.Continuation
-        /// An element whenever the state is to be written.
+        /// Yields an element whenever the state must be written.
         let wakes: AsyncStream<Void>
 
         fileprivate init(_ source: Source, onEnd: @escaping @Sendable () -> Void) {
@@ -96,7 +96,7 @@ package final class DisplayFeed: Sendable {
         func end() { wake.finish() }
     }
 
-    /// The state now as a line of JSON.
+    /// The current state as a line of JSON.
     var line: ByteBuffer {
         ByteBuffer(bytes: CanonicalJSON.bytes(of: makeReply()) + [UInt8(ascii: "\n")])
     }

@@ -4,7 +4,7 @@ import HummingbirdCore
 import NIOCore
 import ServiceLifecycle
 
-/// The routes of the customer's display, which only read: on the socket, and on the display's port.
+/// The read-only routes of the customer's display, on the socket and on the display's port.
 package struct DisplayRoutes: Sendable {
     private let feed: DisplayFeed
     private let source: DisplayFeed.Source
@@ -14,7 +14,7 @@ package struct DisplayRoutes: Sendable {
         self.source = source
     }
 
-    /// - Parameter level: The level that a caller needs.
+    /// - Parameter level: The required level of the caller.
     package func add(to table: LevelledRouter, level: AccessLevel) {
         table.add(level, .get, "/v1/display") { _, _ in .json(feed.reply) }
         table.addStream(level, .get, "/v1/display/events") { _, context in
@@ -22,7 +22,7 @@ package struct DisplayRoutes: Sendable {
         }
     }
 
-    /// `GET /v1/display/events`: the whole state, at once, at each change and as a sign of life.
+    /// `GET /v1/display/events`: the whole state, at once, at each change and as a heartbeat.
     private func states(_ context: LocalContext) throws -> Response {
         guard let reader = feed.subscribe(from: source) else {
             throw Problem(
@@ -31,7 +31,7 @@ package struct DisplayRoutes: Sendable {
                 fix: "Close displays that are not needed."
             )
         }
-        // Not only when the next line cannot be written: its place is another's from now on.
+        // Frees the reader's slot when the connection closes, not only at the next failed write.
         context.channel.closeFuture.whenComplete { _ in reader.end() }
         return Response(
             status: .ok,

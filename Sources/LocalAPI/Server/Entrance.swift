@@ -3,24 +3,24 @@ package import HTTPTypes
 package import HummingbirdCore
 package import NIOCore
 
-/// A way into the daemon: its socket, or a port of this machine.
+/// A way to reach the daemon: its socket, or a port of this machine.
 package protocol Entrance: Sendable {
-    /// The level without which nothing is answered.
+    /// The lowest level at which callers are answered.
     var lowestLevel: AccessLevel { get }
-    /// Headers of every reply that has none of the name.
+    /// Headers to add to each reply that does not have them.
     var headers: HTTPFields { get }
 
-    /// Refuses requests that must not come this way, from any caller.
+    /// Refuses requests that may not use this entrance, whoever the caller is.
     func admit(_ request: HTTPRequest, on channel: any Channel) throws(Problem)
 
-    /// The caller by the kernel's word, `nil` if that names none; no future for what is no socket.
+    /// Returns the caller as the kernel reports it, or `nil`; no future if there is no socket.
     func peer(of channel: any Channel) -> EventLoopFuture<Peer?>?
 
-    /// The reply that tells a caller of a problem.
+    /// Returns the reply for a problem.
     func reply(_ problem: Problem, to request: Request) -> Response
 }
 
-/// The Unix socket: programs of listed users, and no pages of a browser.
+/// The Unix socket: for programs of listed users, not for web pages.
 struct SocketEntrance: Entrance {
     let lowestLevel = AccessLevel.observer
     let headers: HTTPFields = [.cacheControl: "no-store"]

@@ -2,14 +2,14 @@ package import GotchuAPI
 package import GotchuCore
 import Synchronization
 
-/// The way of each event to all its readers: encoded once, and added to what each is to be written.
+/// Delivers each event to all its readers: encoded once, and appended to each reader's buffer.
 ///
-/// Nothing waits for a reader: one that is too slow loses the newest events, and a `lagged` event
-/// tells how many. Money never depends on this stream: it is for people and their screens.
+/// Never waits for a reader: a slow one loses the newest events, and a `lagged` event reports their
+/// number. Money never depends on this stream: it is for people and their screens.
 package final class EventHub: Sendable {
-    /// The number of readers that there can be.
+    /// The maximum number of readers.
     static let readerLimit = 320
-    /// The number of readers that one user can have, so that nobody takes the events from others.
+    /// The maximum number of readers of one user, so that no user takes the events from others.
     static let userLimit = 128
 
     private let state = Mutex(State())
@@ -26,11 +26,11 @@ package final class EventHub: Sendable {
     package struct Counts: Sendable {
         /// Events for which there were readers, each counted once.
         package var published = 0
-        /// Events that some reader was too slow for, counted for each such reader.
+        /// Events that a slow reader lost, counted for each such reader.
         package var dropped = 0
-        /// Marks that told a reader that it had missed events.
+        /// The number of `lagged` events written.
         package var lags = 0
-        /// Readers now.
+        /// The current number of readers.
         package var readers = 0
         /// The time from an event to its being written to a reader's connection.
         package var lag = Histogram.local
@@ -44,12 +44,13 @@ package final class EventHub: Sendable {
         }
     }
 
-    /// A Boolean that is true while somebody reads which sessions are heard.
+    /// A Boolean that is true while a reader subscribes to the topic `sessions`.
     package var hasSessionReaders: Bool {
         state.withLock { $0.readers.values.contains { $0.topics.contains(.sessions) } }
     }
 
-    /// Publishes an event; without a reader it is not made.
+    /// Publishes an event, encoded as JSON on the caller's thread (for presences, the radio's
+    /// thread). Without a reader it is not made.
     package func publish(_ event: @autoclosure () -> Event) {
         publish([event()])
     }
@@ -66,7 +67,7 @@ package final class EventHub: Sendable {
         }
     }
 
-    /// Has a sign of life written to every reader.
+    /// Sends a heartbeat to every reader.
     func beat() {
         for reader in state.withLock(\.readers.values) { reader.beat() }
     }
@@ -80,14 +81,14 @@ package final class EventHub: Sendable {
         }
     }
 
-    /// Ends every reader: what it may read was decided when it came.
+    /// Ends every reader: its access was decided when it subscribed.
     package func endReaders() {
         for reader in state.withLock(\.readers.values) { reader.end() }
     }
 
-    /// Begins to collect events for a reader, until that ends.
+    /// Adds a reader, which collects events until it ends.
     ///
-    /// - Returns: `nil` when this user, or all together, have as many readers as there can be.
+    /// - Returns: `nil` if this user, or all together, have the maximum number of readers.
     func subscribe(topics: Set<EventTopic>, userID: UInt32) -> EventReader? {
         state.withLock { state in
             guard state.readers.count < Self.readerLimit,

@@ -4,11 +4,11 @@ import HummingbirdCore
 import NIOCore
 import Synchronization
 
-/// The kinds of events that a reader can be shown.
+/// The kinds of events, by which access is controlled.
 enum EventTopic: Sendable {
     case status, sessions, requests, refunds, payments
 
-    /// The topics that a caller may read.
+    /// Returns the topics that a caller may read.
     ///
     /// - Parameter wantsSessions: A Boolean that is true if the caller asked for sessions.
     static func readable(by levels: Set<AccessLevel>, wantsSessions: Bool) -> Set<EventTopic> {
@@ -24,7 +24,7 @@ extension PaymentView {
     var topic: EventTopic { kind == .refund ? .refunds : .payments }
 }
 
-/// One event as it is written: encoded once, however many read it.
+/// One event as a line; encoded once for all readers.
 struct EventLine: Sendable {
     let topic: EventTopic
     let publishedAt: MonotonicTime
@@ -50,7 +50,7 @@ struct EventLine: Sendable {
 
 /// One reader of events: the hub adds lines, and the reader's connection writes them.
 final class EventReader: Sendable {
-    /// The number of events that can wait for one reader.
+    /// The maximum number of events that wait for one reader.
     static let eventLimit = 256
 
     let topics: Set<EventTopic>
@@ -59,14 +59,14 @@ final class EventReader: Sendable {
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
-    /// Lines that are to be written, in order.
+    /// The lines to write, in order.
     struct Pending: Sendable {
         fileprivate(set) var lines: [EventLine] = []
-        /// The number of events that found no room behind the lines.
+        /// The number of events dropped because the queue was full.
         fileprivate(set) var missed = 0
         fileprivate var isBeatDue = false
 
-        /// The lines, a mark of what was missed, or a sign of life; empty if none of them is due.
+        /// The lines and a `lagged` event if events were dropped; a heartbeat if there is neither.
         var buffer: ByteBuffer {
             var buffer = ByteBuffer()
             for line in lines { buffer.writeBytes(line.bytes) }
@@ -84,14 +84,14 @@ final class EventReader: Sendable {
         wake.onTermination = { _ in onEnd() }
     }
 
-    /// Adds the lines that are of the reader's topics.
+    /// Adds the lines of the reader's topics.
     ///
-    /// - Returns: The number of lines for which there was no room.
+    /// - Returns: The number of lines dropped because the queue was full.
     func append(_ lines: [EventLine]) -> Int {
         let readable = lines.filter { topics.contains($0.topic) }
         guard !readable.isEmpty else { return 0 }
         let missed = pending.withLock { pending in
-            // Only the newest are missed: the mark behind the others says where.
+            // Only the newest are dropped: `lagged` then follows the lines before the gap.
             let room = pending.missed == 0 ? Self.eventLimit - pending.lines.count : 0
             pending.lines += readable.prefix(room)
             let missed = max(0, readable.count - room)
@@ -102,13 +102,13 @@ final class EventReader: Sendable {
         return missed
     }
 
-    /// Has a sign of life written, unless something else is: a peer that has gone is noticed by it.
+    /// Writes a heartbeat if there is nothing else to write, to notice a peer that has gone.
     func beat() {
         pending.withLock { $0.isBeatDue = true }
         wake.yield()
     }
 
-    /// Removes and returns everything that is to be written.
+    /// Removes and returns everything that must be written.
     func pop() -> Pending {
         pending.withLock { pending in
             defer { pending = Pending() }
@@ -116,10 +116,10 @@ final class EventReader: Sendable {
         }
     }
 
-    /// Ends the reader, behind the lines that are to be written.
+    /// Ends the reader. Its last wake-up is still handled.
     func end() { wake.finish() }
 
-    /// Writes what the hub adds, until the reader ends. Lines gather while the peer reads none.
+    /// Writes the hub's lines until the reader ends. They accumulate while the peer does not read.
     @concurrent func write(
         to writer: inout any ResponseBodyWriter,
         countingIn hub: EventHub

@@ -3,18 +3,18 @@ package import HTTPTypes
 import Hummingbird
 package import HummingbirdCore
 
-/// A router that cannot be given a route without its level.
+/// A router that requires an access level for each route.
 package final class LevelledRouter {
     private let router: Router<LocalContext>
-    /// The methods of each address.
+    /// The methods of each path.
     private var methods: [String: [HTTPRequest.Method]] = [:]
 
     init(router: Router<LocalContext>) {
         self.router = router
     }
 
-    /// Adds a route; a `GET` with the `HEAD` that belongs to it (RFC 9110, 9.3.2), whose body the
-    /// middleware removes.
+    /// Adds a route. A `GET` also gets its `HEAD` (RFC 9110, 9.3.2), whose body the middleware
+    /// removes.
     package func add(
         _ level: AccessLevel,
         _ method: HTTPRequest.Method,
@@ -25,7 +25,7 @@ package final class LevelledRouter {
         if method == .get { addStream(level, .head, path, handler) }
     }
 
-    /// Adds a route whose reply does not end by itself, and so has no head without it.
+    /// Adds a route whose reply does not end by itself; it gets no `HEAD`.
     package func addStream(
         _ level: AccessLevel,
         _ method: HTTPRequest.Method,
@@ -39,7 +39,7 @@ package final class LevelledRouter {
         }
     }
 
-    /// Adds to each address the refusal of all other methods, which names those that it has.
+    /// Adds to each path a refusal of all other methods, which lists the allowed ones.
     func refuseOtherMethods() {
         let all: [HTTPRequest.Method] = [
             .get, .head, .post, .put, .patch, .delete, .options, .trace, .connect,

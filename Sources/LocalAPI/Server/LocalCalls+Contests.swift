@@ -5,11 +5,11 @@ import Hummingbird
 import HummingbirdCore
 import NIOCore
 
-/// The calls of contests, which the daemon passes on as they are.
+/// The contest calls, which the daemon passes on unchanged.
 extension LocalCalls {
     /// - Parameters:
-    ///   - document: The kind of document that answers it.
-    ///   - verb: The address behind the contest's.
+    ///   - document: The type of the document in the reply.
+    ///   - verb: The path after the contest's.
     func contest(
         _ document: (any ContestDocument.Type)?,
         _ verb: String,
@@ -31,7 +31,7 @@ extension LocalCalls {
         return .contest(try await backend.contest(call))
     }
 
-    /// Enters a contest, under a key that the caller must have.
+    /// Enters a contest. The caller must give an idempotency key.
     func joinContest(_ request: Request, _ context: LocalContext) async throws -> Response {
         guard let key = try key(of: request) else {
             throw Problem(
@@ -48,7 +48,7 @@ extension LocalCalls {
         return .contest(try await backend.joinContest(new, key: key))
     }
 
-    /// The contest that the address names, if it names one.
+    /// Returns the contest in the path; `nil` if the path has none.
     private func contest(_ context: LocalContext) throws -> WireUUID? {
         guard let text = context.parameters.get("id") else { return nil }
         guard let id = WireUUID(text) else { throw Problem.noContest }
@@ -67,10 +67,10 @@ extension Problem {
 }
 
 extension Request {
-    /// The longest header that is passed on, in bytes.
+    /// The longest header value that is passed on, in bytes.
     private static let passedLimit = 256
 
-    /// A header, unless it is too long to be passed on.
+    /// Returns a header's value; `nil` if it is too long to be passed on.
     fileprivate func short(_ name: HTTPField.Name) -> String? {
         headers[name].flatMap { $0.utf8.count <= Self.passedLimit ? $0 : nil }
     }

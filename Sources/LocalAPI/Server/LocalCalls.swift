@@ -6,7 +6,7 @@ package import HummingbirdCore
 import NIOCore
 import ServiceLifecycle
 
-/// The calls that the socket and the till's port have in common.
+/// The calls that the socket and the till's port share.
 package struct LocalCalls: Sendable {
     package let backend: any LocalBackend
     let hub: EventHub
@@ -42,7 +42,7 @@ package struct LocalCalls: Sendable {
         try NewRefund(try await fields(request))
     }
 
-    /// A day's books, by the parameters of a request.
+    /// Returns a day's report, selected by the request's parameters.
     package func report(_ request: Request) async throws -> ReportReply {
         let parameters = request.uri.queryParameters
         let day = parameters["day"].map { CalendarDay(String($0)) }
@@ -84,16 +84,16 @@ package struct LocalCalls: Sendable {
         )
     }
 
-    /// The members of a request's body.
+    /// Reads the members of a request's body.
     package func fields(_ request: Request) async throws -> JSONFields {
         let buffer = try await request.body.collect(upTo: LocalContext.bodyLimit)
         return try JSONFields(Array(buffer.readableBytesView))
     }
 
-    /// A till's events: the snapshot, then what changes, one JSON object a line; neither what is
-    /// heard nor payments but refunds.
+    /// Streams a till's events: the snapshot, then changes, one JSON object a line. Presences and
+    /// payments are left out; refunds are included.
     ///
-    /// - Parameter admit: Called once all readers' end would end this one, too.
+    /// - Parameter admit: Called once ending all readers would end this one too.
     package func tillEvents(
         _ context: LocalContext,
         admit: () throws(Problem) -> Void
@@ -101,10 +101,10 @@ package struct LocalCalls: Sendable {
         try await events([.status, .requests, .refunds], context, admit: admit)
     }
 
-    /// The snapshot, then what changes, one JSON object a line.
+    /// Streams the snapshot, then changes, one JSON object a line.
     ///
-    /// The reader is subscribed before the snapshot is made, so nothing falls between the two; an
-    /// event that is also in the snapshot says the same again.
+    /// The reader is subscribed before the snapshot is made, so that no event is lost between them;
+    /// an event that is already in the snapshot is repeated.
     func events(
         _ topics: Set<EventTopic>,
         _ context: LocalContext,
@@ -120,7 +120,7 @@ package struct LocalCalls: Sendable {
                 fix: "Close readers that are not needed."
             )
         }
-        // Not only when the next line cannot be written: its place is another's from now on.
+        // Frees the reader's slot when the connection closes, not only at the next failed write.
         context.channel.closeFuture.whenComplete { _ in reader.end() }
         do {
             try admit()

@@ -4,14 +4,14 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypesHTTP1
 
-/// HTTP/1.1 connections that also end where the protocol says so.
+/// HTTP/1.1 connections that close when the protocol requires it.
 struct LocalChannel: ServerChildChannel {
     let base: HTTP1Channel
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         base.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
-            // Behind the codec the version is not known any more.
+            // Handlers after the codec do not see the HTTP version.
             let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
             try pipeline.addHandler(LastRequest(), position: .before(codec))
             return value
@@ -23,8 +23,8 @@ struct LocalChannel: ServerChildChannel {
     }
 }
 
-/// Marks requests that are the last of their connection (RFC 9112, 9.3), as each of HTTP/1.0 is, in
-/// the one spelling that the handlers behind it know.
+/// Marks the last request of a connection (RFC 9112, 9.3), such as any of HTTP/1.0, with the only
+/// spelling of `Connection` that the later handlers know.
 private final class LastRequest: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

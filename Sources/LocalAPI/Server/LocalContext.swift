@@ -5,14 +5,14 @@ package import NIOCore
 
 /// One request to the daemon, with its caller.
 package struct LocalContext: RequestContext {
-    /// The largest body that is read, in bytes.
+    /// The largest request body, in bytes.
     static let bodyLimit = 64 * 1024
 
     package var coreContext: CoreRequestContextStorage
     package let channel: any Channel
     /// Set by the outermost middleware, before any route runs.
     var levels: Set<AccessLevel> = []
-    /// The peer, and the policy by which it has its levels.
+    /// The peer, and the policy that determined its levels.
     var caller: (peer: Peer, policy: AccessPolicy)?
 
     package var maxUploadSize: Int { Self.bodyLimit }
@@ -22,7 +22,7 @@ package struct LocalContext: RequestContext {
         channel = source.channel
     }
 
-    /// The problem of a caller that lacks a level.
+    /// Returns the problem for a caller that lacks a level.
     func refusal(of level: AccessLevel) -> Problem {
         guard let caller else {
             return Problem(.notPermitted, detail: "The kernel does not say who is calling.")

@@ -8,9 +8,9 @@ import NIOHTTP1
 import NIOPosix
 package import ServiceLifecycle
 
-/// The HTTP/1.1 servers of the daemon, which differ by their entrance and their routes.
+/// The daemon's HTTP/1.1 servers, which differ in their entrance and routes.
 package struct LocalHTTP: Sendable {
-    /// The time for which a connection may be silent before its first request and between requests.
+    /// The idle timeout of a connection, before its first request and between requests.
     static let idleLimit: TimeAmount = .seconds(10)
     /// The largest request head, in bytes.
     static let headLimit = 16 * 1024
@@ -22,7 +22,7 @@ package struct LocalHTTP: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - policy: Returns the policy in force; called for each connection and each request.
+    ///   - policy: Returns the current policy; called for each connection and each request.
     ///   - traffic: Counts the connections and replies.
     package init(
         entrance: any Entrance,
@@ -35,15 +35,15 @@ package struct LocalHTTP: Sendable {
         self.policy = policy
         self.version = version
         self.traffic = traffic
-        // Hummingbird logs each start and connection at info; the daemon logs what matters itself.
+        // Hummingbird logs each start and connection at info; the daemon has its own log lines.
         var quiet = logger
         quiet.logLevel = .warning
         self.logger = quiet
     }
 
-    /// Hummingbird's server without its application, which wakes each second to know the date.
+    /// Creates Hummingbird's server without its application, which wakes every second for the date.
     ///
-    /// - Parameter connectionLimit: The connections at once; more wait in the kernel's queue.
+    /// - Parameter connectionLimit: The maximum connections; more wait in the kernel's queue.
     package func server(
         at address: BindAddress,
         connectionLimit: Int,
@@ -73,7 +73,7 @@ package struct LocalHTTP: Sendable {
             responder: { [logger] request, writer, channel in
                 let source = ApplicationRequestContextSource(channel: channel, logger: logger)
                 let context = LocalContext(source: source)
-                // RFC 9110, 10.1.1: a client that asks so sends no body before it is answered.
+                // RFC 9110, 10.1.1: the client waits for this before it sends the body.
                 if request.headers[.expect]?.lowercased() == "100-continue" {
                     try await writer.writeInformationalHead(HTTPResponse(status: .continue))
                 }
@@ -82,7 +82,7 @@ package struct LocalHTTP: Sendable {
                 do {
                     try await writer.write(response: response.head, body: response.body)
                 } catch is HTTPParserError {
-                    // What follows a reply that has begun is no further reply.
+                    // The reply has begun, so no error reply can follow: the connection ends.
                     throw ChannelError.inputClosed
                 }
             },

@@ -6,7 +6,7 @@ import HummingbirdCore
 import NIOCore
 import ServiceLifecycle
 
-/// All routes of the daemon's socket, each with the level that its caller needs.
+/// All routes of the daemon's socket, each with its required level.
 struct LocalRoutes {
     private let calls: LocalCalls
     private var backend: any LocalBackend { calls.backend }
@@ -71,7 +71,7 @@ struct LocalRoutes {
         }
         table.add(.cashier, .post, "/v1/pairings/{id}") { request, context in
             let new = try NewPairing(try await fields(request))
-            // A cashier cannot pass on what only a spender may do.
+            // A cashier may not grant what only a spender may do.
             guard new.refundsPerDayCents == nil || context.levels.contains(.spender) else {
                 throw context.refusal(of: .spender)
             }
@@ -159,7 +159,7 @@ struct LocalRoutes {
         }
     }
 
-    /// The calls of contests, which are passed on as they are but for an entry.
+    /// Adds the contest calls. All but entering are passed on unchanged.
     private func addContests(to table: LevelledRouter) {
         let passed: [(AccessLevel, HTTPRequest.Method, String, (any ContestDocument.Type)?)] = [
             (.cashier, .get, "/v1/contests", ContestList.self),
@@ -192,8 +192,8 @@ struct LocalRoutes {
         }
     }
 
-    /// `GET /v1/events`: the snapshot, then what changes. With `sessions=true` also what is heard,
-    /// for which the radio listens.
+    /// `GET /v1/events`: the snapshot, then changes. With `sessions=true` also presences; the radio
+    /// then listens.
     private func events(_ request: Request, _ context: LocalContext) async throws -> Response {
         let topics = EventTopic.readable(
             by: context.levels,
@@ -210,7 +210,7 @@ struct LocalRoutes {
         return isWanted
     }
 
-    /// `GET /v1/recording?seconds=N`: a line of JSON for each thing that the radio notices.
+    /// `GET /v1/recording?seconds=N`: a line of JSON for each item that the radio receives.
     private func recording(_ request: Request) async throws -> Response {
         let seconds = request.uri.queryParameters["seconds"].flatMap { Int($0) }
         guard let seconds, (1...LocalAPIVersion.longestRecordingSeconds).contains(seconds) else {

@@ -5,15 +5,15 @@ import ServiceLifecycle
 
 /// The daemon's HTTP API on a Unix socket.
 ///
-/// Must be made while the caller holds the path's `SocketLock` and has a umask of 077: the socket
-/// is opened only once it is bound. Everybody may connect then, and the policy says who is answered
-/// what: the kernel names each peer, and a mode could not tell listed users from others.
+/// Must be created while the caller holds the path's `SocketLock` and has a umask of 077: the mode
+/// is widened only once the socket is bound. If users are listed, everybody may connect and the
+/// policy decides by the kernel's credentials: a mode cannot express a list of users.
 package struct LocalServer: Service {
-    /// The number of connections that there can be at once; more wait in the kernel's queue.
+    /// The maximum number of connections; more wait in the kernel's queue.
     package static let connectionLimit = 640
-    /// The number of them for owners alone: cashiers must not shut out those who can mend that.
+    /// The part of it reserved for owners: other users must not shut them out.
     static let ownerReserve = 64
-    /// The interval at which each reader of events is written a sign of life.
+    /// The interval of the heartbeat to each reader of events.
     static let heartbeat: Duration = .seconds(15)
 
     private let path: String
@@ -28,10 +28,10 @@ package struct LocalServer: Service {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - groupID: The group that the socket is given to, so that others see which one it is.
-    ///   - policy: Returns the policy in force; called for each connection and each request.
+    ///   - groupID: The socket's group; clients read it from the socket.
+    ///   - policy: Returns the current policy; called for each connection and each request.
     ///   - traffic: Counts the replies.
-    ///   - onReady: Called once, when the socket can be connected to.
+    ///   - onReady: Called once, when clients can connect to the socket.
     package init(
         path: String,
         groupID: UInt32?,
@@ -93,8 +93,8 @@ package struct LocalServer: Service {
         }
     }
 
-    /// Opens the socket to those who may do something: the kernel keeps strangers away, who could
-    /// fill its queue, unless users are listed who need not be in the group.
+    /// Opens the socket to the group, so that the kernel keeps out strangers, who could fill its
+    /// queue; to everybody if users are listed who may be outside the group.
     package static func open(
         path: String,
         to policy: AccessPolicy,

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The connections to one address, their limits, and the replies since the start.
+/// Counts the connections to one address, enforces their limits, and counts replies.
 package final class LocalTraffic: Sendable {
-    /// The connections that there can be at once.
+    /// The maximum numbers of simultaneous connections.
     package struct Limits: Sendable {
-        /// Those of one user, so that nobody takes the address from others.
+        /// Of one user, so that no user can block the others.
         let user: Int
-        /// Those of all users without a level together: each is only refused.
+        /// Of all users without a level together: each is only refused.
         let strangers: Int
-        /// Those of all users together who are not owners.
+        /// Of all users together who are not owners.
         let common: Int
 
         package init(user: Int, strangers: Int, common: Int) {
@@ -17,7 +17,7 @@ package final class LocalTraffic: Sendable {
             self.common = common
         }
 
-        /// The socket's.
+        /// The limits of the socket.
         package static let socket = Limits(
             user: 256,
             strangers: 16,
@@ -25,24 +25,24 @@ package final class LocalTraffic: Sendable {
         )
     }
 
-    /// Counts since the start, and of now.
+    /// The replies and refusals since the start, and the current connections.
     package struct Counts: Sendable {
         /// Replies by HTTP status.
         package var replies: [Int: Int] = [:]
         package var connections = 0
-        /// Connections that were closed because there were too many.
+        /// Connections that were closed because of a limit.
         package var refusals = 0
     }
 
-    /// The standing of a connection, by which the limits count it.
+    /// The class of a connection, by which the limits count it.
     enum Standing: Hashable, Sendable {
         case owner
         case user(UInt32)
-        /// Any user who may do nothing here. Not counted by user id: somebody with subordinate user
-        /// ids (subuid(5)) has many.
+        /// Any user without rights here. Not counted by user id: a user with subordinate user ids
+        /// (subuid(5)) has many.
         case stranger
 
-        /// - Parameter lowest: The level without which nothing is answered.
+        /// - Parameter lowest: The lowest level at which callers are answered.
         init(_ peer: Peer, levels: Set<AccessLevel>, lowest: AccessLevel) {
             self =
                 if levels.contains(.owner) { .owner } else if levels.contains(lowest) {
@@ -58,7 +58,7 @@ package final class LocalTraffic: Sendable {
         }
     }
 
-    /// The look-ups in the group database, which may be slow, that can be under way.
+    /// The maximum number of concurrent look-ups in the group database, which may be slow.
     private static let lookUpLimit = 32
 
     private struct State {
@@ -66,7 +66,7 @@ package final class LocalTraffic: Sendable {
         var lookUps = 0
         var connections: [Standing: Int] = [:]
 
-        /// The number that is not an owner's.
+        /// The number of connections of users who are not owners.
         var common: Int { counts.connections - connections[.owner, default: 0] }
     }
 
@@ -79,9 +79,9 @@ package final class LocalTraffic: Sendable {
 
     package var counts: Counts { state.withLock(\.counts) }
 
-    /// Counts a look-up of a user that begins.
+    /// Counts the start of a look-up.
     ///
-    /// - Returns: True if there may be one more; only then it is to be ended.
+    /// - Returns: True if one more is allowed; only then `endLookUp` must be called.
     func beginLookUp() -> Bool {
         state.withLock { state in
             guard state.lookUps < Self.lookUpLimit else { return false }
@@ -96,7 +96,7 @@ package final class LocalTraffic: Sendable {
         state.withLock { $0.counts.replies[status, default: 0] += 1 }
     }
 
-    /// - Returns: True if there may be another such connection, which then counts until it leaves.
+    /// - Returns: True if one more such connection is allowed; it counts until `leave`.
     func enter(_ standing: Standing) -> Bool {
         state.withLock { state in
             guard state.connections[standing, default: 0] < standing.limit(of: limits),

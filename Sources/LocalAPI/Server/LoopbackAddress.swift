@@ -1,8 +1,8 @@
-/// A TCP address that only this machine reaches: `127.0.0.1:PORT` or `[::1]:PORT`.
+/// A TCP address that only this machine can reach: `127.0.0.1:PORT` or `[::1]:PORT`.
 package struct LoopbackAddress: Equatable, Sendable, CustomStringConvertible {
-    /// The address as it is written: an IPv6 one without brackets.
+    /// The host; an IPv6 address has no brackets.
     package let host: String
-    /// 0 for any that is free.
+    /// The port; 0 for any free one.
     package let port: Int
 
     /// Returns `nil` for every other address.
@@ -21,11 +21,11 @@ package struct LoopbackAddress: Equatable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(written):\(port)" }
 
-    /// The host as it stands in a URL.
+    /// The host as written in a URL.
     var written: String { host == "::1" ? "[::1]" : host }
 
-    /// True if a `Host` names this machine, with or without a port. A page whose own name resolves
-    /// to loopback by now (DNS rebinding) names that.
+    /// Returns true if a `Host` is this machine, with or without a port. A page whose own domain
+    /// was made to resolve to loopback (DNS rebinding) sends that domain.
     static func isNamed(by authority: String?) -> Bool {
         guard let authority = authority?.lowercased() else { return false }
         let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : nil

@@ -6,11 +6,11 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// `GET /metrics` on a loopback port, for those who cannot open a Unix socket, and nothing else.
+/// Serves only `GET /metrics`, on a loopback port, for clients that cannot open a Unix socket.
 ///
 /// Every user of this machine can read it.
 package struct MetricsServer: Service {
-    /// The connections that there can be at once; more wait in the kernel's queue.
+    /// The maximum number of connections; more wait in the kernel's queue.
     private static let connectionLimit = 32
     /// The time after which a connection is closed.
     private static let lifetime: TimeAmount = .seconds(10)
@@ -19,7 +19,7 @@ package struct MetricsServer: Service {
     private let page: @Sendable () async -> String
     private let logger: Logger
 
-    /// - Parameter page: The metrics as they are now, in the text format of Prometheus.
+    /// - Parameter page: Returns the current metrics in Prometheus's text format.
     package init(
         address: LoopbackAddress,
         logger: Logger,
@@ -98,9 +98,9 @@ package struct MetricsServer: Service {
     }
 }
 
-/// Closes a connection when its time is over, whatever is going on.
+/// Closes a connection after a fixed time, even during a request.
 ///
-/// One for each connection, used on its event loop alone.
+/// One instance for each connection, used only on its event loop.
 private final class LifetimeHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 

@@ -2,11 +2,11 @@ import CLinux
 import Glibc
 import NIOCore
 
-/// The user and group at the other end of a connection, by the kernel's word (unix(7),
+/// The user and group at the other end of a connection, as the kernel reports them (unix(7),
 /// SO_PEERCRED).
 package struct Peer: Hashable, Sendable {
     package let userID: UInt32
-    /// The primary group; `nil` where the kernel tells the user alone.
+    /// The primary group; `nil` if the kernel reports only the user.
     package let groupID: UInt32?
 
     package init(userID: UInt32, groupID: UInt32?) {
@@ -14,7 +14,7 @@ package struct Peer: Hashable, Sendable {
         self.groupID = groupID
     }
 
-    /// Asks the kernel about a connection to a Unix socket; `nil` of what is no socket.
+    /// Asks the kernel for the peer of a Unix socket's connection; `nil` without a socket.
     static func asked(of channel: any Channel) -> EventLoopFuture<Peer?>? {
         guard let provider = channel as? any SocketOptionProvider else { return nil }
         let option = NIOBSDSocket.Option(rawValue: CInt(SO_PEERCRED))

@@ -1,7 +1,7 @@
 package import Logging
 package import ServiceLifecycle
 
-/// A server on a port. One that is taken does not stop the daemon: it is tried again.
+/// A server on a port. If the port is in use, the daemon runs on and retries.
 package struct PortService: Service {
     private static let retryInterval: Duration = .seconds(5)
 
@@ -11,8 +11,8 @@ package struct PortService: Service {
     private let server: @Sendable () throws -> any Service
 
     /// - Parameters:
-    ///   - failure: The sentence that is logged once, when the port cannot be served.
-    ///   - server: Makes a server that ends when the port cannot be served.
+    ///   - failure: The message that is logged once if the port cannot be served.
+    ///   - server: Creates a server that throws if the port cannot be served.
     package init(
         address: LoopbackAddress,
         failure: Logger.Message,
@@ -39,7 +39,7 @@ package struct PortService: Service {
                 }
                 isTold = true
             }
-            // Nothing tells that a port is free again.
+            // Nothing announces that a port is free again: retry.
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.retryInterval) }
         }
     }

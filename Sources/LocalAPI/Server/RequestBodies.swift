@@ -1,8 +1,8 @@
 import GotchuAPI
 import GotchuCore
 
-// The bodies that the daemon's socket takes, read strictly: a misspelt member or an amount with a
-// point is the sender's mistake, and must not be guessed at.
+// The strict parsing of the request bodies of the daemon's socket: a misspelt member or an amount
+// with a decimal point is refused, never guessed at.
 
 extension NewRequest {
     init(_ given: JSONFields) throws(Problem) {
@@ -31,7 +31,7 @@ extension NewRequest {
             currency: currency,
             memo: memo,
             ttlSeconds: ttl.map { Int(clamping: $0) },
-            // Other payment servers may refuse a member that they do not know.
+            // False is left out: other payment servers may refuse a member unknown to them.
             allowsTip: allowsTip == true ? true : nil,
             split: split,
             contestID: contestID
@@ -72,7 +72,7 @@ extension NewRefund {
         let currency = try fields.currency("currency")
         let reference = try fields.shortText("reference", limit: 140)
         try fields.end()
-        // A sender that has none means none, and an empty one would name another refund.
+        // Senders without a reference leave it out; an empty one would identify another refund.
         guard reference != "" else {
             throw .invalid("reference must not be empty: leave it out, or name the refund.")
         }
@@ -132,7 +132,7 @@ extension LocalLogin {
 }
 
 extension JSONFields {
-    /// A verdict that can be required; the others are refusals.
+    /// Parses a verdict that can be required: tap or near.
     fileprivate mutating func proximity(_ name: String) throws(Problem) -> Verdict? {
         try parsed(name, "tap or near") { text in
             [Verdict.tap, .near].first { $0.rawValue == text }

@@ -31,7 +31,7 @@ extension Response {
         return response
     }
 
-    /// A page in the text format of Prometheus.
+    /// A page in Prometheus's text format.
     static func metrics(_ page: String) -> Response {
         Response(
             status: .ok,
@@ -53,7 +53,7 @@ extension HTTPField.Name {
     static var idempotencyKey: HTTPField.Name { valid(IdempotencyHeader.key) }
     static var idempotentReplayed: HTTPField.Name { valid(IdempotencyHeader.replayed) }
 
-    /// A name that is known to be one.
+    /// Returns a header name that is known to be valid.
     package static func valid(_ text: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(text) else { preconditionFailure("a valid field name") }
         return name

@@ -1,24 +1,24 @@
 import FoundationEssentials
 import Glibc
 
-/// The right to serve a socket path: an flock(2) on a lock file beside it.
+/// The right to serve a socket path: an flock(2) lock on a file beside it.
 ///
-/// NIO's bind removes a socket file that it finds, even one that another process is serving.
-/// The holder of this lock knows that no other process does.
+/// NIO's bind removes an existing socket file, even one that another process serves. The holder of
+/// this lock knows that no other process serves it.
 package struct SocketLock: ~Copyable {
     private let descriptor: Int32
 
-    /// A reason for which the lock cannot be had.
+    /// The reason why the lock cannot be acquired.
     package enum Failure: Error, Equatable, Sendable {
         /// Another process serves this path.
         case inUse
-        /// Something else than a socket stands at the path; it is never removed.
+        /// The file at the path is not a socket; it is never removed.
         case occupied
-        /// The lock file could not be opened; the errno's text.
+        /// The lock file cannot be opened; the text is the errno's.
         case unusable(String)
     }
 
-    /// Takes the lock or fails at once.
+    /// Acquires the lock, or fails at once.
     package init(socketPath: String) throws(Failure) {
         let found = try? FileManager.default.attributesOfItem(atPath: socketPath)
         if let type = found?[.type] as? FileAttributeType, type != .typeSocket { throw .occupied }
@@ -33,7 +33,7 @@ package struct SocketLock: ~Copyable {
     }
 
     deinit {
-        // The file stays: removing it would let two processes hold locks on two files of one name.
+        // The file stays: if it were removed, two processes could lock two files of the same name.
         close(descriptor)
     }
 }

@@ -1,13 +1,13 @@
-/// The words of a contest's page around its documents, in one language. A missing one does not
-/// compile, but for those of the members of sections: a member without one is called by its key.
+/// The texts of a contest's page around its documents, in one language. A missing text does not
+/// compile, except for names of section members: such a member is named by its key.
 package struct ContestPageWords: Sendable {
-    /// Instead of a list without contests.
+    /// Shown instead of an empty list of contests.
     package let none: String
     package let more: String
-    /// Leads to the organiser's part.
+    /// The link to the organiser's page.
     package let organize: String
 
-    /// With the organiser's name in the place of `{}`.
+    /// With the organiser's name for `{}`.
     package let by: String
     package let closes: String
     package let starts: String
@@ -17,41 +17,41 @@ package struct ContestPageWords: Sendable {
     package let rules: String
     package let scheduled: String
 
-    /// With the number of the viewer's entry.
+    /// With the number of the viewer's entry for `{}`.
     package let entered: String
     package let you: String
     package let possible: String
     package let logIn: String
-    /// Before the link that lets others enter a private contest.
+    /// Shown before the link that lets others enter a private contest.
     package let invitation: String
-    /// Above the field for an objection.
+    /// The label of the field for an objection.
     package let objection: String
     package let place: String
     package let save: String
-    /// With the most that a roster may cost.
+    /// With the maximum cost of a roster.
     package let cap: String
-    /// For an action that this page does not know.
+    /// Shown for an action that this page does not know.
     package let elsewhere: String
 
     package let results: String
     package let noResults: String
-    /// A prize that is not paid yet.
+    /// Shown for a prize that is not paid yet.
     package let afterSettlement: String
-    /// For a section of which nothing can be shown.
+    /// Shown for a section without content that can be shown.
     package let cannotShow: String
     package let yes: String
     package let no: String
-    /// The titles of the sections that every contest may have, by their types.
+    /// The titles of the built-in sections, by type.
     package let titles: [String: String]
-    /// The names of members of sections, in the order in which they are shown.
+    /// The names of section members by key, in the order of display.
     let members: [(key: String, name: String)]
 
-    /// Returns the name of a section's member; its key as words unless it is known.
+    /// Returns the name of a section's member; for an unknown one, its key as words.
     package func name(of key: String) -> String {
         members.first { $0.key == key }?.name ?? Self.words(of: key)
     }
 
-    /// Returns the keys in the order in which they are shown: the known ones first.
+    /// Returns the keys in the order of display, known ones first.
     package func ordered(_ keys: some Sequence<String>) -> [String] {
         let known = members.map(\.key)
         return keys.sorted { first, second in
@@ -60,10 +60,10 @@ package struct ContestPageWords: Sendable {
         }
     }
 
-    /// Returns the title of a section of a type; the type as words unless it is known.
+    /// Returns the title of a section type; for an unknown one, the type as words.
     package func title(of type: String) -> String { titles[type] ?? Self.words(of: type) }
 
-    /// A key as words: `pit_stops` is `Pit stops`.
+    /// Converts a key to words: `pit_stops` becomes `Pit stops`.
     private static func words(of key: String) -> String {
         let words = key.replacing("_", with: " ")
         return words.prefix(1).uppercased() + words.dropFirst()

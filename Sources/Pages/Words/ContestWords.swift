@@ -1,12 +1,12 @@
 package import GotchuCore
 
-/// The words of contests in one language. A missing one does not compile.
+/// The texts of contests in one language. A missing text does not compile.
 package struct ContestWords: Sendable {
     let money: MoneyDress
 
-    // Actions: labels, with the questions to be answered before.
+    // Actions: labels, and questions for confirmation.
     package let join: String
-    /// With the fee in the place of `{}`.
+    /// With the fee for `{}`.
     package let joinFor: String
     package let confirmJoin: String
     package let leave: String
@@ -47,7 +47,7 @@ package struct ContestWords: Sendable {
 
     // The history of a result.
     package let history: String
-    /// With the revision.
+    /// With the number of the revision.
     package let declared: String
     /// With the organiser's reason.
     package let disputedFor: String
@@ -58,7 +58,7 @@ package struct ContestWords: Sendable {
 
     // States.
     package let free: String
-    /// With the entries and the places.
+    /// With the number of entries and the number of places.
     package let entries: String
     package let draft: String
     package let closed: String
@@ -68,6 +68,6 @@ package struct ContestWords: Sendable {
     package let over: String
     package let stopped: String
 
-    /// An amount as people of the language write it.
+    /// Formats an amount as is usual in the language.
     package func text(_ amount: Money) -> String { money.text(amount) }
 }

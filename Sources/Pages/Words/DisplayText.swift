@@ -1,7 +1,7 @@
 package import GotchuCore
 
-/// The words of the customer's display for one view, in the shop's language, with the headline of a
-/// second one.
+/// The texts of the customer's display for one view, in the shop's language, with the headline in
+/// a second one.
 package struct DisplayText: Equatable, Sendable {
     package let language: Language
     package let isRightToLeft: Bool
@@ -17,7 +17,7 @@ package struct DisplayText: Equatable, Sendable {
     package let code: String
     package let scan: String
 
-    /// - Parameter languages: One or two.
+    /// - Parameter languages: One or two languages; the first is the shop's.
     package init(_ view: DisplayView, in languages: [Language]) {
         let language = languages.first ?? .english
         let words = language.words
@@ -32,7 +32,7 @@ package struct DisplayText: Equatable, Sendable {
             return "\(words.tip) \(words.money.text(tip))"
         }
         headline = copy.headline
-        // The warning has their place: there is room for three lines.
+        // The warning takes the place of both lines: there is room for three in all.
         let shares = view.shares.map(words.text)
         line = view.isServerSilent ? nil : view.isOffAir ? words.offAir : shares ?? copy.line
         second =

@@ -1,6 +1,6 @@
-/// The words around the server's pages, in one language: navigation, login, problems, dates.
+/// The texts around the server's pages in one language: navigation, login, problems, dates.
 package struct FrameWords: Sendable {
-    /// The name of the navigation.
+    /// The name of the navigation, for screen readers.
     package let pages: String
     package let skip: String
     package let logOut: String
@@ -10,24 +10,24 @@ package struct FrameWords: Sendable {
     package let devices: String
     package let webhooks: String
     package let wallet: String
-    /// A webhook that needs somebody.
+    /// Shown for a webhook that needs attention.
     package let failed: String
-    /// With the time of what is shown.
+    /// With the time of the data shown.
     package let stale: String
 
     // Problems.
     package let nothingHere: String
     package let notNow: String
     package let notPossible: String
-    /// With the seconds.
+    /// With the number of seconds.
     package let triesAgain: String
     package let code: String
-    /// Before a call's id.
+    /// Shown before a request's id.
     package let request: String
     package let toStart: String
     package let toContest: String
     package let toRequest: String
-    /// Sends a press once more.
+    /// The button that submits a form again.
     package let findOut: String
     package let sameAgain: String
 
@@ -42,9 +42,9 @@ package struct FrameWords: Sendable {
 
     // Dates.
     package let today: String
-    /// With the weekday, the day and the month.
+    /// With the weekday, the day and the month, in that order.
     package let date: String
-    /// From Monday.
+    /// The weekdays, starting with Monday.
     package let weekdays: [String]
     package let months: [String]
 }

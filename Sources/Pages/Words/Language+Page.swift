@@ -1,7 +1,7 @@
 package import GotchuCore
 
 extension Language {
-    /// The words of the customer's display.
+    /// The texts of the customer's display.
     var words: Words { pick(.english, .german, .arabic) }
     package var frame: FrameWords { pick(.english, .german, .arabic) }
     package var pay: PayWords { pick(.english, .german, .arabic) }
@@ -11,16 +11,16 @@ extension Language {
 
     package var isRightToLeft: Bool { words.isRightToLeft }
 
-    /// An amount as people of the language write it. Signs stay where they are: in a text from
-    /// right to left it is isolated (Unicode Standard Annex 9, 2.4).
+    /// Formats an amount as is usual in the language. In right-to-left text it is isolated, so that
+    /// signs keep their place (Unicode Standard Annex 9, 2.4).
     ///
-    /// - Parameter isAdded: True to say that it was added.
+    /// - Parameter isAdded: True to show a plus sign.
     package func text(_ money: Money, isAdded: Bool = false) -> String {
         let text = (isAdded ? "+" : "") + words.money.text(money)
         return isRightToLeft ? "\u{2066}\(text)\u{2069}" : text
     }
 
-    /// Returns the table of the language.
+    /// Returns the texts of the language.
     private func pick<Table>(
         _ english: @autoclosure () -> Table,
         _ german: @autoclosure () -> Table,
@@ -35,7 +35,7 @@ extension Language {
 }
 
 extension String {
-    /// The text with its blanks, `{}`, filled in their order.
+    /// Returns the text with each `{}` replaced by the next argument.
     package func filled(_ blanks: String...) -> String {
         var parts = split(separator: "{}", omittingEmptySubsequences: false)
         var filled = String(parts.removeFirst())

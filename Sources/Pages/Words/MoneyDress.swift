@@ -1,13 +1,13 @@
 import GotchuCore
 
-/// The way in which a language writes amounts. Digits are Latin everywhere: those of the phone, the
-/// till and the paper.
+/// The format of amounts in a language. Digits are always Latin, as on the phone, the till and the
+/// paper.
 struct MoneyDress: Equatable, Sendable {
     let decimal: Character
     let group: Character
     let isSignFirst: Bool
 
-    /// An amount such as `$1,280.00`, `1.280,00 €` or `CHF 5.00`; nothing in it breaks a line.
+    /// Formats an amount, such as `$1,280.00`, `1.280,00 €` or `CHF 5.00`, without line breaks.
     func text(_ money: Money) -> String {
         let digits = money.currency.minorUnitDigits
         var text = String(money.minorUnits.magnitude)
@@ -18,7 +18,7 @@ struct MoneyDress: Equatable, Sendable {
             whole.insert(group, at: whole.index(whole.startIndex, offsetBy: place))
         }
         let minus = money.minorUnits < 0 ? "\u{2212}" : ""
-        // A code has a space behind it already.
+        // A sign that is a currency code ends with a space.
         let sign = money.currency.sign.replacing(" ", with: "")
         let isCode = sign != money.currency.sign
         return isSignFirst

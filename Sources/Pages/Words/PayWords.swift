@@ -1,15 +1,15 @@
-/// The words of a payer's pages of one request, in one language.
+/// The texts of the payer's pages of one request, in one language.
 package struct PayWords: Sendable {
     // The request.
     /// The title of a request that can be paid.
     package let pay: String
     package let payAmount: String
     package let payWithTip: String
-    /// The field for it.
+    /// The label of the tip field.
     package let tip: String
-    /// An amount and its tip.
+    /// With the amount and the tip.
     package let tipSum: String
-    /// With the four digits.
+    /// With the four digits of the till.
     package let compare: String
     package let lastMinute: String
     package let minutes: String
@@ -27,9 +27,9 @@ package struct PayWords: Sendable {
     /// With the currency's code.
     package let noWallet: String
     package let notEnough: String
-    /// With the balance and the rest.
+    /// With the balance and the missing amount.
     package let missing: String
-    /// The same of a time that is past.
+    /// The same for an attempt in the past.
     package let missingThen: String
     package let alreadyPaid: String
     package let otherPaid: String
@@ -68,7 +68,7 @@ package struct PayWords: Sendable {
     package let noSuchWallet: String
     package let tooMuch: String
     package let gone: String
-    /// At the desk of a contest.
+    /// Shown for the desk of a contest.
     package let notEntered: String
     package let youAreIn: String
     package let haveEntered: String

@@ -1,4 +1,4 @@
-/// The words of a wallet's page, and of those by which money comes in, in one language.
+/// The texts of a wallet's page and of deposits, in one language.
 package struct WalletWords: Sendable {
     // The wallet.
     package let currency: String
@@ -24,8 +24,8 @@ package struct WalletWords: Sendable {
     package let amountInDollars: String
     package let development: String
     package let byCard: String
-    /// With the least and the most at a time, the times an hour, the open ones, and the most that
-    /// the wallet may hold.
+    /// With the minimum and maximum amount of a deposit, the deposits per hour, the open deposits,
+    /// and the maximum balance.
     package let limits: String
     package let deposits: String
     package let state: String
@@ -50,7 +50,7 @@ package struct WalletWords: Sendable {
     package let leftText: String
     package let goOnHere: String
 
-    // What a press has left to say.
+    // Notices after a form.
     package let moneyAdded: String
     package let malformedDeposit: String
     package let depositLimit: String

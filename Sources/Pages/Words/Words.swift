@@ -2,7 +2,7 @@ import GotchuCore
 
 /// A headline and the line below it.
 struct Copy: Equatable, Sendable {
-    /// The most characters of each, for they are read from afar.
+    /// The maximum number of characters, because the display is read from a distance.
     static let headlineLimit = 32
     static let lineLimit = 64
 
@@ -15,7 +15,7 @@ struct Copy: Equatable, Sendable {
     }
 }
 
-/// The words of the customer's display in one language. A missing one does not compile.
+/// The texts of the customer's display in one language. A missing text does not compile.
 struct Words: Sendable {
     let isRightToLeft: Bool
     let money: MoneyDress
@@ -34,22 +34,22 @@ struct Words: Sendable {
     let unavailable: Copy
     let offline: Copy
 
-    /// Behind the time that is left.
+    /// Shown after the time that is left.
     let left: String
-    /// Behind the last digits of the EID.
+    /// Shown after the last digits of the EID.
     let code: String
-    /// Below the code of a pay link.
+    /// Shown below the code of a pay link.
     let scan: String
-    /// Instead of the line, while the request is not on the air.
+    /// Shown instead of the line while the request is not advertised.
     let offAir: String
-    /// The note while the payment server does not answer.
+    /// The note shown while the payment server does not answer.
     let silent: String
-    /// Before a tip.
+    /// Shown before a tip.
     let tip: String
-    /// The shares of a bill that are paid: `{paid}` of `{count}`.
+    /// The number of paid shares of a bill: `{paid}` of `{count}`.
     let shares: String
 
-    /// The places of a contest that are left: `{left}`.
+    /// The number of free places in a contest: `{left}`.
     let places: String
 
     func text(_ shown: DisplayRequest.Shares) -> String {

@@ -1,44 +1,44 @@
 package import GotchuCore
 package import Ledger
 
-/// A payee's request that several payers pay, each a place of it. The wire shows it as a session;
-/// a payer's part is a session of its own, the share.
+/// A payee's request that several payers pay, each by one place. The API shows it as a session; a
+/// payer's part is a session of its own, the share.
 package struct Group: Equatable, Sendable {
-    /// The stored name of its kind of record.
+    /// The stored name of its record kind.
     package static let kind = "group"
     package let id: SessionID
     /// The stored name of its purpose.
     package let purpose: String
     package let payee: UserID
     package var eid: EID
-    /// The sum of all shares; of a sale the price of one place.
+    /// The sum of all shares; for a sale the price of one place.
     package let amount: Money
     package let memo: String?
     /// The payee's own reference.
     package let reference: String?
     package let createdAt: Timestamp
     package let expiresAt: Timestamp
-    /// A Boolean that is true if the money rests in the group's pot until the last share is paid.
+    /// A Boolean that is true if the money stays in the group's pot until the last share is paid.
     package let isAllOrNothing: Bool
     /// The amount of each place in minor units; places are numbered from 1.
     package let shares: [Int64]
-    /// The house's part of each share in basis points, fixed when it was made; `nil` for none.
+    /// The house's take of each share in basis points, fixed at creation; `nil` for none.
     var takeBasisPoints: Int64?
-    /// The places that it sells; `nil` if its shares are all that there is to pay.
+    /// The places that it sells; `nil` if it sells none and only its shares are to be paid.
     package var sale: Sale?
     package var state: State = .open
-    /// The version: 1 when made; grows by one with each change.
+    /// The version: 1 when created; grows by one with each change.
     package var version: Int64 = 1
     /// The number of changes of its EID.
     var rotations: Int64 = 0
-    /// The places that are held or paid, in their order.
+    /// The places that are held or paid, in order.
     package var claims: [Claim] = []
     /// The number of shares made so far.
     var shareCount: Int64 = 0
-    /// The numbers of holds that lapsed or were given back, by their payers.
+    /// The number of holds that expired or were released, by payer.
     var lapses: [UserID: Int64] = [:]
 
-    /// The states, each with what only that one has.
+    /// The states, each with the data that only it has.
     package enum State: Equatable, Sendable {
         case open
         case paid(at: Timestamp)
@@ -70,12 +70,12 @@ package struct Group: Equatable, Sendable {
         shares.indices.contains(Int(clamping: place) - 1) ? shares[Int(place) - 1] : nil
     }
 
-    /// The house's part of a place in minor units; `nil` for none.
+    /// Returns the house's take of a place in minor units; `nil` for none.
     func take(of place: Int64) -> Int64? {
         Take.part(of: amount(of: place) ?? 0, basisPoints: takeBasisPoints ?? 0)
     }
 
-    /// The lines of the pot's end that pays the payee: what the shares are less the house's parts.
+    /// The entries that pay the pot out to the payee: the shares minus the house's takes.
     var releaseLines: [(account: Account.Key, amount: Int64)] {
         let total = paidAmount
         let take = paidClaims.compactMap { self.take(of: $0.place) }.reduce(0, +)
@@ -86,22 +86,22 @@ package struct Group: Equatable, Sendable {
         return lines.filter { $0.1 != 0 }
     }
 
-    /// The account of the house's parts of what the payee is paid.
+    /// The account of the house's takes on payments to the payee.
     var takeAccount: Account.Key { Account.Key(.houseOf(.take, payee), amount.currency) }
 
-    /// The places that nobody has paid, in their order.
+    /// The places that are not paid, in order.
     var unpaidPlaces: [Int64] {
         let paid = Set(paidClaims.map(\.place))
         return shares.indices.map { Int64($0 + 1) }.filter { !paid.contains($0) }
     }
 
-    /// The places that nobody holds or has paid, in their order.
+    /// The places that are neither held nor paid, in order.
     package var freePlaces: [Int64] {
         let claimed = Set(claims.map(\.place))
         return unpaidPlaces.filter { !claimed.contains($0) }
     }
 
-    /// The sum of the shares that were paid, in minor units.
+    /// The sum of the paid shares, in minor units.
     package var paidAmount: Int64 {
         if let sale { return sale.sold * amount.minorUnits }
         return paidClaims.map { amount(of: $0.place) ?? 0 }.reduce(0, +)
@@ -110,7 +110,7 @@ package struct Group: Equatable, Sendable {
     /// The money in its pot, in minor units.
     var pooled: Int64 { isAllOrNothing && !isFinal ? paidAmount : 0 }
 
-    /// The refusal for any further payment at `time`, once the group is over.
+    /// Returns the refusal for any further payment at `time`, once the group has ended.
     func finalReason(at time: Timestamp) -> Refusal.Reason? {
         switch state {
         case .open: time >= expiresAt ? .sessionExpired : nil
@@ -120,15 +120,15 @@ package struct Group: Equatable, Sendable {
         }
     }
 
-    /// A Boolean that is true if time has changed it by `time`, or must end it.
+    /// Returns true if time has changed it by `time`, or must end it.
     func isChanged(by time: Timestamp) -> Bool {
         asOf(time) != self || !isFinal && time >= expiresAt
     }
 
     // MARK: Its changes
 
-    /// Returns the group as it is at `time`: without holds that have lapsed; expired, unless money
-    /// is in its pot, which a command must give back first. Time changes a group here alone.
+    /// Returns the group as of `time`: without expired holds; expired, unless its pot has money,
+    /// which a command must return first. Time changes a group only here.
     func asOf(_ time: Timestamp) -> Group {
         guard !isFinal else { return self }
         var next = self
@@ -138,7 +138,7 @@ package struct Group: Equatable, Sendable {
         return next
     }
 
-    /// Returns the next version with a place held or paid, and paid itself with the last one. A
+    /// Returns the next version with a place held or paid; the group is paid with its last place. A
     /// sale's place is free again once it is paid.
     func claimed(_ claim: Claim, at time: Timestamp) -> Group {
         var next = self
@@ -154,7 +154,7 @@ package struct Group: Equatable, Sendable {
         return next
     }
 
-    /// Returns the next version with a place that nobody holds any more.
+    /// Returns the next version, with a hold released.
     func released(_ claim: Claim) -> Group {
         var next = self
         next.version += 1
@@ -162,7 +162,7 @@ package struct Group: Equatable, Sendable {
         return next
     }
 
-    /// Returns the next version, in a final state: nobody holds a place of it any more.
+    /// Returns the next version, in a final state and without holds.
     func ended(as state: State) -> Group {
         var next = self
         next.version += 1
@@ -171,7 +171,7 @@ package struct Group: Equatable, Sendable {
         return next
     }
 
-    /// Returns the next version, under another EID.
+    /// Returns the next version, with another EID.
     func rotated(to eid: EID) -> Group {
         var next = self
         next.version += 1
@@ -184,19 +184,19 @@ package struct Group: Equatable, Sendable {
 extension Group {
     var recordID: RecordID { RecordID(id) }
 
-    /// The pot in which its money rests.
+    /// The pot that contains its money.
     var pot: Account.Key { Account.Key(.pot(recordID), amount.currency) }
 
-    /// The id of the share of a number.
+    /// Returns the id of a share by its number.
     func shareID(_ number: Int64) -> SessionID { id.share(number) }
 
-    /// The share that its id means to a payer: the one held, else the last one paid.
+    /// Returns the share that its id refers to for a payer: the held one, else the last paid one.
     func subject(for payer: UserID) -> SessionID? {
         let own = claims.filter { $0.payer == payer }
         return (own.first { !$0.isPaid } ?? own.last).map { shareID($0.share) }
     }
 
-    /// A Boolean that is true if its pot has given back what was paid.
+    /// A Boolean that is true if its pot has returned the payments.
     private var isReturned: Bool { isAllOrNothing && (state == .expired || state == .cancelled) }
 
     private var figures: Session.Figures {
@@ -237,8 +237,8 @@ extension Group {
         )
     }
 
-    /// The group as a payer sees it who heard its EID: the amount is that of the next share, and it
-    /// is locked while all others are held or paid.
+    /// Returns the group as seen by a payer who received its EID: the amount is that of the next
+    /// share, and it is locked while all others are held or paid.
     func offer(at time: Timestamp) -> Session {
         var offer = face
         guard !isFinal else { return offer }
@@ -254,7 +254,7 @@ extension Group {
 }
 
 extension Session {
-    /// The part that a session has in a payment.
+    /// The role of a session in a payment.
     package enum Role: Equatable, Sendable {
         /// One payer pays it.
         case sole
@@ -268,13 +268,13 @@ extension Session {
     package struct Share: Equatable, Sendable {
         package let group: SessionID
         package let place: Int64
-        /// The transfer that has put its money into a pot, once it did.
+        /// The transfer that put its money into a pot, if there was one.
         package var stake: Transfer.Key?
-        /// A Boolean that is true if the pot has given it back.
+        /// A Boolean that is true if the pot has returned the money.
         var isReturned = false
     }
 
-    /// The places of a group, as it shows them.
+    /// The counts and sums of a group that its session shows.
     package struct Figures: Equatable, Sendable {
         /// The name of its purpose.
         package let purpose: String
@@ -284,13 +284,13 @@ extension Session {
         package let held: Int64
         /// The sum of the paid shares, in minor units.
         package let paidAmount: Int64
-        /// The ids of the paid shares, in the order of their places; none of a sale.
+        /// The ids of the paid shares, in the order of their places; empty for a sale.
         package let paidShares: [SessionID]
         /// The record whose places are sold, if any are.
         package let sale: RecordID?
     }
 
-    /// The group's figures, if it shows one.
+    /// The group's figures, if the session shows a group.
     package var figures: Figures? { if case .group(let figures) = role { figures } else { nil } }
 
     /// Its place in a group, if it is a share.
@@ -298,10 +298,10 @@ extension Session {
 }
 
 extension SessionID {
-    /// The beginning of every group's id, and of its shares'.
+    /// The prefix of the ids of groups and of their shares.
     private static let groupPrefix = "g-"
 
-    /// A new id of a group.
+    /// Creates an id for a group.
     package static func makeGroup(at time: Timestamp = .now) -> SessionID {
         guard let id = SessionID(rawValue: groupPrefix + make(at: time).rawValue) else {
             preconditionFailure("a group's id is a session's")
@@ -315,7 +315,7 @@ extension SessionID {
     /// A Boolean that is true for a group itself.
     package var isGroup: Bool { group == self }
 
-    /// The group, if it names one or a share of one: `g-`, a UUID, and of a share its number.
+    /// The group, if it is the id of one or of a share: `g-`, a UUID and, for a share, its number.
     package var group: SessionID? {
         guard isOfGroup else { return nil }
         let parts = rawValue.split(separator: "-", omittingEmptySubsequences: false)
@@ -323,7 +323,7 @@ extension SessionID {
         return SessionID(rawValue: parts.dropLast().joined(separator: "-"))
     }
 
-    /// The number of the share, if it names one.
+    /// The number of the share, if the id is that of a share.
     var shareNumber: Int64? {
         guard let group, group != self else { return nil }
         return Int64(rawValue.dropFirst(group.rawValue.count + 1))

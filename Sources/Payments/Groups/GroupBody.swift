@@ -2,8 +2,7 @@ package import GotchuCore
 package import Ledger
 
 extension Group {
-    /// The particulars for which the record has no column, as canonical JSON. Times are in
-    /// milliseconds.
+    /// The data for which the record has no column, as canonical JSON. Times are in milliseconds.
     package struct Body: Codable, Equatable, Sendable {
         package let purpose: String
         package let amount: Int64
@@ -61,13 +60,13 @@ extension Group {
             lapses = counts.isEmpty ? nil : Dictionary(uniqueKeysWithValues: counts)
         }
 
-        /// The number of the shares whose money a group that has ended brought, and their sum in
-        /// minor units: nothing if all or nothing was to be paid, and something was missing.
+        /// The number of shares whose money the payee of an ended group received, and their sum in
+        /// minor units: zero if all or nothing was to be paid and a share was missing.
         package var received: (count: Int, amount: Int64) {
             isAllOrNothing && paidAt == nil ? (0, 0) : paid
         }
 
-        /// The number of the shares that were paid, and their sum in minor units.
+        /// The number of paid shares, and their sum in minor units.
         fileprivate var paid: (count: Int, amount: Int64) {
             if let sale { return (Int(sale.sold), sale.sold * amount) }
             let paid = claims.filter { $0.until == nil }
@@ -119,8 +118,8 @@ extension Group {
         )
     }
 
-    /// Returns false for amounts, places and times that no group can have: the database stores any
-    /// text.
+    /// Returns false for amounts, places and times that no group can have: the database can contain
+    /// any text.
     private static func canBe(_ body: Body, of record: Record) -> Bool {
         let places = body.claims.map(\.place)
         if let sale = body.sale {

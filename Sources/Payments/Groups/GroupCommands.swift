@@ -16,17 +16,17 @@ package struct CreateGroup: LedgerCommand {
     package let memo: String?
     package let reference: String?
     package let lifetime: Duration
-    /// The time at which it ends at the latest, if something else ends then.
+    /// The latest time at which it ends, if something else ends then.
     package let endsBy: Timestamp?
     /// The proposed EIDs; the first free one is used.
     package let eids: [EID]
-    /// The number of sessions and groups of the payee that may be open, this one included.
+    /// The most sessions and groups of the payee that may be open, this one included.
     package let liveLimit: Int
-    /// The house's part of each share, in basis points, unless the payee has one of their own.
+    /// The house's take of each share in basis points, unless the payee has a rate of their own.
     package let usualTake: Int64
 
-    /// - Precondition: The shares' sum, or the price of a sale's place, is an amount that a session
-    ///   may request.
+    /// - Precondition: The sum of the shares, or the price of a sale's place, is an amount that a
+    ///   session may request.
     package init(
         id: SessionID = .makeGroup(),
         purpose: String,
@@ -106,8 +106,7 @@ package struct CreateGroup: LedgerCommand {
     }
 }
 
-/// Records what time has changed of a group: holds that have lapsed, and its end, with which a pot
-/// is given back.
+/// Records changes of a group by time: expired holds, and its end, at which its pot is returned.
 package struct SettleGroup: LedgerCommand {
     package static let name = "settle-group"
     package static let kind = RecordKind(Group.kind) { SettleGroup(record: $0) }
@@ -139,7 +138,7 @@ package struct SettleGroup: LedgerCommand {
     }
 }
 
-/// The end of a group that was not paid: what is in its pot goes back, in the same commit.
+/// Ends a group that was not paid, and returns the money in its pot in the same commit.
 struct GroupEnd {
     private let group: Group
     private let state: Group.State
@@ -149,7 +148,7 @@ struct GroupEnd {
         self.state = state
     }
 
-    /// Adds the rows of a pot's end: the paid shares and their payers.
+    /// Adds the rows that the end of a pot changes: the paid shares and their payers.
     static func touch(_ footprint: inout Footprint, _ record: RecordID, knowing rows: Snapshot?) {
         guard let rows else { return footprint.asksAgain = true }
         guard let group = rows.records[record].flatMap({ try? Group($0) }), group.pooled > 0 else {
@@ -190,7 +189,7 @@ struct GroupEnd {
 }
 
 extension Books {
-    /// Returns a group as it is at `time`.
+    /// Returns a group as of `time`.
     ///
     /// - Throws: `unreadable`, and `unknownSession`.
     func group(_ id: SessionID, at time: Timestamp) throws(Refusal) -> Group {
@@ -200,7 +199,7 @@ extension Books {
         do { return try Group(record).asOf(time) } catch { throw Refusal(.unreadable) }
     }
 
-    /// Cancels a group whose pot is empty, whoever holds a place of it: what it sells is over.
+    /// Cancels a group with an empty pot, even if places are held: its sale is over.
     package mutating func close(_ id: SessionID, at time: Timestamp) {
         guard let group = try? group(id, at: time), !group.isFinal else { return }
         precondition(group.pooled == 0, "a pot is given back by the command that ends its group")

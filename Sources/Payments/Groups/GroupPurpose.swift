@@ -1,16 +1,16 @@
 package import GotchuCore
 package import Ledger
 
-/// The reason for which several people pay one request: who gets a place, and what paying it buys.
+/// The purpose of a group: it decides who gets a place, and what paying for it buys.
 ///
-/// The group, its shares, their holds and their ends are the same for all purposes.
+/// Groups, shares, holds and their ends work the same for all purposes.
 package protocol GroupPurpose: Sendable {
-    /// The stored name, and the `kind` of the session that the wire shows.
+    /// The stored name, and the `kind` of the session in the API.
     static var name: String { get }
 
-    /// Adds the rows that it needs beside those of the group, the share and their parties.
+    /// Adds the rows that it needs, apart from those of the group, the share and their parties.
     ///
-    /// - Parameter isPaying: False for a lock or its end, which move no money.
+    /// - Parameter isPaying: False for locking and unlocking, which move no money.
     func touch(
         _ footprint: inout Footprint,
         for group: Group,
@@ -19,16 +19,16 @@ package protocol GroupPurpose: Sendable {
         isPaying: Bool
     )
 
-    /// Returns the reason why a cancelled group sells no more, if what it sells is the cause.
+    /// Returns the reason why a cancelled group sells nothing more, if what it sells causes that.
     func closedReason(
         of group: Group,
         on books: Books,
         at time: Timestamp
     ) throws(Refusal) -> Refusal.Reason?
 
-    /// Chooses the place that a payer gets. Changes nothing.
+    /// Chooses a place for a payer. Changes nothing.
     ///
-    /// - Throws: The reason why the payer gets none.
+    /// - Throws: The reason why the payer gets no place.
     func choose(
         for wish: PlaceWish,
         in group: Group,
@@ -36,7 +36,7 @@ package protocol GroupPurpose: Sendable {
         at time: Timestamp
     ) throws(Refusal) -> Int64
 
-    /// Writes, where more than the group must know of it, that a payer's share holds a place.
+    /// Records outside the group, if the purpose needs that, that a payer's share holds a place.
     /// Throws before its first change.
     func hold(
         _ share: SessionID,
@@ -47,7 +47,7 @@ package protocol GroupPurpose: Sendable {
         at time: Timestamp
     ) throws(Refusal)
 
-    /// Writes that a share's payer has given its place back. Throws before its first change.
+    /// Records that a share's payer has released its place. Throws before its first change.
     func release(
         _ share: SessionID,
         of group: Group,
@@ -55,11 +55,11 @@ package protocol GroupPurpose: Sendable {
         at time: Timestamp
     ) throws(Refusal)
 
-    /// Moves the money of a share that is held, and writes what it buys; the caller writes the
-    /// group and the share. Throws before its first change.
+    /// Moves the money of a held share, and records what it buys; the caller writes the group and
+    /// the share. Throws before its first change.
     ///
-    /// - Parameter paid: The group with the share paid.
-    /// - Returns: The transfer that took the money from the payer.
+    /// - Parameter paid: The group as it is after the payment.
+    /// - Returns: The transfer that debits the payer.
     func pay(
         _ share: Session,
         by payer: UserID,
@@ -93,18 +93,18 @@ extension GroupPurpose {
     ) throws(Refusal) {}
 }
 
-/// The wish of a payer who claims a place.
+/// The request of a payer for a place.
 package struct PlaceWish: Equatable, Sendable {
     package let payer: UserID
-    /// The place, if a certain one is wanted.
+    /// The requested place; `nil` for any.
     package let place: Int64?
     /// The amount that the payer saw, in minor units, if the client sent it.
     package let expectedAmount: Int64?
 }
 
-/// The purposes that a server knows, by their names.
+/// The purposes that a server supports, by name.
 package struct GroupPurposes: Sendable {
-    /// Splits alone.
+    /// Only splits.
     package static let splits = GroupPurposes([Split()])
 
     private let byName: [String: any GroupPurpose]
@@ -113,7 +113,7 @@ package struct GroupPurposes: Sendable {
         byName = Dictionary(uniqueKeysWithValues: purposes.map { (type(of: $0).name, $0) })
     }
 
-    /// - Throws: `unreadable` for the group of a newer server.
+    /// - Throws: `unreadable` for a group created by a newer server.
     func purpose(of group: Group) throws(Refusal) -> any GroupPurpose {
         guard let purpose = byName[group.purpose] else { throw Refusal(.unreadable) }
         return purpose

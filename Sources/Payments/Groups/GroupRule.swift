@@ -119,7 +119,7 @@ extension Group {
         return transfer.kind == kind.name
     }
 
-    /// Returns true if a stake is what its payer's key was answered with; an end has no answer.
+    /// Returns true if a stake matches the stored answer to its payer; an end has no answer.
     private func isAnswered(_ transfer: Transfer, _ file: RecordFile) -> Bool {
         guard transfer.key.step != Split.end else { return true }
         guard let answer = file.answer(to: transfer), answer.key.command == Pay.name,

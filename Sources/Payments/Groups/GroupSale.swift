@@ -2,12 +2,12 @@ internal import GotchuCore
 package import Ledger
 
 extension Group {
-    /// The places of another record that a group sells, one to each payer. It sells until its time
-    /// is up: a place of the group is free again as soon as it is paid.
+    /// The places of another record that a group sells, one to each payer. It sells until it
+    /// expires: a place of the group is free again as soon as it is paid.
     package struct Sale: Codable, Equatable, Sendable {
-        /// The record whose places are sold.
+        /// The record whose places are for sale.
         package let record: RecordID
-        /// The name of that record, for people.
+        /// The title of that record, for people.
         package let title: String
         /// The number of that record's places.
         package let places: Int64
@@ -22,15 +22,15 @@ extension Group {
         }
     }
 
-    /// The number of shares that payers' locks may make, lapsed ones included.
+    /// The most shares that payers' locks may create, expired ones included.
     var shareLimit: Int64 { sale == nil ? 1_000 : 20_000 }
 
-    /// The number of holds that one payer may let lapse: a stranger could use up all shares.
+    /// The most holds that one payer may let expire: otherwise a stranger could use up all shares.
     static let lapseLimit: Int64 = 20
-    /// The payers whose lapsed holds are counted.
+    /// The number of payers whose expired holds are counted.
     static let lapsePayerLimit = 200
 
-    /// Ends a hold without a payment. The payers who do that most often are remembered.
+    /// Ends a hold without a payment. Counts are kept for the payers with the most ended holds.
     mutating func drop(_ claim: Claim) {
         claims.removeAll { $0 == claim }
         lapses[claim.payer, default: 0] += 1
@@ -40,8 +40,8 @@ extension Group {
         if let least { lapses[least.key] = nil }
     }
 
-    /// The unique name of the first place that a payer has bought of a sale. It stands for the
-    /// share: old clients know the group alone.
+    /// Returns the unique name of the first place that a payer has bought in a sale. It refers to
+    /// the share: old clients know only the group.
     static func saleName(_ group: SessionID, _ payer: UserID) -> String { "\(group)/by/\(payer)" }
 }
 

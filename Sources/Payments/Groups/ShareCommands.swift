@@ -1,16 +1,16 @@
 internal import GotchuCore
 internal import Ledger
 
-/// A payer's share of a group: what locking, unlocking and paying a session mean for one.
+/// A payer's share of a group: locking, unlocking and paying a session, applied to a group.
 ///
-/// A share is named by the group's id or its own: old clients know the group's alone.
+/// The client sends the group's id or the share's own: old clients know only the group's.
 struct ShareClaim {
     let named: SessionID
     let group: SessionID
     let payer: UserID
     let purposes: GroupPurposes
 
-    /// - Returns: `nil` for a session that one payer pays.
+    /// - Returns: `nil` for a session with a single payer.
     init?(_ session: SessionID, by payer: UserID, _ purposes: GroupPurposes) {
         guard let group = session.group else { return nil }
         named = session
@@ -19,7 +19,7 @@ struct ShareClaim {
         self.purposes = purposes
     }
 
-    /// Adds the group, then the payer's share of it; to pay it, also what its purpose needs.
+    /// Adds the group, then the payer's share of it and, for a payment, the rows of its purpose.
     func touch(
         _ footprint: inout Footprint,
         knowing rows: Snapshot?,
@@ -41,14 +41,14 @@ struct ShareClaim {
             .touch(&footprint, for: group, by: payer, knowing: rows, isPaying: isPaying)
     }
 
-    /// The payer's hold, of the named share if one is named.
+    /// Returns the payer's hold; if the client named a share, only the hold of that share.
     private func claim(in group: Group) -> Group.Claim? {
         group.heldClaims.first { claim in
             claim.payer == payer && (named.shareNumber.map { $0 == claim.share } ?? true)
         }
     }
 
-    /// Returns the payer's live share; a new one, if the payer has none.
+    /// Returns the payer's live share; creates one if there is none.
     func lock(
         place: Int64?,
         expectedAmount: Int64?,
@@ -60,7 +60,7 @@ struct ShareClaim {
         guard group.payee != payer else { throw Refusal(.ownSession) }
         try requireOpen(group, books, time)
         if let claim = claim(in: group) {
-            // A resend does not renew the lease, or one payer could hold a place for ever.
+            // A repeated request does not renew the lease, or one payer could hold a place forever.
             guard place.map({ $0 == claim.place }) ?? true else { throw Refusal(.shareTaken) }
             guard expectedAmount.map({ $0 == group.amount(of: claim.place) }) ?? true else {
                 throw Refusal(.amountChanged)
@@ -154,7 +154,7 @@ struct ShareClaim {
         return (paidShare, transfer)
     }
 
-    /// Throws once the group is over.
+    /// Throws if the group has ended.
     private func requireOpen(
         _ group: Group,
         _ books: Books,
@@ -166,7 +166,7 @@ struct ShareClaim {
         throw Refusal(try purpose.closedReason(of: group, on: books, at: time) ?? reason)
     }
 
-    /// The reason why the payer holds no place, or not the named share.
+    /// Returns the reason why the payer does not hold a place, or not that of the named share.
     private func reason(
         in group: Group,
         _ books: Books,

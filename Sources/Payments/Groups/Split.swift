@@ -2,7 +2,7 @@ package import GotchuCore
 package import Ledger
 
 extension TransferKind {
-    /// The kind of money that is put into a pot.
+    /// The kind of transfer that puts money into a pot.
     package static let stake = TransferKind(
         "STAKE",
         from: [.user],
@@ -13,7 +13,7 @@ extension TransferKind {
         isAnswered: nil
     )
 
-    /// The kind of a pot's end: its money goes to those who have earned it.
+    /// The kind of transfer that ends a pot by paying out its money to those who earned it.
     package static let release = TransferKind(
         "RELEASE",
         from: [.pot],
@@ -25,7 +25,7 @@ extension TransferKind {
         isAnswered: false
     )
 
-    /// The kind of money that a pot gives back to those who put it in.
+    /// The kind of transfer by which a pot returns money to its payers.
     package static let returned = TransferKind(
         "RETURN",
         from: [.pot],
@@ -39,20 +39,20 @@ extension TransferKind {
     )
 }
 
-/// A bill that several people share. Plain, a share is the payee's at once; all-or-nothing, shares
-/// rest in the pot until the last one is paid.
+/// A bill that several people share. A plain share is credited to the payee at once; an
+/// all-or-nothing share stays in the pot until the last one is paid.
 package struct Split: GroupPurpose {
     package static let name = "split"
-    /// The number of shares of one bill.
+    /// The allowed numbers of shares of one bill.
     package static let allowedShares = 2...50
     /// The allowed lifetimes, in seconds.
     package static let allowedSeconds = 1...3_600
-    /// The step that ends a pot.
+    /// The step of the transfer that ends a pot.
     static let end = "end"
 
     package init() {}
 
-    /// The step by which a place's money comes into the pot.
+    /// Returns the step of the transfer that pays for a place into the pot.
     static func step(of place: Int64) -> String { "in/\(place)" }
 
     package func touch(
@@ -80,7 +80,7 @@ package struct Split: GroupPurpose {
             }
             return place
         }
-        // A second share is paid by those alone who name it: nobody pays twice by accident.
+        // A second share can be paid only by naming it, so that nobody pays twice by accident.
         if group.paidClaims.contains(where: { $0.payer == wish.payer }) {
             throw Refusal(.sessionPaid)
         }
@@ -90,7 +90,7 @@ package struct Split: GroupPurpose {
             let isHeld = unpaid.contains { group.amount(of: $0) == expected }
             throw Refusal(isHeld ? .sessionBusy : .amountChanged)
         }
-        // Nobody is charged another amount than the one shown, whichever share that was.
+        // Nobody is charged an amount other than the one shown, whichever share that was.
         guard Set(unpaid.compactMap(group.amount(of:))).count == 1, let place = free.first else {
             throw Refusal(.sessionBusy)
         }
@@ -116,7 +116,7 @@ package struct Split: GroupPurpose {
                 step: "paid",
                 at: time
             )
-            // The store refuses the name to a second share, as it refuses a step.
+            // The store rejects a second share with this name, as it rejects a duplicate step.
             books.put(Name(details.placeName, target: share.id.rawValue))
             return transfer
         }
@@ -143,6 +143,6 @@ package struct Split: GroupPurpose {
 }
 
 extension Session.Share {
-    /// The name of a place that is paid at once: it stands for the share that has paid it.
+    /// The unique name of a place that is paid at once: it refers to the share that has paid it.
     var placeName: String { "\(group)/\(Split.step(of: place))" }
 }

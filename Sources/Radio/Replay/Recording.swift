@@ -2,17 +2,17 @@ import FoundationEssentials
 import Glibc
 package import GotchuCore
 
-/// A recording as it is on disk: NDJSON, a header and then what was heard.
+/// A recording as stored on disk: NDJSON, a header followed by the events.
 package struct Recording: Sendable {
     package let header: RecordingHeader
     package let lines: [RecordingLine]
 
-    /// The largest file that is read, in bytes; what is recorded stays below.
+    /// The largest file that is read, in bytes; recorded files are smaller.
     static let fileLimit = 64 << 20
 
     /// The reason why a file is not a recording.
     package struct Malformed: Error, Equatable, Sendable {
-        /// From 1; `nil` when the file as a whole is meant.
+        /// The line number, from 1; `nil` if the problem concerns the whole file.
         package let line: Int?
         package let problem: String
     }
@@ -32,7 +32,7 @@ package struct Recording: Sendable {
         try self.init(data)
     }
 
-    /// Reads the text of one. Its times never run backwards.
+    /// Parses the text of a recording. Its times must not decrease.
     package init(_ text: some Collection<UInt8>) throws(Malformed) {
         let decoder = JSONDecoder()
         var header: RecordingHeader?

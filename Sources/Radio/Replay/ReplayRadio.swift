@@ -1,10 +1,10 @@
 package import GotchuCore
 import ServiceLifecycle
 
-/// A radio that hears what another one heard, in the same rhythm, and is not on any air.
+/// A radio that replays a recording at its original pace and sends nothing.
 ///
-/// For a shop's trouble on a desk, and as a test. At the recording's end it hears nothing any more
-/// and says so.
+/// For the analysis of a shop's problem, and for tests. At the end of the recording it reports that
+/// it hears nothing more.
 package final class ReplayRadio: Radio {
     package let name = "replay"
 
@@ -14,10 +14,10 @@ package final class ReplayRadio: Radio {
         self.recording = recording
     }
 
-    /// Changes nothing: a recording goes on, and to hear it costs no other radio anything.
+    /// Does nothing: a recording always plays, and costs no radio anything.
     package func setListening(_ isWanted: Bool) async {}
 
-    /// Always throws: nobody could hear it.
+    /// Always throws: a replay cannot send.
     package func startAdvertising(_ eid: EID) async throws(RadioFailure) {
         throw RadioFailure(.replayOnlyListens)
     }
@@ -30,14 +30,14 @@ package final class ReplayRadio: Radio {
 
     private func play(_ onEvent: RadioListener) async {
         var state = RadioState(adapter: recording.header.adapter ?? name)
-        // Until the recording says otherwise.
+        // Until the recording reports another state.
         (state.isScanning, state.isListeningWanted) = (true, true)
         onEvent(.stateChanged(state))
         let start = MonotonicTime.now
         for line in recording.lines {
             let due = start + line.time
             let now = MonotonicTime.now
-            // The rhythm in which it was heard.
+            // Keep the pace of the recording.
             if due > now { await pause(for: due - now) }
             guard !Task.isCancelled else { return }
             switch line.event {
@@ -59,14 +59,14 @@ package final class ReplayRadio: Radio {
                 guard state.isScanning != isScanning else { break }
                 state.isScanning = isScanning
                 onEvent(.stateChanged(state))
-            // What was lost then is lost.
+            // Losses in a recording cannot be replayed.
             case .lost: break
             }
         }
         state.isScanning = false
         state.problem = RadioFailure(.replayEnded)
         onEvent(.stateChanged(state))
-        // The daemon goes on for as long as somebody looks at it.
+        // The daemon keeps running so that its state can still be read.
         try? await Task.sleep(for: .seconds(365 * 86_400))
     }
 }

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Glibc
 
-/// One radio's place on the simulated air: a Unix datagram socket in the folder that is the air.
+/// A radio's connection to the simulated air: a Unix datagram socket in the air's folder.
 ///
-/// Each process that can write to the folder is on the air, as with the real one. All calls return
-/// at once.
+/// Each process that can write to the folder can send and receive, as over real air. No call
+/// blocks.
 struct AirSocket: ~Copyable {
-    /// The longest datagram that is read; anything longer is cut and then not one of ours.
+    /// The longest datagram that is read; a longer one is truncated, and is not one of ours.
     private static let datagramLimit = 256
     private static let suffix = ".radio"
 
@@ -14,7 +14,7 @@ struct AirSocket: ~Copyable {
     private let folder: String
     private let ownName: String
 
-    /// Joins the air, making its folder if it is not there.
+    /// Joins the air, creating its folder if it does not exist.
     init(folder: String, name: String) throws(RadioFailure) {
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
             throw Self.failure("mkdir", errno)
@@ -31,8 +31,8 @@ struct AirSocket: ~Copyable {
         close(descriptor)
     }
 
-    /// Sends to everyone else who is on the air now; a radio that cannot take it misses it, as in
-    /// life.
+    /// Sends to all other radios on the air; one that cannot receive it now misses it, as with real
+    /// radios.
     func broadcast(_ datagram: [UInt8]) {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
             return
@@ -42,12 +42,12 @@ struct AirSocket: ~Copyable {
             let result = Self.withAddress(path) { address, length in
                 sendto(descriptor, datagram, datagram.count, 0, address, length) < 0 ? errno : 0
             }
-            // A radio that died without leaving.
+            // The socket of a radio that ended without removing it.
             if result == ECONNREFUSED { unlink(path) }
         }
     }
 
-    /// The next datagram that has arrived, or `nil` when there is none.
+    /// Returns the next received datagram; `nil` if there is none.
     func receive() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: Self.datagramLimit)
         let count = recv(descriptor, &buffer, buffer.count, 0)

@@ -1,14 +1,14 @@
 import Glibc
 import GotchuCore
 
-/// The level at which a radio hears another at a distance: free space with noise from a seed.
+/// The level of a radio heard at a distance: free-space loss, with noise from a seeded generator.
 ///
 /// RSSI(d) = −59 − 20·log₁₀(d / 1 m) + N(0, σ): the log-distance model with exponent 2 and −59 dBm
 /// at one metre, the usual calibration of a 0 dBm beacon.
 struct PathLoss: Sendable {
     /// The level at one metre, in dBm.
     static let levelAtOneMetre = -59.0
-    /// Two radios are never closer than this, in metres: the model has no meaning there.
+    /// The shortest distance, in metres, that is used: the model does not apply below it.
     static let shortestDistance = 0.05
 
     private let noise: Double
@@ -33,7 +33,7 @@ struct PathLoss: Sendable {
     }
 }
 
-/// A small generator whose whole state is its seed (Steele, Lea and Flood, 2014).
+/// A small random generator whose whole state is its seed (Steele, Lea and Flood, 2014).
 struct SplitMix64: RandomNumberGenerator, Sendable {
     var state: UInt64
 

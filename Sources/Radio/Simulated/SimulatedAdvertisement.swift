@@ -1,4 +1,4 @@
-/// A datagram on the simulated air: the place that it was sent from, and service data.
+/// A datagram on the simulated air: the sender's position, and service data.
 struct SimulatedAdvertisement {
     let position: AirPosition
     let serviceData: [UInt8]
@@ -8,7 +8,7 @@ struct SimulatedAdvertisement {
         self.serviceData = serviceData
     }
 
-    /// Reads a datagram: x and y as little-endian IEEE 754 doubles, then the service data.
+    /// Parses a datagram: x and y as little-endian IEEE 754 doubles, then the service data.
     init?(_ datagram: [UInt8]) {
         guard datagram.count >= 16 else { return nil }
         let coordinates = [0, 8].map { start in

@@ -5,19 +5,18 @@ import Synchronization
 
 /// A radio on a simulated air: a folder in which radios send each other datagrams.
 ///
-/// Distances mean something: each radio has a position, and the level of what it hears follows from
-/// the distance. Writing `X,Y` to `FOLDER/NAME.position` moves the radio, and its adapter is off
-/// while there is a file `FOLDER/NAME.off`. For demonstrations, development and tests on machines
-/// without Bluetooth.
+/// Each radio has a position, and the level of what it hears follows from the distance. Writing
+/// `X,Y` to `FOLDER/NAME.position` moves the radio, and its adapter is off while there is a file
+/// `FOLDER/NAME.off`. For demonstrations, development and tests on machines without Bluetooth.
 package final class SimulatedRadio: Radio {
-    /// The interval at which a radio advertises each EID; each time up to 10 ms are added, as the
-    /// Core Specification's advDelay (Vol 6 Part B 4.4.2.2.1).
+    /// The interval at which a radio advertises each EID; a random delay of up to 10 ms is added
+    /// each time, like the Core Specification's advDelay (Vol 6 Part B 4.4.2.2.1).
     static let advertisingInterval: Duration = .milliseconds(100)
-    /// The interval at which a radio reads what has arrived.
+    /// The interval at which a radio reads received datagrams.
     static let pollInterval: Duration = .milliseconds(20)
 
-    /// The number of EIDs that one radio has on the air: as many as the kernel allows most
-    /// controllers.
+    /// The number of EIDs that one radio can have on the air: as many as the kernel permits for
+    /// most controllers.
     package static let advertisingLimit = 5
 
     package let name = "simulated"
@@ -29,9 +28,9 @@ package final class SimulatedRadio: Radio {
     private let state: Mutex<RadioState>
 
     /// - Parameters:
-    ///   - folder: The air.
-    ///   - name: This radio's name on it, unique there.
-    ///   - position: Its place, in metres, until its position file says otherwise.
+    ///   - folder: The folder that is the air.
+    ///   - name: This radio's name in the folder, unique there.
+    ///   - position: Its position, in metres, until its position file has another.
     ///   - noise: The standard deviation of a measured level, in dB.
     package init(folder: String, name: String, position: AirPosition, noise: Double = 1.5) {
         self.folder = folder
@@ -67,7 +66,7 @@ package final class SimulatedRadio: Radio {
         var dueAt: [EID: MonotonicTime] = [:]
         var position = start
         var last: RadioState?
-        /// Sends the state if it is another.
+        /// Sends the state if it has changed.
         func sendState(isRunning: Bool) -> RadioState {
             var new = state.withLock(\.self)
             new.isScanning = isRunning && new.isListeningWanted
@@ -106,7 +105,7 @@ package final class SimulatedRadio: Radio {
         at position: AirPosition,
         _ loss: inout PathLoss
     ) -> RadioEvent? {
-        // A sender too far away to have a level is not heard, as in life.
+        // A sender too far away to have a level is not heard, as with real radios.
         guard let advertisement = SimulatedAdvertisement(datagram),
             let rssi = loss.rssi(atDistance: position.distance(to: advertisement.position))
         else { return nil }
@@ -121,7 +120,7 @@ package final class SimulatedRadio: Radio {
 
     private var isOff: Bool { access("\(folder)/\(ownName).off", F_OK) == 0 }
 
-    /// The position in this radio's file, if there is one.
+    /// The position in this radio's file; `nil` if there is none.
     private var filedPosition: AirPosition? {
         guard let data = FileManager.default.contents(atPath: "\(folder)/\(ownName).position"),
             let text = String(data: data, encoding: .utf8)

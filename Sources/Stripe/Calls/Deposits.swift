@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// An amount that a card pays or that moves to a payee, and the names by which it is found again.
+/// An amount for a charge, transfer or payout, with the metadata by which it can be found.
 package struct NamedAmount: Sendable {
     let amount: Int64
     let currency: String
@@ -8,7 +8,7 @@ package struct NamedAmount: Sendable {
 
     /// - Parameters:
     ///   - amount: In minor units.
-    ///   - metadata: Names and values, which the object and its events hold.
+    ///   - metadata: Names and values that the object and its events contain.
     package init(amount: Int64, currency: Currency, metadata: [String: String]) {
         self.amount = amount
         self.currency = currency.rawValue.lowercased()
@@ -26,9 +26,9 @@ package struct CheckoutPages: Sendable {
 
     /// - Parameters:
     ///   - reference: Our id.
-    ///   - product: The name of what is bought.
-    ///   - success: The URL after a payment.
-    ///   - cancelled: The URL after none.
+    ///   - product: The product name shown to the payer.
+    ///   - success: The URL to open after a payment.
+    ///   - cancelled: The URL to open if nothing was paid.
     ///   - expiresAt: 30 minutes to 24 hours from now.
     package init(
         reference: String,
@@ -46,11 +46,11 @@ package struct CheckoutPages: Sendable {
 }
 
 extension StripeCall<PaymentIntent> {
-    /// The parts that each answer about a payment holds: the charge with its fee, once that is
+    /// The objects to expand in each answer about a payment: the charge with its fee, once that is
     /// known.
     private static var expansion: Form { ["expand": ["latest_charge.balance_transaction"]] }
 
-    /// Makes a payment that an app confirms with its client secret.
+    /// Creates a payment that an app confirms with its client secret.
     package static func createPaymentIntent(_ charging: NamedAmount, key: CallKey) -> Self {
         let form: Form = [
             "amount": .integer(charging.amount), "currency": .text(charging.currency),
@@ -78,7 +78,7 @@ extension StripeCall<PaymentIntent> {
 }
 
 extension StripeCall<StripeList<PaymentIntent>> {
-    /// Lists the payments that were made within a time, newest first.
+    /// Lists the payments that were created within a period, newest first.
     package static func paymentIntents(
         from: Timestamp,
         to: Timestamp,
@@ -93,7 +93,7 @@ extension StripeCall<CheckoutSession> {
         ["expand": ["payment_intent.latest_charge.balance_transaction"]]
     }
 
-    /// Makes a page of Stripe's on which a card pays.
+    /// Creates a page of Stripe on which a card payment is made.
     package static func createCheckout(
         _ charging: NamedAmount,
         _ pages: CheckoutPages,
@@ -125,7 +125,7 @@ extension StripeCall<CheckoutSession> {
         get("checkout_sessions.get", "/v1/checkout/sessions/\(segment(id))", expansion)
     }
 
-    /// Closes a checkout's page, unless it is paid.
+    /// Closes a checkout's page unless it is paid.
     package static func expireCheckout(_ id: String) -> Self {
         post(
             "checkout_sessions.expire",
@@ -137,14 +137,14 @@ extension StripeCall<CheckoutSession> {
 }
 
 extension StripeCall<StripeList<CheckoutSession>> {
-    /// Lists the checkouts that were made within a time, newest first.
+    /// Lists the checkouts that were created within a period, newest first.
     package static func checkouts(from: Timestamp, to: Timestamp, after: String?) -> Self {
         get("checkout_sessions.list", "/v1/checkout/sessions", .page(from, to, after: after))
     }
 }
 
 extension StripeCall<StripeList<StripeRefund>> {
-    /// Lists the refunds of a payment with what they moved, newest first.
+    /// Lists the refunds of a payment with their balance transactions, newest first.
     package static func refunds(ofPaymentIntent id: String, after: String? = nil) -> Self {
         let form: Form = [
             "payment_intent": .text(id), "limit": 100,
@@ -163,7 +163,7 @@ extension StripeCall<StripeList<Dispute>> {
 }
 
 extension Form {
-    /// The parameters of a list of what was made within a time.
+    /// Returns the parameters for a list of the objects created within a period.
     static func page(_ from: Timestamp, _ to: Timestamp?, after: String?) -> Form {
         let bounds = Form([("gte", .integer(from.seconds))])
             .adding("lte", to.map { .integer($0.seconds) })
@@ -177,6 +177,6 @@ extension Form {
 }
 
 extension Timestamp {
-    /// Whole seconds since 1970, as Stripe writes times.
+    /// The time in whole seconds since 1970, as Stripe writes times.
     var seconds: Int64 { milliseconds / 1_000 }
 }

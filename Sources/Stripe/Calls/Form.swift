@@ -1,9 +1,9 @@
 import GotchuCore
 
-/// The parameters of a call, in Stripe's nesting: `a[b][0][c]=d`.
+/// The parameters of a call, in Stripe's nested format: `a[b][0][c]=d`.
 ///
-/// Their order is kept, so that the same call is the same bytes: under one idempotency key Stripe
-/// refuses others.
+/// Their order is kept, so that the same call has the same bytes: under one idempotency key Stripe
+/// rejects different parameters.
 struct Form: Equatable, Sendable, ExpressibleByDictionaryLiteral {
     /// A parameter.
     indirect enum Value: Equatable, Sendable {
@@ -24,18 +24,18 @@ struct Form: Equatable, Sendable, ExpressibleByDictionaryLiteral {
         fields = elements.map { ($0, $1) }
     }
 
-    /// Makes an object of texts, by name.
+    /// Creates an object from texts, sorted by name.
     init(_ texts: [String: String]) {
         fields = texts.sorted { $0.key < $1.key }.map { ($0.key, .text($0.value)) }
     }
 
-    /// Returns the parameters with one more, unless it is absent.
+    /// Returns the parameters with one more, unless its value is `nil`.
     func adding(_ name: String, _ value: Value?) -> Form {
         guard let value else { return self }
         return Form(fields + [(name, value)])
     }
 
-    /// The parameters as names with all their brackets, and values.
+    /// The parameters as pairs of a name with all its brackets, and a value.
     var pairs: [(name: String, value: String)] {
         fields.flatMap { field in Self.pairs(field.value, at: field.name) }
     }
@@ -52,7 +52,7 @@ struct Form: Equatable, Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The text of a body of type `application/x-www-form-urlencoded`, or of a query.
+    /// The text of an `application/x-www-form-urlencoded` body, or of a query.
     var text: String {
         pairs.map { percentEncoded($0.name) + "=" + percentEncoded($0.value) }
             .joined(separator: "&")

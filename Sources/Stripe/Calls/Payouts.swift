@@ -1,8 +1,8 @@
 package import GotchuCore
 
 extension StripeCall<ConnectedAccount> {
-    /// Makes a payee's account: Stripe asks for what it must know and shows a dashboard, the
-    /// platform bears fees and losses, and money leaves it only when we say so.
+    /// Creates a payee's account: Stripe collects the required data and provides a dashboard, the
+    /// platform bears fees and losses, and money leaves it only when we request it.
     package static func createAccount(
         metadata: [String: String],
         key: CallKey
@@ -34,14 +34,14 @@ extension StripeCall<ConnectedAccount> {
 }
 
 extension StripeCall<StripeList<ConnectedAccount>> {
-    /// Lists the connected accounts that were made within a time, newest first.
+    /// Lists the connected accounts that were created within a period, newest first.
     package static func accounts(from: Timestamp, to: Timestamp?, after: String?) -> Self {
         get("accounts.list", "/v1/accounts", .page(from, to, after: after))
     }
 }
 
 extension StripeCall<AccountLink> {
-    /// Makes a link to the pages on which a payee says who they are. It works once.
+    /// Creates a link to the pages on which payees identify themselves. It works once.
     package static func createAccountLink(
         account: String,
         refresh: String,
@@ -58,7 +58,7 @@ extension StripeCall<AccountLink> {
 }
 
 extension StripeCall<LoginLink> {
-    /// Makes a link to the pages on which a payee who is set up changes the bank account.
+    /// Creates a link to the pages on which a payee changes the bank account after onboarding.
     package static func createLoginLink(account: String, key: CallKey) -> Self {
         post(
             "login_links.create",
@@ -72,7 +72,7 @@ extension StripeCall<LoginLink> {
 extension StripeCall<StripeTransfer> {
     /// Moves money from the platform's balance to a payee's account.
     ///
-    /// - Parameter group: Our id, by which it is found again.
+    /// - Parameter group: Our id, by which the transfer can be found.
     package static func createTransfer(
         _ moving: NamedAmount,
         to account: String,
@@ -102,7 +102,7 @@ extension StripeCall<StripeList<StripeTransfer>> {
 }
 
 extension StripeCall<TransferReversal> {
-    /// Takes a transfer back from a payee's account.
+    /// Reverses a transfer to a payee's account.
     package static func createReversal(
         of transfer: String,
         amount: Int64,
@@ -116,9 +116,9 @@ extension StripeCall<TransferReversal> {
 }
 
 extension StripeCall<StripePayout> {
-    /// Pays out of a payee's account to their bank.
+    /// Creates a payout from a payee's account to their bank.
     ///
-    /// - Parameter destination: A bank account; `nil` for the account's usual one.
+    /// - Parameter destination: A bank account; `nil` for the account's default.
     package static func createPayout(
         _ moving: NamedAmount,
         from account: String,
@@ -145,7 +145,7 @@ extension StripeCall<StripePayout> {
 }
 
 extension StripeCall<StripeList<StripePayout>> {
-    /// Lists the payouts of an account that were made within a time, newest first.
+    /// Lists the payouts of an account that were created within a period, newest first.
     package static func payouts(
         of account: String,
         from: Timestamp,
@@ -157,14 +157,14 @@ extension StripeCall<StripeList<StripePayout>> {
 }
 
 extension StripeCall<StripeBalance> {
-    /// Reads a balance; `nil` for the platform's.
+    /// Reads the balance of an account; `nil` for the platform's.
     package static func balance(of account: String?) -> Self {
         get("balance.get", "/v1/balance", account: account)
     }
 }
 
 extension StripeCall<StripeList<BalanceTransaction>> {
-    /// Lists everything that has changed the platform's balance since a time, with what did it,
+    /// Lists all changes of the platform's balance since a time, with the objects that caused them,
     /// newest first.
     package static func balanceTransactions(
         from: Timestamp,

@@ -1,16 +1,16 @@
 import GotchuCore
 
-/// One call to Stripe, and the kind of object that answers it.
+/// One call to Stripe, and the type of object in its reply.
 ///
-/// The same values make the same bytes. A call that makes something has an idempotency key, which
-/// its caller has recorded before; one that ends something has none, since its reply under a key
-/// would be the first one for a day.
+/// The same values result in the same bytes. A call that creates something has an idempotency key,
+/// which its caller has recorded before; one that ends something has none, since under a key its
+/// first reply would be replayed for a day.
 package struct StripeCall<Reply: StripeObject>: Sendable {
-    /// The name in metrics: few, and never an id.
+    /// The name in metrics: one of a few, never an id.
     package let name: String
     let method: Method
     let path: String
-    /// The body of a POST, the query of a GET.
+    /// The body of a POST, or the query of a GET.
     let form: Form
     /// The connected account on whose behalf it is made; `nil` for the platform.
     let account: String?
@@ -40,11 +40,11 @@ package struct StripeCall<Reply: StripeObject>: Sendable {
         StripeCall(name: name, method: .post, path: path, form: form, account: account, key: key)
     }
 
-    /// The endpoint by Stripe's own count of calls: a path without ids.
+    /// The endpoint by which Stripe counts calls: a path without ids.
     var endpoint: String { "\(method.rawValue) \(name)" }
 }
 
-/// The idempotency key of a call that makes something: 1 to 255 visible characters of ASCII.
+/// The idempotency key of a call that creates something: 1 to 255 visible ASCII characters.
 package struct CallKey: Hashable, Sendable {
     let text: String
 
@@ -57,5 +57,5 @@ package struct CallKey: Hashable, Sendable {
     }
 }
 
-/// A segment of a path: an id that Stripe, or a client, has named.
+/// Returns a path segment for an id that was made by Stripe or a client.
 func segment(_ id: String) -> String { percentEncoded(id) }

@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// One line of the history of a balance.
+/// One line of a balance's history.
 package struct BalanceTransaction: StripeObject, Identified {
     package static let kind = "balance_transaction"
 
@@ -16,12 +16,12 @@ package struct BalanceTransaction: StripeObject, Identified {
     @UnixTime package var created: Timestamp
 }
 
-/// The object that has changed a balance.
+/// The object that changed a balance.
 package struct LineSource: StripeObject, Identified {
     package static let kind = ""
 
     package let id: String
-    /// The payment of a charge.
+    /// The payment that a charge belongs to.
     package let paymentIntent: Expandable<AnyStripeObject>?
 
     enum CodingKeys: String, CodingKey {
@@ -30,11 +30,11 @@ package struct LineSource: StripeObject, Identified {
     }
 }
 
-/// An account's money at Stripe.
+/// The balance of a Stripe account.
 package struct StripeBalance: StripeObject {
     package static let kind = "balance"
 
-    /// An amount of one currency.
+    /// An amount in one currency.
     package struct Amount: Decodable, Sendable {
         package let amount: Int64
         package let currency: String
@@ -50,16 +50,16 @@ package struct StripeBalance: StripeObject {
     }
 }
 
-/// Something that happened at Stripe. Only its ids are read: it says where to look.
+/// An event at Stripe. Only its ids are read: they say which object to refresh.
 package struct StripeEvent: StripeObject, Identified {
     package static let kind = "event"
 
-    /// The object that it is about.
+    /// The object that the event is about.
     package struct Subject: Decodable, Sendable {
-        /// `account` for one that has no id of its own.
+        /// The id; `nil` for an `account` object without one.
         package let id: String?
         package let kind: String
-        /// The payment of a charge, a refund, a dispute or a checkout.
+        /// The payment that a charge, a refund, a dispute or a checkout belongs to.
         package let paymentIntent: String?
         package let metadata: [String: String]
 
@@ -78,7 +78,7 @@ package struct StripeEvent: StripeObject, Identified {
                 forKey: .paymentIntent
             )
             paymentIntent = intent?.id
-            // An old payload's shape decides nothing: the object itself is read.
+            // An old payload may have another format: the object itself is read from Stripe.
             metadata = (try? values.metadata(.metadata)) ?? [:]
         }
     }
@@ -87,7 +87,7 @@ package struct StripeEvent: StripeObject, Identified {
     package let type: String
     package let isLive: Bool
     package let created: Timestamp
-    /// The connected account that it happened at; `nil` for the platform.
+    /// The connected account where it happened; `nil` for the platform.
     package let account: String?
     package let subject: Subject
 
@@ -100,7 +100,7 @@ package struct StripeEvent: StripeObject, Identified {
         let object: Subject
     }
 
-    /// Parses what a webhook brings.
+    /// Parses the body of a webhook request.
     package init?(_ body: [UInt8]) {
         guard let event: StripeEvent = StripeClient.decode(body) else { return nil }
         self = event

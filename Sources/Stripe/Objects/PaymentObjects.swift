@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// A payment by card.
+/// A card payment.
 package struct PaymentIntent: StripeObject, Identified {
     package static let kind = "payment_intent"
 
@@ -16,7 +16,7 @@ package struct PaymentIntent: StripeObject, Identified {
         case unknown = ""
     }
 
-    /// The reason why the last try did not pay.
+    /// The reason why the last attempt failed.
     package struct Failure: Decodable, Sendable {
         package let code: String?
         package let declineCode: String?
@@ -37,12 +37,12 @@ package struct PaymentIntent: StripeObject, Identified {
     package let isLive: Bool
     @Metadata package var metadata: [String: String]
     @UnixTime package var created: Timestamp
-    /// The secret with which an app confirms. Never stored, never logged.
+    /// The secret with which an app confirms the payment. Never stored, never logged.
     package let clientSecret: String?
     package let latestCharge: Expandable<StripeCharge>?
     package let lastError: Failure?
 
-    /// The amount that was really paid.
+    /// The amount that was actually paid.
     package var amountReceived: Int64 { received ?? 0 }
 
     enum CodingKeys: String, CodingKey {
@@ -55,11 +55,11 @@ package struct PaymentIntent: StripeObject, Identified {
     }
 }
 
-/// A page of Stripe's on which a card pays.
+/// A page of Stripe on which a card payment is made.
 package struct CheckoutSession: StripeObject, Identified {
     package static let kind = "checkout.session"
 
-    /// The state of a checkout's page.
+    /// The state of a checkout page.
     package enum Status: String, StripeWord {
         case open, complete, expired
         case unknown = ""
@@ -67,13 +67,13 @@ package struct CheckoutSession: StripeObject, Identified {
 
     package let id: String
     private let state: Status?
-    /// The page; `nil` once it is closed.
+    /// The page's URL; `nil` once it is closed.
     package let url: String?
     package let amount: Int64?
     package let currency: String?
     package let isLive: Bool
     @Metadata package var metadata: [String: String]
-    /// The payment, which there is once somebody has tried to pay.
+    /// The payment; `nil` until a payment is attempted.
     package let paymentIntent: Expandable<PaymentIntent>?
 
     package var status: Status { state ?? .unknown }
@@ -87,12 +87,12 @@ package struct CheckoutSession: StripeObject, Identified {
     }
 }
 
-/// A card's payment as the bank sees it.
+/// A charge to a card.
 package struct StripeCharge: StripeObject, Identified {
     package static let kind = "charge"
 
     package let id: String
-    /// The fee is in it; `nil` until Stripe knows.
+    /// The transaction, which contains the fee; `nil` until Stripe knows it.
     package let balanceTransaction: Expandable<BalanceTransaction>?
     package let paymentIntent: Expandable<AnyStripeObject>?
 
@@ -103,14 +103,14 @@ package struct StripeCharge: StripeObject, Identified {
     }
 }
 
-/// Money that went back to a card.
+/// A refund to a card.
 package struct StripeRefund: StripeObject, Identified {
     package static let kind = "refund"
 
     package let id: String
     package let amount: Int64
     package let balanceTransaction: Expandable<BalanceTransaction>?
-    /// Set once the money has come back after a failure.
+    /// Set once the money has been returned after a failure.
     package let failureBalanceTransaction: Expandable<BalanceTransaction>?
 
     enum CodingKeys: String, CodingKey {
@@ -120,14 +120,14 @@ package struct StripeRefund: StripeObject, Identified {
     }
 }
 
-/// A cardholder's objection to a charge. Inquiries move nothing.
+/// A cardholder's dispute of a charge. Inquiries move no money.
 package struct Dispute: StripeObject, Identified {
     package static let kind = "dispute"
 
     package let id: String
     /// In minor units of the charge's currency.
     package let amount: Int64
-    /// Money taken (negative) and returned, with the dispute's fee.
+    /// The withdrawn money (negative) and the returned money, with the dispute's fee.
     package let balanceTransactions: [BalanceTransaction]
 
     enum CodingKeys: String, CodingKey {

@@ -1,10 +1,10 @@
 package import GotchuCore
 
-/// An account of Stripe's: a payee's, or the platform's own.
+/// A Stripe account: a payee's, or the platform's own.
 package struct ConnectedAccount: StripeObject, Identified {
     package static let kind = "account"
 
-    /// The state of a right.
+    /// The state of a capability.
     package enum Capability: String, StripeWord {
         case active, inactive, pending
         case unknown = ""
@@ -14,13 +14,13 @@ package struct ConnectedAccount: StripeObject, Identified {
     package let isChargesEnabled: Bool
     package let isPayoutsEnabled: Bool
     package let isDetailsSubmitted: Bool
-    /// The right to receive transfers.
+    /// The capability to receive transfers.
     package let transfers: Capability?
     package let currentlyDue: [String]
     package let pastDue: [String]
     package let disabledReason: String?
     package let currentDeadline: Timestamp?
-    /// Three lower-case letters: the currency in which it is paid out unless it has bank accounts
+    /// The currency, three lower-case letters, in which it is paid out unless it has bank accounts
     /// for others.
     package let defaultCurrency: String?
     package let metadata: [String: String]
@@ -62,11 +62,11 @@ package struct ConnectedAccount: StripeObject, Identified {
     }
 }
 
-/// A link to the pages on which a payee says who they are.
+/// A link to the pages on which payees identify themselves.
 package struct AccountLink: StripeObject {
     package static let kind = "account_link"
 
-    /// Works once. Never stored, never logged.
+    /// The URL works once. Never stored, never logged.
     package let url: String
     @UnixTime package var expiresAt: Timestamp
 
@@ -76,27 +76,27 @@ package struct AccountLink: StripeObject {
     }
 }
 
-/// A link to the pages of a payee who is set up (docs.stripe.com/api/accounts/login_link).
+/// A link to a payee's dashboard after onboarding (docs.stripe.com/api/accounts/login_link).
 package struct LoginLink: StripeObject {
     package static let kind = "login_link"
 
-    /// Works once. Never stored, never logged.
+    /// The URL works once. Never stored, never logged.
     let url: String
     @UnixTime var created: Timestamp
 }
 
 extension AccountLink {
-    /// The time for which a login link is taken to be good. Stripe says that it is brief.
+    /// The time for which a login link is assumed to be valid. Stripe says that it is short.
     private static let loginLife: Duration = .seconds(60)
 
-    /// Makes a link of a login link, which does not say how long it is good.
+    /// Creates a link from a login link, which does not contain its expiry time.
     package init(_ link: LoginLink) {
         url = link.url
         _expiresAt = UnixTime(wrappedValue: link.created.advanced(by: Self.loginLife))
     }
 }
 
-/// Money moved from the platform's balance to a payee's account.
+/// A transfer of money from the platform's balance to a payee's account.
 package struct StripeTransfer: StripeObject, Identified {
     package static let kind = "transfer"
 
@@ -107,7 +107,7 @@ package struct StripeTransfer: StripeObject, Identified {
     @Metadata package var metadata: [String: String]
     @UnixTime package var created: Timestamp
     package let amountReversed: Int64
-    /// The parts that were taken back, newest first.
+    /// The reversals of the transfer or of parts of it, newest first.
     package let reversals: StripeList<TransferReversal>
 
     private enum CodingKeys: String, CodingKey {
@@ -116,7 +116,7 @@ package struct StripeTransfer: StripeObject, Identified {
     }
 }
 
-/// A transfer, or a part of one, taken back.
+/// A reversal of a transfer or of a part of it.
 package struct TransferReversal: StripeObject, Identified {
     package static let kind = "transfer_reversal"
 
@@ -124,11 +124,11 @@ package struct TransferReversal: StripeObject, Identified {
     package let amount: Int64
 }
 
-/// Money on its way from a payee's account to their bank.
+/// A payout from a payee's account to their bank.
 package struct StripePayout: StripeObject, Identified {
     package static let kind = "payout"
 
-    /// The state of a payout. A paid one may fail for some days yet.
+    /// The state of a payout. A paid one may still fail for some days.
     package enum Status: String, StripeWord {
         case pending, paid, failed, canceled
         case inTransit = "in_transit"
@@ -142,7 +142,7 @@ package struct StripePayout: StripeObject, Identified {
     @UnixTime package var arrivalDate: Timestamp
     package let failureCode: String?
     package let failureMessage: String?
-    /// The payout that took this one back.
+    /// The payout that reversed this one.
     package let reversedBy: Expandable<AnyStripeObject>?
     @Metadata package var metadata: [String: String]
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import GotchuCore
 
-/// An object of Stripe's API, as far as we read it.
+/// An object of Stripe's API, with the members that we read.
 package protocol StripeObject: Decodable, Sendable {
     /// The value of its member `object`.
     static var kind: String { get }
@@ -20,7 +20,7 @@ package struct StripeList<Element: StripeObject>: StripeObject {
     }
 }
 
-/// A member that holds an object's id or, if asked for, the object.
+/// A member that is an object's id or, if requested, the object.
 package enum Expandable<Object: StripeObject & Identified>: Decodable, Sendable {
     case id(String)
     case object(Object)
@@ -33,7 +33,7 @@ package enum Expandable<Object: StripeObject & Identified>: Decodable, Sendable 
         }
     }
 
-    /// The object's id, expanded or not.
+    /// The object's id, whether or not it was expanded.
     package var id: String {
         switch self {
         case .id(let id): id
@@ -41,7 +41,7 @@ package enum Expandable<Object: StripeObject & Identified>: Decodable, Sendable 
         }
     }
 
-    /// The object; `nil` if only its id came.
+    /// The object; `nil` if only its id was sent.
     package var object: Object? {
         switch self {
         case .id: nil
@@ -55,15 +55,15 @@ package protocol Identified {
     var id: String { get }
 }
 
-/// Some object, of which only the id is read.
+/// An object of any kind, of which only the id is read.
 package struct AnyStripeObject: StripeObject, Identified {
     package static let kind = ""
 
     package let id: String
 }
 
-/// A word of Stripe's for a state. One that this release does not know is `unknown`, which nothing
-/// acts on.
+/// A state as Stripe names it. One that this release does not know is `unknown`, and nothing acts
+/// on it.
 package protocol StripeWord: RawRepresentable, Decodable, Sendable where RawValue == String {
     static var unknown: Self { get }
 }
@@ -84,7 +84,7 @@ package struct UnixTime: Decodable, Sendable {
 
     package init(from decoder: any Decoder) throws {
         let seconds = try decoder.singleValueContainer().decode(Int64.self)
-        // Year 9999; more could not be multiplied.
+        // Year 9999; a larger value would overflow when multiplied.
         guard (0...253_402_300_799).contains(seconds) else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: decoder.codingPath, debugDescription: "no time")
@@ -94,7 +94,7 @@ package struct UnixTime: Decodable, Sendable {
     }
 }
 
-/// The names and values that an object holds for us; none if it has no such member.
+/// The names and values that an object stores for us; empty if it has no such member.
 @propertyWrapper
 package struct Metadata: Decodable, Sendable {
     package let wrappedValue: [String: String]
@@ -111,7 +111,7 @@ extension KeyedDecodingContainer {
         try decodeIfPresent([String: String].self, forKey: key) ?? [:]
     }
 
-    /// Reads what may be missing, in place of the compiler's way.
+    /// Decodes a member that may be missing; replaces the compiler's default.
     func decode(_: Metadata.Type, forKey key: Key) throws -> Metadata {
         Metadata(try metadata(key))
     }

@@ -165,7 +165,7 @@ struct LimitDeposits: AsyncParsableCommand {
 }
 
 extension Store {
-    /// Hands every record of a kind, or those of one user, to a body, newest first.
+    /// Calls a closure with every record of a kind, or with those of one user, newest first.
     func forEach(
         _ kind: String,
         of user: UserID? = nil,
@@ -180,9 +180,9 @@ extension Store {
         } while before != nil
     }
 
-    /// Carries out an operator's command beside a running server.
+    /// Carries out an operator's command; it works while a server runs.
     ///
-    /// - Throws: A failure with a sentence, if it is refused.
+    /// - Throws: A failure with a message if the command is refused.
     func carryOut<Command: LedgerCommand>(
         _ command: Command
     ) async throws -> Command.Outcome {

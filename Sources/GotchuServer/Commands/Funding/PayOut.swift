@@ -92,16 +92,16 @@ struct RunPayouts: AsyncParsableCommand {
     }
 }
 
-/// Withdrawals that the operator orders beside a running server.
+/// Creates withdrawals that the operator orders while a server runs.
 private struct PayoutOffice {
-    /// The tries of a withdrawal whose account changes meanwhile.
+    /// The number of tries for a withdrawal whose account changes while it is decided.
     private static let tries = 8
 
     let terms: WithdrawalTerms
     let source: FundingSource
     private let store: any Store
 
-    /// - Throws: A failure if the books belong to no account of the provider.
+    /// - Throws: A failure if the ledger is not bound to an account at the provider.
     init(_ store: any Store) async throws {
         guard let record = try await store.record(Provider.id) else {
             throw ServerFailure(
@@ -116,16 +116,16 @@ private struct PayoutOffice {
         self.store = store
     }
 
-    /// Returns all that can be withdrawn; `nil` if it is less than an amount.
+    /// Returns the available amount, up to the limit; `nil` if it is less than the minimum.
     func all(of available: Int64, from least: Money) -> Money? {
         let amount = min(available, Money.allowedRequest.upperBound)
         guard amount >= max(least.minorUnits, terms.payouts.minimum) else { return nil }
         return Money(minorUnits: amount, currency: FundingDesk.currency)
     }
 
-    /// Withdraws an amount that depends on what can be withdrawn, in minor units.
+    /// Withdraws an amount computed from the available one, in minor units.
     ///
-    /// - Returns: The withdrawal; `nil` if there is no amount.
+    /// - Returns: The withdrawal; `nil` if the closure returned no amount.
     func pay(
         _ user: UserID,
         _ amount: (Int64) -> Money?

@@ -167,7 +167,7 @@ struct RenewAccount: AsyncParsableCommand {
 
 /// `gotchu-server payees take`.
 struct SetTake: AsyncParsableCommand {
-    /// Half of a sale: more would be the operator's own shop.
+    /// The largest share, half of a sale: with more, the operator would be the actual seller.
     private static let most: Int64 = 5_000
 
     static let configuration = CommandConfiguration(
@@ -190,7 +190,7 @@ struct SetTake: AsyncParsableCommand {
 
     @OptionGroup var database: DatabaseOption
 
-    /// The part; `nil` for the usual one.
+    /// The share in basis points; `nil` for the default.
     private var part: Int64? { basisPoints == "usual" ? nil : Int64(basisPoints) }
 
     func validate() throws {

@@ -74,7 +74,7 @@ struct Reconcile: AsyncParsableCommand {
         Console.output("The books and Stripe say the same.")
     }
 
-    /// An address for a client that sends nobody to a page.
+    /// A placeholder address: this client redirects no user.
     private static var nowhere: PublicURL {
         get throws {
             guard let site = PublicURL("http://127.0.0.1:1") else {
