@@ -25,9 +25,10 @@ package struct BlueZPeer: Sendable {
         self.callTimeout = callTimeout
     }
 
-    /// Returns once bluetoothd has handled all earlier calls, apart from those it answers later.
+    /// Returns once bluetoothd has handled all earlier calls, except those it answers
+    /// asynchronously.
     ///
-    /// bluetoothd itself answers `GetManagedObjects`; libdbus answers `Ping`.
+    /// Calls `GetManagedObjects`, not `Ping`: libdbus answers `Ping` itself, so it proves nothing.
     package func waitForEarlierCalls() async throws(BlueZError) {
         try await call(.root, BlueZ.objectManagerInterface, "GetManagedObjects")
     }

@@ -1,7 +1,7 @@
 package import DBus
 package import GotchuCore
 
-/// An advertisement of an EID, as bluetoothd reads it from us.
+/// An advertisement of an EID, exported as a D-Bus object that bluetoothd reads.
 ///
 /// A `broadcast` cannot be connected to, and the kernel gives it a fresh private address each time
 /// it is enabled. UUID list and service data take 18 of 31 bytes; nothing else is sent.
@@ -10,9 +10,9 @@ package struct LEAdvertisement: Sendable {
     package let serviceUUID: UUID16
     package let path: ObjectPath
 
-    /// The requested interval, in milliseconds. 100 ms gives a payer the three samples of a verdict
-    /// in a third of a second. Before 5.77 only an experimental bluetoothd uses it, which cannot be
-    /// detected from here; the others ignore it without harm.
+    /// The requested interval, in milliseconds. 100 ms gives a payer the three samples for a
+    /// verdict in 0.3 s. BlueZ before 5.77 uses it only with experimental features on (not
+    /// detectable here) and otherwise ignores it.
     static let intervalMilliseconds: UInt32 = 100
 
     /// - Parameter number: Distinguishes this object from all others of this process.
@@ -26,7 +26,7 @@ package struct LEAdvertisement: Sendable {
     /// Creates the object to export.
     ///
     /// - Parameter released: Called on the connection's thread when a caller reports that the
-    ///   advertisement was released; with the caller's name, which must be checked.
+    ///   advertisement was released. Check `sender`: anyone on the bus can call `Release`.
     package func object(released: @escaping @Sendable (_ sender: String?) async -> Void)
         -> ExportedObject
     {
@@ -38,7 +38,7 @@ package struct LEAdvertisement: Sendable {
             "MinInterval": .constant(.uint32(Self.intervalMilliseconds)),
             "MaxInterval": .constant(.uint32(Self.intervalMilliseconds)),
             // Newer versions write back the values that the controller chose and log an error if
-            // they cannot. A readable property would be a request for that value.
+            // they cannot. Write-only, because bluetoothd would read a value as a request for it.
             "TxPower": .writeOnly(.int16),
             "Instance": .writeOnly(.byte),
         ]

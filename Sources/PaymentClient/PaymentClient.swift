@@ -13,13 +13,14 @@ import OutboundHTTP
 ///
 /// No call throws. Failures are in the `Answer`: `.refused` with the server's code (each call lists
 /// its own; `VALIDATION_ERROR` and `FORBIDDEN` can come from all), `.unauthorized` if the token is
-/// not accepted, and `.unknown` if the outcome is unknown, after `callLimit` at the latest. Amounts
-/// are whole minor units of the currency beside them.
+/// not accepted, and `.unknown` if the outcome is unknown; `callLimit` applies to each request, not
+/// to waiting for a token. Amounts are whole minor units of the currency beside them.
 package struct PaymentClient: Sendable {
-    /// The timeout of a call, from connecting to the last byte of the reply.
+    /// The timeout of a request, from connecting to the last byte of the reply; waiting for a token
+    /// is not part of it.
     static let callLimit: Duration = .seconds(10)
-    /// The maximum number of simultaneous connections to the server. Each event stream of a session
-    /// uses one. 16 open requests, each with a stream, a change of its EID and a payment, leave 16
+    /// The maximum number of simultaneous connections to the server. The server's event streams use
+    /// one each. 16 open sessions need 3 each (stream, EID change, payment) = 48, which leaves 16
     /// for other calls. A call that finds none free waits, and then fails as if the server were
     /// unreachable.
     private static let connectionLimit = 64
@@ -38,8 +39,8 @@ package struct PaymentClient: Sendable {
     ///   - http: Made with a `ServerRoute`'s configuration; the caller shuts it down.
     ///   - access: The source of each call's token; `nil` for a client that makes only calls
     ///     without authorization.
-    ///   - onAnswer: Called after each call other than `ping`, with `nil` if the server has
-    ///     answered, even with a refusal.
+    ///   - onAnswer: Called with each final answer (not `ping`'s): `nil`, or the outage if it is
+    ///     `.unknown`.
     package init(
         server: ServerURL,
         http: any HTTPTransport,
@@ -76,7 +77,7 @@ package struct PaymentClient: Sendable {
 
     /// Asks the server if it is ready: `GET /readyz`. Needs no token; `onAnswer` is not called.
     ///
-    /// - Returns: Refused by a server of the first contract, which lacks this path.
+    /// - Returns: Refused by a server with the first version of the API, which lacks this path.
     package func ping() async -> Answer<Void> {
         let answer: Answer<ReadyReply> = read(await raw(.GET, Self.readyPath))
         return answer.requiring { $0.status == "ready" }.map { _ in }
@@ -89,11 +90,11 @@ package struct PaymentClient: Sendable {
         await call(.POST, "/auth/dev-login", ["email": email])
     }
 
-    /// Exchanges a device's credential for a short-lived token; the credential is then used up.
+    /// Exchanges a device's credential for a short-lived token.
     ///
     /// - Returns: The token with its lifetime in seconds, and the next credential. `.unauthorized`
-    ///   if the credential is not accepted. After `.unknown` it may be used up: retry with the same
-    ///   one, which the server accepts until its successor has been used.
+    ///   if the credential is not accepted. After `.unknown`, retry with the same credential: the
+    ///   server accepts it until the next credential has been used.
     package func refresh(_ credential: String) async -> Answer<TokenReply> {
         await call(.POST, "/auth/token", ["refresh_token": credential])
     }
@@ -123,8 +124,8 @@ package struct PaymentClient: Sendable {
     /// - Parameters:
     ///   - isBackground: True if nobody waits for the answer. The server counts the unknown EIDs of
     ///     such calls separately, so that they do not use up the user's own limit.
-    ///   - proximity: The position of this device, which is shown to the payee. A server of the
-    ///     first contract refuses it with `VALIDATION_ERROR`.
+    ///   - proximity: The position of this device, which is shown to the payee. A server with the
+    ///     first version of the API refuses it with `VALIDATION_ERROR`.
     /// - Returns: The amount in minor units, the payee, and all else that a payer should see.
     ///   Refused with `NOT_FOUND`, `SESSION_PAID`, `SESSION_CANCELLED` or `SESSION_EXPIRED`.
     package func resolve(
@@ -308,8 +309,8 @@ package struct PaymentClient: Sendable {
         }
     }
 
-    /// Makes a call with the current token, and once more with another one after a 401: nothing was
-    /// decided, so the same bytes may be sent again.
+    /// Makes a call with the current token. After a 401, repeats it once with a new token: nothing
+    /// was decided, so the same bytes may be sent again.
     func withAccess<Reply: Sendable>(
         _ call: (Access) async -> Answer<Reply>
     ) async -> Answer<Reply> {

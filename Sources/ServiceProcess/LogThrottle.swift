@@ -2,8 +2,8 @@ internal import GotchuCore
 package import Logging
 internal import Synchronization
 
-/// Limits a message that failing callers repeat, so that it does not fill the log and its disk: the
-/// first in each period is logged at its own level, the others at debug.
+/// Limits a repeated failure message, so that it does not fill the log and the disk: the first in
+/// each period is logged at its own level, the others at debug.
 package final class LogThrottle: Sendable {
     private static let period: Duration = .seconds(1)
 
@@ -13,7 +13,7 @@ package final class LogThrottle: Sendable {
 
     /// Returns the level for the message now.
     ///
-    /// - Parameter usual: The level of the first in a period.
+    /// - Parameter usual: The level of the first message in a period.
     package func level(_ usual: Logger.Level) -> Logger.Level {
         let now = MonotonicTime.now
         return saidAt.withLock { saidAt in

@@ -1,8 +1,8 @@
 package import ServiceLifecycle
 
 extension ServiceGroupConfiguration.ServiceConfiguration {
-    /// Creates a service that logs and errors name by its type. Its description, the default name,
-    /// contains all that it holds: pages, configuration, secrets.
+    /// Names a service by its type in logs and errors. The default name, its description, would
+    /// expose all that it holds, secrets included.
     package init(
         named service: any Service,
         onFailure failureTermination: TerminationBehavior = .cancelGroup

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The reason why the kernel's management socket cannot be listened to.
+/// The reason why events of the kernel's management socket cannot be received.
 package enum ManagementFailure: Error, Equatable, Sendable {
-    /// The process lacks CAP_NET_ADMIN, which it can get only by a restart.
+    /// The process lacks CAP_NET_ADMIN; only a restart can grant it.
     case noCapability
     /// The kernel or the service's sandbox permits no Bluetooth socket; with an errno.
     case noSocket(Int32)

@@ -4,8 +4,8 @@ import GotchuCore
 /// A burst of commands to the controller, which may start a scan. Reads no clock.
 ///
 /// The kernel ends each scan after 10.24 s (its DISCOV_LE_TIMEOUT), and bluetoothd starts the next
-/// one at once. `Discovering` stays true meanwhile; only the kernel's counts show it. A look may
-/// come in the middle of a burst, so a burst is over when a look finds no more commands.
+/// one at once. The restart shows only in the kernel's counts, as `Discovering` stays true. Counts
+/// may be read mid-burst, so a burst is over at the first reading without new commands.
 struct CommandBurst: Sendable {
     enum Finding: Equatable, Sendable {
         /// A scan has started.
@@ -21,7 +21,8 @@ struct CommandBurst: Sendable {
     /// The pause before the next look; `nil` while there are no commands to judge.
     ///
     /// The commands of a start follow within milliseconds. Later ones are a retry after a lost
-    /// command and must not be added to them: ending a scan three times is not a start.
+    /// command and must not be counted: three stop commands would look like one start (≥ 3
+    /// commands).
     func lookInterval(_ timings: RecoveryTimings) -> Duration? {
         isOpen ? hasBegun ? timings.closeLook : timings.burstLook : nil
     }

@@ -4,25 +4,25 @@ import GotchuCore
 /// Decides from the kernel's counts whether the controller answers its host. Reads no clock.
 ///
 /// The firmware of cheap adapters now and then stops for seconds. The kernel gives up each command
-/// after 2 s, and what depended on it is not done: the scan's next cycle does not begin, and
+/// after 2 s, and the work that depended on it fails: the scan's next cycle does not begin, and
 /// bluetoothd, which still reports `Discovering`, waits 10 s before it retries.
 struct ControllerWatch: Sendable {
     enum Change: Equatable, Sendable {
         /// Commands are left unanswered.
         case stoppedAnswering
-        /// It answers again, or it missed some answers without being found unresponsive.
+        /// It answers again, or it missed some answers but not enough to be called unresponsive.
         case answersAgain
     }
 
     private let timings: RecoveryTimings
     private(set) var last: ControllerTraffic?
-    /// The time since which commands are pending, and the counts before them. Cleared when as many
-    /// answers have arrived.
+    /// The time since which commands are pending, and the counts before them. Cleared when there
+    /// are as many answers as commands.
     private var suspicion: (since: MonotonicTime, before: ControllerTraffic)?
     private(set) var unresponsiveSince: MonotonicTime?
     /// The time at which it was seen to answer again.
     private var answersSince: MonotonicTime?
-    /// The time at which an unresponsive controller was last seen to be sent a command.
+    /// The last time a command to the unresponsive controller was seen.
     private(set) var lastCommand: MonotonicTime?
     /// The time by which the kernel has given up the lost command. A scan start before that fails,
     /// and bluetoothd then waits for 10 s.

@@ -13,12 +13,13 @@ import GotchuCore
 struct SampleRefresher: Sendable {
     /// A candidate not heard for this long is gone.
     static let candidateLifetime: Duration = .seconds(5)
-    /// The time for which a candidate is remembered, so that its `attention` does not start afresh.
+    /// The time for which a candidate is remembered, so that `attention` counts from the first
+    /// sighting.
     static let memory: Duration = .seconds(30)
     /// The pause between samples of a candidate that is near or moving: a verdict needs slightly
     /// more than three.
     static let fastPause: Duration = .milliseconds(300)
-    /// The pause between samples of one that is far and still: the delay in noticing its approach.
+    /// The pause for one that is far and still: an approach may go unnoticed for this long.
     static let slowPause: Duration = .milliseconds(1200)
     /// The level, in dBm, from which a candidate may be about to be tapped.
     static let nearLevel = -65
@@ -26,7 +27,7 @@ struct SampleRefresher: Sendable {
     static let movement = 8
     /// The time after a movement during which samples are still wanted at the fast pace.
     static let movementLifetime: Duration = .seconds(5)
-    /// The longest time for which one EID causes restarts: none is valid for nearly so long.
+    /// The longest time for which one EID causes restarts; a genuine EID expires much sooner.
     static let attention: Duration = .seconds(600)
     /// The number of samples within `flowWindow`, without a restart of ours, that shows that the
     /// controller reports every advertisement.

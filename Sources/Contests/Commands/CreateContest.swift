@@ -5,7 +5,7 @@ internal import Payments
 /// Creates a draft. Its terms never change.
 package struct CreateContest: RecordCommand {
     package static let name = "create-contest"
-    /// The maximum number of an organiser's contests that are neither settled nor cancelled.
+    /// The maximum number of an organiser's contests with an automatic change still to come.
     static let liveLimit = 1000
 
     package let id: RecordID
@@ -112,8 +112,8 @@ package struct PublishContest: RecordCommand {
     }
 }
 
-/// Changes a contest without moving money: locks it before its time, disputes its result, hides it
-/// once it is over, or renews its invitation.
+/// Changes a contest without moving money: locks it before its time, disputes its result, hides a
+/// draft or a contest that is over, or renews its invitation.
 package struct ChangeContest: LedgerCommand {
     package static let name = "change-contest"
 

@@ -52,7 +52,7 @@ extension Books {
     /// Throws unless a user may enter a contest now.
     ///
     /// - Parameter fee: The fee that the user saw, in minor units, if the client sent it.
-    /// - Throws: The contest's reason, `alreadyJoined`, `leftTooOften`, `amountChanged`, or
+    /// - Throws: The contest's `lockedReason`, `alreadyJoined`, `leftTooOften`, `amountChanged`, or
     ///   `contestFull`.
     func requirePlace(
         for user: UserID,
@@ -72,11 +72,11 @@ extension Books {
         guard contest.hasPlace(for: user, at: time) else { throw Refusal(.contestFull) }
     }
 
-    /// Enters a user who may enter: the fee goes into the pot.
+    /// Enters a user and moves the fee into the pot. Call `requirePlace` first.
     ///
     /// - Parameter share: The desk share that pays the fee; `nil` without a desk.
-    /// - Returns: The transfer of the fee; `nil` if it is free.
-    /// - Throws: `unknownUser`, and as `post`, before its first change.
+    /// - Returns: The transfer of the fee; `nil` if the contest is free.
+    /// - Throws: `unknownUser` or an error of `post`; nothing has changed then.
     @discardableResult
     mutating func enter(
         _ user: UserID,
@@ -138,7 +138,7 @@ package struct LeaveContest: RecordCommand {
 
     package var record: RecordID { contest }
 
-    /// The unique names that count how often the user has left.
+    /// The unique names of the user's possible leavings, 1 to the limit; one is claimed for each.
     private var leaveNames: [String] {
         (1...Contest.leaveLimit).map { ContestID.leaveName(contest, user, $0) }
     }

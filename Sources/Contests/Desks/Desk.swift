@@ -4,8 +4,8 @@ package import Payments
 
 /// A session at which several payers enter a contest, each by paying the fee.
 ///
-/// A lock holds a place in the contest, so that a payer who holds one can enter; the payment moves
-/// the fee into the contest's pot and writes the entry in one step.
+/// Locking a share reserves a place in the contest for the payer; the payment moves the fee into
+/// the contest's pot and writes the entry in one step.
 package struct Desk: GroupPurpose {
     package static let name = "entry"
     /// The allowed lifetimes, in seconds. A desk ends when its contest locks, if not before.
@@ -179,7 +179,7 @@ extension Books {
 
     /// Returns the contest that a desk belongs to, as it is at `time`.
     ///
-    /// - Throws: As `contest`.
+    /// - Throws: The errors of `contest(_:at:)`; `unreadable` if the desk has no contest.
     fileprivate func contest(of desk: Group, at time: Timestamp) throws(Refusal) -> Contest {
         guard let contest = desk.sale?.record else { throw Refusal(.unreadable) }
         return try self.contest(contest, at: time)

@@ -1,7 +1,7 @@
 extension Presence {
     /// The reason for the verdict, with its numbers.
     ///
-    /// - Parameter margin: The lead over the next best in dB, as the board computes it.
+    /// - Parameter margin: The lead over the next best in dB, from `ProximityBoard.margin(of:)`.
     package func reason(margin: Double?) -> String {
         guard let level else { return "no signal level was given" }
         // Built as bytes for speed: it is part of nearly every event.

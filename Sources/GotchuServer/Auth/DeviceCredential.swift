@@ -3,8 +3,8 @@ internal import Devices
 internal import GotchuCore
 internal import Ledger
 
-/// The credential that a device exchanges for a token: its id and two secrets. Never logged,
-/// never stored.
+/// The credential that a device exchanges for a token: its id, two secrets, and a seal after the
+/// first exchange. The server neither logs nor stores it.
 struct DeviceCredential: Sendable {
     /// The prefix that lets people and secret scanners recognise a leaked credential.
     static let prefix = "gotchu-device"
@@ -16,10 +16,10 @@ struct DeviceCredential: Sendable {
     let device: DeviceID
     private let family: [UInt8]
     private let secret: [UInt8]
-    /// The number of exchanges so far, and the server's HMAC of it with the rest; absent in a first
-    /// credential.
+    /// The generation, and the server's HMAC over it, the device id and both secrets. Absent until
+    /// `numbered` is called.
     private let seal: (number: Int64, code: [UInt8])?
-    /// The nonce that the device appended; it distinguishes this exchange from one by a copy.
+    /// A nonce from the device: a thief's copy of the credential cannot repeat this exchange.
     private let nonce: [UInt8]
 
     private init(
@@ -71,7 +71,7 @@ struct DeviceCredential: Sendable {
         )
     }
 
-    /// A Boolean that is true if a nonce tells this exchange from others of the same credential.
+    /// A Boolean that is true if the device appended a nonce.
     var hasNonce: Bool { !nonce.isEmpty }
 
     /// Returns the successor, without a number. It is the same for each exchange of this credential

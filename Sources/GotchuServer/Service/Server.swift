@@ -15,9 +15,9 @@ internal import UnixSignals
 
 /// The whole server: a store, its writer and the HTTP server, in one service group.
 struct Server: Sendable {
-    /// The time limit of a shutdown: enough for queued commits, well below systemd's limit.
+    /// The time limit of a shutdown after the drain: enough for queued commits.
     private static let longestShutdown: Duration = .seconds(8)
-    /// The fraction of all connections that one address may use: one in this many.
+    /// The divisor for the connections of one address: it may use 1/8 of all.
     private static let addressShare = 8
     static let name = "gotchu-server"
 
@@ -33,7 +33,7 @@ struct Server: Sendable {
         ready: @escaping @Sendable (Int) async -> Void,
         stopping: @escaping @Sendable () -> Void
     ) async throws {
-        // Wallets are private: only this user may read the database and its log.
+        // Wallets are private: only the service's Unix user may read the database and its log.
         umask(0o077)
         let books = try await OpenedDatabase.open(
             options.database,
@@ -69,8 +69,8 @@ struct Server: Sendable {
             provider: provider,
             stripe: stripe
         )
-        // Stopped in reverse: first the streams, which never end by themselves, then the HTTP
-        // server; then the queue is completed, and the store stops.
+        // Stopped in reverse: the drain, the streams (which never end by themselves), the HTTP
+        // server, the workers, the issuers, the ledger's queue, and last the store.
         let issuers = [issuer?.keys as (any Service)?, provider].compactMap(\.self)
         let drain = ReadinessDrain(readiness: readiness, pause: limits.drain, notice: stopping)
         let front: [any Service] = [self.front(routes, ready), ledger.feed, drain]
@@ -110,7 +110,7 @@ struct Server: Sendable {
         )
     }
 
-    /// Returns the client for logins to the web pages at the issuer.
+    /// Returns the OpenID client that logs web users in at the issuer; `nil` if not configured.
     private func provider(of issuer: OpenIDIssuer?) -> OpenIDClient? {
         guard let web = options.web, let client = web.client, let issuer else { return nil }
         return OpenIDClient(client, keys: issuer.keys, site: web.site, logger: logger)
@@ -167,7 +167,8 @@ private struct ReadinessDrain: Service {
         try await gracefulShutdown()
         notice()
         readiness.drain()
-        // Load balancers notice only at their next request for /readyz, and none reports it.
+        // Load balancers learn of it at their next /readyz request; none confirms it, hence the
+        // fixed wait.
         try? await Task.sleep(for: pause)
     }
 }

@@ -60,7 +60,7 @@ struct FormFields: Sendable {
         text("key").flatMap { IdempotencyKey(rawValue: $0) }
     }
 
-    /// Returns the required idempotency key, the last field of its form.
+    /// Reads the required idempotency key. Call last: fields that have not been read are refused.
     mutating func keyAtEnd() throws(Problem) -> IdempotencyKey {
         let key = key()
         try end()

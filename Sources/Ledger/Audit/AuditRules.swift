@@ -34,7 +34,7 @@ package struct Audit: Sendable {
     }
 
     package var findings: [Finding]
-    /// The seals to record outside the database: every other seal leads to one of these.
+    /// The last seal of each chain that no other continues, to record outside the database.
     package var heads: [SealPin] = []
 
     package init(findings: [Finding]) {
@@ -81,7 +81,7 @@ package struct RecordRule: Sendable {
     package let rule: String
     /// A Boolean that is true if the rule needs the record's children.
     package let readsChildren: Bool
-    /// - Returns: The reason why a record of the kind breaks it, if it does.
+    /// - Returns: The reason why a record breaks this rule; `nil` if it complies.
     package let broken: @Sendable (Record, RecordFile) -> String?
 
     package init(
@@ -141,7 +141,7 @@ package struct LedgerRules: Sendable {
         return nil
     }
 
-    /// Returns true if the transfer contains the first entry of the user named by its record id.
+    /// Returns true if the transfer is the first credit to the user whose id is its record id.
     private func isOpening(_ transfer: Transfer) -> Bool {
         transfer.entries.contains {
             $0.amount > 0 && $0.number == 1
