@@ -4,11 +4,11 @@ import Synchronization
 package final class LocalTraffic: Sendable {
     /// The maximum numbers of simultaneous connections.
     package struct Limits: Sendable {
-        /// Of one user, so that no user can block the others.
+        /// The maximum of one user, so that no user can block the others.
         let user: Int
-        /// Of all users without a level together: each is only refused.
+        /// The maximum of all users without a level together: each is only refused.
         let strangers: Int
-        /// Of all users together who are not owners.
+        /// The maximum of all users together who are not owners.
         let common: Int
 
         package init(user: Int, strangers: Int, common: Int) {
