@@ -64,10 +64,12 @@ extension DemoScript {
             "\(request.amount) requested. The payer comes in \(seconds); or pay it in a browser:",
             request.payLink?.lowercased() ?? ""
         )
+        // The time that a person has to pay in a browser; the state is read after it.
         try await Task.sleep(for: Self.patience)
         // Paid or cancelled meanwhile: the payer need not come.
         guard try await kiosk.request(request.id).state == .advertising else { return }
         try environment.move(child, to: 0.05)
+        // A person looks at the phone before they pay: nothing signals that.
         try await Task.sleep(for: Self.pause)
         do {
             let new = NewPayment(

@@ -137,6 +137,7 @@ extension DemoScript {
             let new = NewWithdrawal(amountCents: amount.minorUnits)
             var view = try await kiosk.withdraw(new, key: .random())
             while view.state == .sending || view.state == .unknown {
+                // gotchud has no event for a withdrawal: poll.
                 try await Task.sleep(for: Self.pause)
                 view = try await kiosk.withdrawal(view.id)
             }
