@@ -8,7 +8,7 @@ import Testing
 
 @testable import GotchuServer
 
-/// The tills of one merchant: one wallet, and limits of each till's own.
+/// Tests of several tills of one merchant: they share a wallet, and each till has its own limits.
 @Suite("Tills of one merchant", .timeLimit(.minutes(hangLimit)))
 struct ChainTests {
     @Test(
@@ -61,7 +61,7 @@ struct ChainTests {
         #expect(lines.allSatisfy { $0.contains(shownUser) }, "\(list)")
     }
 
-    /// Registers a till of a user and exchanges its code.
+    /// Registers a till for a user and exchanges its code for a token.
     private func till(
         _ name: String,
         of user: String,
@@ -82,14 +82,16 @@ struct ChainTests {
         return try await wire.post("/auth/token", #"{"refresh_token":"\#(code)"}"#)
     }
 
-    @Test("A hundred tills call and follow at once, and one that calls too often is refused alone")
+    @Test(
+        "A hundred tills call and follow at once, and only a till that calls too often is refused"
+    )
     func limits() async throws {
         let server = try await ServerProcess(more: [
             "--calls-per-second", "2", "--streams-per-login", "1", "--sessions-per-payee", "100",
         ])
         let wire = server.wire
         let tokens = try await tills(100, of: "merchant", server)
-        // More calls, streams and sessions than one login may have: each till has its own.
+        // More calls, streams and sessions than one login may have: each till has its own limits.
         var streams: [EventStream] = []
         for token in tokens {
             let sid = try await wire.create(token, cents: 5).string("sid")
@@ -113,7 +115,7 @@ struct ChainTests {
         }
     }
 
-    @Test("A till that follows as many sessions as it may is refused, and another is not")
+    @Test("A till with the maximum number of streams is refused another, and other tills are not")
     func streams() async throws {
         let server = try await ServerProcess(more: ["--streams-per-login", "1"])
         let tokens = try await tills(2, of: "merchant", server)
@@ -124,7 +126,7 @@ struct ChainTests {
         #expect(open.allSatisfy { $0.status == 200 })
     }
 
-    /// Access tokens of new tills of a user, each exchanged for its own credential.
+    /// Returns access tokens of new tills of a user, each from its own credential.
     private func tills(
         _ count: Int,
         of user: String,

@@ -10,7 +10,7 @@ import Testing
 
 @testable import GotchuServer
 
-/// The program as a person or a script meets it.
+/// Tests of the program as people and scripts use it.
 @Suite("Commands", .timeLimit(.minutes(hangLimit)))
 struct CommandTests {
     private let folder: TemporaryFolder
@@ -20,7 +20,7 @@ struct CommandTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("verify and backup work while the server runs; a backup serves again")
+    @Test("The verify and backup commands work while the server runs, and a backup can be served")
     func verifyAndBackup() async throws {
         let server = try await ServerProcess()
         let payee = try await server.wire.login("payee")
@@ -37,11 +37,11 @@ struct CommandTests {
         let restored = try await ServerProcess(folder: folder)
         let known = try await restored.wire.login("payee")
         #expect(try await restored.wire.balance(known) == 10_000)
-        // Tokens are signed with a secret that no backup holds.
+        // Tokens are signed with a secret that is not in the backup.
         #expect(try await restored.wire.get("/wallet/me", token: payee).status == 401)
     }
 
-    @Test("books are made for their owner alone, whichever command makes them")
+    @Test("A new database is readable by its owner alone")
     func privateFiles() async throws {
         let program = Program.folder.appendingPathComponent("gotchu-server").path
         let made = try Program(
@@ -53,7 +53,7 @@ struct CommandTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("verify prints the end of the chain, and holds the chain against one written down")
+    @Test("The verify command prints the head of the chain, and compares it with a recorded one")
     func head() async throws {
         let server = try await ServerProcess()
         _ = try await server.wire.login("payee")
@@ -75,7 +75,7 @@ struct CommandTests {
         #expect(wrong.code == 64 && wrong.text.contains("CHAIN:NUMBER:HASH"))
     }
 
-    @Test("verify says what is wrong and exits with 1")
+    @Test("The verify command says what is wrong and exits with 1")
     func broken() async throws {
         let server = try await ServerProcess()
         _ = try await server.wire.login("payee")
@@ -88,7 +88,7 @@ struct CommandTests {
         #expect(verified.text.contains("balance 10001 of 1 entries, expected 10000 of 1"))
     }
 
-    /// Damage, or options, and the advice of `verify` then.
+    /// Damage, or options, and the advice that `verify` gives for it.
     struct Advice: Sendable, CustomTestStringConvertible {
         static let restore = "keep the books as they are"
         static let makeAnew = "can be made anew"
@@ -104,7 +104,7 @@ struct CommandTests {
     }
 
     @Test(
-        "verify advises what fits what it has found",
+        "The verify command gives the advice that fits the damage",
         arguments: [
             Advice(
                 damage: "UPDATE accounts SET balance = balance + 1 WHERE balance > 0",
@@ -153,7 +153,7 @@ struct CommandTests {
     }
 
     @Test(
-        "An impossible command is refused with a sentence and its exit status",
+        "An impossible command is refused with a sentence and its exit code",
         arguments: [
             (["--listen", "0.0.0.0:0", "--dev"], 78, "anybody can log in"),
             (["--listen", "nonsense"], 64, "HOST:PORT"),
@@ -187,7 +187,7 @@ struct CommandTests {
     }
 
     @Test(
-        "a database that cannot be is refused",
+        "An impossible database address is refused",
         arguments: [
             ("sqlite:/nowhere/at/all.db", 74), ("mysql://x", 64), ("postgres://127.0.0.1:1/x", 74),
             ("sqlite:", 64), ("sqlite:/usr", 74),
@@ -204,7 +204,7 @@ struct CommandTests {
         #expect(ended.text.contains(" \(path)") && server.text.contains(" \(path): unable to open"))
     }
 
-    @Test("a file of an issuer's keys that is not there is refused at the start")
+    @Test("A missing file of an issuer's keys is refused at startup")
     func noKeys() async throws {
         let program = try Program(
             "gotchu-server",
@@ -217,7 +217,7 @@ struct CommandTests {
         #expect(program.text.contains("/nowhere/keys.json cannot be read: No such file"))
     }
 
-    @Test("A missing object is named, with the status of a negative answer")
+    @Test("A missing object is named in the message, with exit code 1")
     func unknownNames() async throws {
         let books = database
         #expect(try await ServerProcess.run("migrate", "--database", books).code == 0)
@@ -241,7 +241,7 @@ struct CommandTests {
         #expect(full.text.contains("There are 32 endpoints already"), "\(full.text)")
     }
 
-    @Test("Each option is a variable, as are limits of money, and a misspelt one is named")
+    @Test("Each option has an environment variable, and an unknown variable is logged by name")
     func variables() async throws {
         let help = try await ServerProcess.run("serve", "--help").text
         let options = help.matches(of: /\n  (?:-h, )?--([a-z-]+)/).map { String($0.output.1) }
@@ -258,7 +258,7 @@ struct CommandTests {
     }
 
     @Test(
-        "a bad variable is refused by its name",
+        "A bad variable is refused by its name",
         arguments: [("QUEUE", "0"), ("DEV", "maybe"), ("TRUSTED_PROXY", "::1 x"), ("LISTEN", "x")]
     )
     func badVariable(name: String, value: String) async throws {
@@ -272,7 +272,7 @@ struct CommandTests {
         #expect(program.text.contains("gotchu-server: \(name): "), "\(program.text)")
     }
 
-    @Test("an empty variable is as good as none")
+    @Test("An empty variable counts as not set")
     func emptyVariable() async throws {
         let empty = ["GOTCHU_SERVER_DATABASE": ""]
         let program = try Program("gotchu-server", ["verify"], environment: empty)
@@ -280,7 +280,7 @@ struct CommandTests {
         #expect(program.text.contains("No database is named."), "\(program.text)")
     }
 
-    @Test("a variable that lacks a part of its name is named; those of gotchud are not")
+    @Test("A misspelt variable of the server is named, and the variables of gotchud are not")
     func unknownVariables() {
         let names = [
             "GOTCHU_DATABASE", "GOTCHU_SERVERLISTEN", "GOTCHU_SERVER_LISTN", "GOTCHU_SERVER",
@@ -293,7 +293,7 @@ struct CommandTests {
         )
     }
 
-    @Test("An option that is given twice is refused: neither of two databases is forgotten")
+    @Test("A repeated option is refused, so that neither of two databases is ignored")
     func givenTwice() async throws {
         let other = "sqlite:\(folder.path)/other.db"
         for more in [["--database", other], ["--database=\(other)"]] {
@@ -306,14 +306,14 @@ struct CommandTests {
         #expect(ServerCommand.repeatedOption(in: proxies) == nil)
     }
 
-    @Test("books that would be nowhere are refused")
+    @Test("A database in memory is refused")
     func nowhere() async throws {
         let program = try Program("gotchu-server", ["migrate", "--database", "sqlite::memory:"])
         #expect(try await program.exitCode() == 64)
         #expect(program.text.contains("written as sqlite:PATH"), "\(program.text)")
     }
 
-    @Test("books in a file are served by one server, until that has ended")
+    @Test("A database file is served by one server only, until that server has ended")
     func twice() async throws {
         let server = try await ServerProcess()
         let arguments = ["--listen", "127.0.0.1:0", "--database", "sqlite:\(server.path)"]
@@ -331,7 +331,7 @@ struct CommandTests {
         _ = try await ServerProcess(folder: server.folder)
     }
 
-    @Test("a taken port and a foreign file have their own exit codes")
+    @Test("A port in use and a foreign file have their own exit codes")
     func taken() async throws {
         let server = try await ServerProcess()
         let address = String(server.wire.base.dropFirst("http://".count))
@@ -347,7 +347,7 @@ struct CommandTests {
         #expect(foreign.code == 65)
     }
 
-    @Test("without --dev nobody can log in, and the tokens of development are worth nothing")
+    @Test("Without --dev, development logins and their tokens are refused")
     func withoutDev() async throws {
         let server = try await ServerProcess(opening: 0)
         let payee = try await server.wire.login("payee")
@@ -366,7 +366,9 @@ struct CommandTests {
         #expect(login.status == 404)
     }
 
-    @Test("database and secret are for their owner alone, and a readable secret is refused")
+    @Test(
+        "The database and the secret are private to their owner, and a readable secret is refused"
+    )
     func privacy() async throws {
         let server = try await ServerProcess()
         #expect(try await server.stop() == 0)

@@ -5,10 +5,10 @@ import Ledger
 import TestSupport
 import Testing
 
-/// Contests where things go on at once, are wrong, or new.
+/// Tests of contests with concurrent calls, bad input and new templates.
 @Suite("Contests at their edges", .timeLimit(.minutes(hangLimit)))
 struct ContestEdgeTests {
-    @Test("Two servers that settle and cancel at once agree on one end")
+    @Test("Two servers that settle and cancel a contest at once agree on one end")
     func twoServers() async throws {
         let rig = try await ContestRig(.postgresql, more: ["--calls-per-second", "1000"])
         let other = try await ServerProcess(
@@ -55,7 +55,7 @@ struct ContestEdgeTests {
         try await rig.verify()
     }
 
-    @Test("Two servers that cancel and take leave at once give each fee back once")
+    @Test("Two servers that process cancellations and leaves at once return each fee once")
     func leaves() async throws {
         let rig = try await ContestRig(.postgresql, more: ["--calls-per-second", "1000"])
         let other = try await ServerProcess(
@@ -98,7 +98,10 @@ struct ContestEdgeTests {
         return balances
     }
 
-    @Test("A refusal stays under its key, and a new key decides anew", arguments: BooksKind.single)
+    @Test(
+        "A refusal is repeated for its key, and a new key decides anew",
+        arguments: BooksKind.single
+    )
     func refusals(kind: BooksKind) async throws {
         let rig = try await ContestRig(kind)
         let id = try await rig.published(ContestRig.body(more: #","max_entries":2"#))
@@ -115,7 +118,7 @@ struct ContestEdgeTests {
         try await rig.verify()
     }
 
-    @Test("A reader who pages while contests arrive sees each older one once")
+    @Test("A reader who pages while contests are added sees each older one once")
     func paging() async throws {
         let rig = try await ContestRig(.sqlite, more: ["--calls-per-second", "1000"])
         var made: [String] = []
@@ -163,7 +166,9 @@ struct ContestEdgeTests {
         try await rig.verify()
     }
 
-    @Test("An image beside a template's file is served under its hash, and a script is none")
+    @Test(
+        "An image beside a template's file is served by its hash, and one with a script is refused"
+    )
     func image() async throws {
         let rig = try await ContestRig(.sqlite)
         let folder = try TemporaryFolder()
@@ -208,7 +213,7 @@ struct ContestEdgeTests {
         try await rig.verify()
     }
 
-    @Test("A backup with contests is verified, and goes on")
+    @Test("A backup with contests passes verification and can be continued")
     func backup() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -238,7 +243,7 @@ struct ContestEdgeTests {
         #expect(try await server.wire.balance(server.wire.login("entrant1")) == 10_000)
     }
 
-    @Test("Scores have whole numbers where a number is shown or decides, and no other values")
+    @Test("Values of scores must be whole numbers with known names")
     func values() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -261,7 +266,7 @@ struct ContestEdgeTests {
         try await rig.verify()
     }
 
-    @Test("Spoilt scores are refused, or are scores: never anything else")
+    @Test("Mutated scores are refused or stored as valid scores")
     func scores() async throws {
         let rig = try await ContestRig(.sqlite, more: ["--calls-per-second", "10000"])
         let id = try await rig.published()
@@ -298,7 +303,7 @@ struct ContestEdgeTests {
         try await rig.verify()
     }
 
-    @Test("Ten thousand spoilt documents are decoded as what they say, or not at all")
+    @Test("Ten thousand mutated documents are decoded as what they say, or not at all")
     func documents() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -329,7 +334,8 @@ struct ContestEdgeTests {
         }
     }
 
-    /// Returns true if a document was decoded; it then says nothing that the text does not.
+    /// Returns true if a document was decoded, and checks that it says nothing that the text does
+    /// not.
     private func read<Document: Codable & Equatable>(
         _ type: Document.Type,
         _ text: String
@@ -337,7 +343,7 @@ struct ContestEdgeTests {
         guard let document = try? JSONDecoder().decode(type, from: Data(text.utf8)) else {
             return false
         }
-        // A fraction in a row is passed over, and cannot be written again.
+        // A fraction in a row is skipped, and cannot be encoded again.
         guard let bytes = try? JSONEncoder().encode(document) else { return true }
         let said = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
         #expect(try JSONDecoder().decode(JSONValue.self, from: bytes).isSaid(by: said), "\(text)")
@@ -348,8 +354,8 @@ struct ContestEdgeTests {
 extension JSONValue {
     fileprivate var isInteger: Bool { if case .integer = self { true } else { false } }
 
-    /// Returns true if it has no member, element or scalar that another value does not have; one
-    /// that is absent there may be `null` here.
+    /// Returns true if each member, element and scalar is also in another value; an absent member
+    /// may be `null` here.
     fileprivate func isSaid(by other: JSONValue?) -> Bool {
         switch (self, other) {
         case (.null, nil): true
@@ -366,14 +372,14 @@ extension JSONValue {
     }
 }
 
-/// Texts that are no more what they were.
+/// Mutations of a text.
 private enum Spoilt {
     private static let pieces = [
         "null", "-1", "1.5", "1e400", "9223372036854775808", "\"\"", "[]", "{}", "true", "\u{0}",
         "\"\\ud800\"", "{\"a\":1,\"a\":2}",
     ]
 
-    /// Puts something else into the place of a value, or takes, doubles or changes some bytes.
+    /// Replaces a value, or removes, doubles or changes a byte.
     static func text(_ text: String, using random: inout SeededGenerator) -> String {
         var bytes = Array(text.utf8)
         let index = Int.random(in: 0..<bytes.count, using: &random)

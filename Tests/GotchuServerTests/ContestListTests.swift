@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Lists, boards and metrics of contests, however many others there are.
+/// Tests of lists, boards and metrics of contests among many other contests.
 @Suite("Lists of contests", .timeLimit(.minutes(hangLimit)))
 struct ContestListTests {
     private func ids(_ list: WireReply) throws -> [String] {
@@ -10,7 +10,7 @@ struct ContestListTests {
         return cards.compactMap { $0["id"] as? String }
     }
 
-    /// Adds copies of the newest draft, which are newer than every contest.
+    /// Adds copies of the newest draft that sort before every contest.
     private func addDrafts(_ count: Int, _ rig: ContestRig) throws {
         try rig.books.damage(
             """
@@ -35,7 +35,7 @@ struct ContestListTests {
         #expect(made.status == 200, "\(made.text)")
     }
 
-    @Test("Thousands of newer drafts hide no public contest, and none that is stopped")
+    @Test("Thousands of newer drafts hide no public contest, and no stopped one")
     func drafts() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -50,7 +50,7 @@ struct ContestListTests {
         }
         #expect(try ids(try await rig.list("?state=LIVE")).isEmpty)
         #expect(try ids(try await rig.list("?mine=1", by: user)) == [id])
-        // All of the organiser's are found behind the drafts, too.
+        // All contests of the organiser are found too, behind the drafts.
         var found: [String] = []
         var query = "?mine=1&limit=100"
         while found.count < 4_000 {
@@ -75,7 +75,7 @@ struct ContestListTests {
         #expect(try await rig.show(id, by: user).string("state") == "ERROR")
         let metrics = try await rig.wire.get("/metrics").text
         #expect(metrics.contains("\ngotchu_server_contest_pots_unequal 1\n"), "\(metrics)")
-        // A lost answer to a join is found, though the contest has stopped since.
+        // A new join is refused, because the contest has stopped.
         #expect(try await rig.join(id, by: user).code == "CONTEST_LOCKED")
         try change(0, 1)
         let rechecked = try await ServerProcess.run(
@@ -92,7 +92,7 @@ struct ContestListTests {
         #expect(try await rig.wire.balance(user) == 10_000)
     }
 
-    @Test("A join that was accepted is answered as that, also once the contest has stopped")
+    @Test("A repeated join gets its first answer even after the contest has stopped")
     func stopped() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -112,7 +112,7 @@ struct ContestListTests {
         #expect(again.headers["idempotent-replayed"] == "true")
     }
 
-    @Test("A stopped contest stays so as long as its entries are not as many as it says")
+    @Test("A contest stays stopped as long as its number of entries is wrong")
     func recheck() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published(ContestRig.body(fee: 0))
@@ -125,7 +125,7 @@ struct ContestListTests {
             )
         }
         try change(right, wrong)
-        // Its pot is empty, as it is to be: only the count is wrong.
+        // The pot is empty, as it should be; only the count is wrong.
         _ = try await rig.post(id, "cancel", #"{"reason":"Rain."}"#)
         #expect(try await rig.show(id, by: user).string("state") == "ERROR")
         let database = rig.books.database
@@ -139,7 +139,7 @@ struct ContestListTests {
         #expect(try await rig.show(id, by: user).string("state") == "SCHEDULED")
     }
 
-    @Test("A contest that cannot be read is left out of lists, and counted")
+    @Test("A contest that cannot be read is left out of lists, and counted in the metrics")
     func unreadable() async throws {
         let rig = try await ContestRig(.sqlite)
         var made: [String] = []
@@ -156,7 +156,7 @@ struct ContestListTests {
         #expect(metrics.contains("\ngotchu_server_contest_unreadable 1\n"), "\(metrics)")
     }
 
-    @Test("Pages and cursors lead through public contests, those of others, and hidden ones")
+    @Test("Pages and cursors pass through public and cancelled contests, and skip deleted ones")
     func pages() async throws {
         let rig = try await ContestRig(.sqlite, more: ["--calls-per-second", "1000"])
         var made: [String] = []
@@ -182,7 +182,7 @@ struct ContestListTests {
         #expect(try await rig.list("?cursor=\(UUID().uuidString.lowercased())").status == 400)
     }
 
-    @Test("A list leads past the newest contests, however many of them were deleted")
+    @Test("A list continues past the newest contests, however many of them were deleted")
     func deleted() async throws {
         let rig = try await ContestRig(.sqlite, more: Browser.arguments)
         let id = try await rig.published()
@@ -228,7 +228,7 @@ struct ContestListTests {
         #expect(older.text.contains("/contests/\(id)") && !older.text.contains("cursor="))
     }
 
-    @Test("The board of an open contest lists who is in, page by page")
+    @Test("The board of an open contest lists its participants page by page")
     func openBoard() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -252,7 +252,7 @@ struct ContestListTests {
         #expect(names == ["entrant1", "entrant3", "entrant4"] && count == 3)
     }
 
-    @Test("An organiser is shown the newest fifty objections, and how many there are")
+    @Test("An organiser sees the newest fifty objections and the total number")
     func objections() async throws {
         let more = ["--calls-per-second", "1000"]
         let rig = try await ContestRig(.sqlite, more: more)
@@ -275,7 +275,9 @@ struct ContestListTests {
         try await rig.judgeDocuments()
     }
 
-    @Test("A draft is found by its key after its lock, and by a server with another commission")
+    @Test(
+        "A draft is found by its key after its lock time, and by a server with another commission"
+    )
     func idempotentDraft() async throws {
         let folder = try TemporaryFolder()
         func server(_ commission: String) async throws -> ServerProcess {

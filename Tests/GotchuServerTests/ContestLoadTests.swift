@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Many people who enter many contests over many connections.
-@Suite("Contests that everybody enters", .timeLimit(.minutes(max(hangLimit, effort))))
+/// Tests of many users who enter many contests over many connections.
+@Suite("Contests that many users enter", .timeLimit(.minutes(max(hangLimit, effort))))
 struct ContestLoadTests {
     private static let connections = 64
 
     @Test(
-        "Every entry of everybody in every contest is made, and no cent is lost",
+        "All entries of all users in all contests are made, and no cent is lost",
         arguments: BooksKind.all
     )
     func everybody(kind: BooksKind) async throws {
-        // 1,000 people and 100 contests with GOTCHU_TEST_EFFORT=40 and more.
+        // 1,000 users and 100 contests with GOTCHU_TEST_EFFORT=40 or more.
         let (people, count) = (min(1_000, 25 * effort), min(100, 4 * effort))
         let rig = try await ContestRig(
             kind,
@@ -32,11 +32,12 @@ struct ContestLoadTests {
                     var missing: [String] = []
                     let joins = people * count
                     for number in stride(from: lane, to: joins, by: Self.connections) {
-                        // Neighbours enter the same contest, as a crowd does.
+                        // Adjacent connections enter the same contest at the same time, as a crowd
+                        // does.
                         let (user, id) = (users[number % people], contests[number / people])
                         let key = ContestRig.key()
                         var reply = try await rig.join(id, by: user, key: key)
-                        // A server as busy as this may not know: the same request tells.
+                        // The outcome can be unknown under this load; the same request resolves it.
                         while reply.code == "TRY_AGAIN" {
                             reply = try await rig.join(id, by: user, key: key)
                         }

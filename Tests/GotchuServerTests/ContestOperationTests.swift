@@ -5,10 +5,10 @@ import SQLite
 import TestSupport
 import Testing
 
-/// An operator's view of contests, and the findings of `verify`.
-@Suite("Contests, to their operator", .timeLimit(.minutes(hangLimit)))
+/// Tests of the operator's view of contests, and of the findings of `verify`.
+@Suite("The operator's view of contests", .timeLimit(.minutes(hangLimit)))
 struct ContestOperationTests {
-    @Test("The metrics count how calls to enter end, and what waits")
+    @Test("The metrics count the outcomes of joins, and the work that waits")
     func metrics() async throws {
         let rig = try await ContestRig(.sqlite)
         let terms = ContestRig.body(review: 3600, more: #","max_entries":2"#)
@@ -38,7 +38,9 @@ struct ContestOperationTests {
         }
     }
 
-    @Test("Contests are shown to listed users, and one of theirs to whoever enters it at its desk")
+    @Test(
+        "Contests are visible to listed users, and one contest to a user who entered it at its desk"
+    )
     func staged() async throws {
         let folder = try TemporaryFolder()
         let opening = try await ServerProcess(folder: folder)
@@ -74,7 +76,7 @@ struct ContestOperationTests {
         #expect(try await wire.get("/api/contests/\(id)", token: other).status == 200)
         #expect(try await wire.get("/api/contests", token: other).code == "NOT_FOUND")
         try await pages(of: id, at: server)
-        // Somebody off the list is counted before anything is read.
+        // A user who is not listed is rate-limited before anything is read.
         let stranger = try await wire.login("passer-by")
         var code: String?
         for _ in 0..<1_000 where code != "RATE_LIMITED" {
@@ -83,8 +85,8 @@ struct ContestOperationTests {
         #expect(code == "RATE_LIMITED")
     }
 
-    /// Looks at the pages of contests as somebody who is on the list, one who has entered at the
-    /// desk, and two who are neither.
+    /// Opens the pages of contests as a listed user, an entrant from the desk, another user and a
+    /// visitor without a login.
     private func pages(of id: String, at server: ServerProcess) async throws {
         let listed = try await Browser.loggedIn("organizer@shop.example", at: server)
         let own = try await listed.open("/web/contests/\(id)")
@@ -114,7 +116,8 @@ struct ContestOperationTests {
         }
     }
 
-    /// A change behind the server's back, its repair, and the rule that it breaks.
+    /// Changes in the database behind the server's back, with their repairs and the rules that they
+    /// break.
     private static let damages: [(change: String, undo: String, rule: String)] = [
         body("contest-scores", #""points":9"#, #""points":8"#, "contests"),
         body("contest-entry", #""fee":500"#, #""fee":400"#, "contests"),
@@ -145,7 +148,7 @@ struct ContestOperationTests {
     }
 
     @Test(
-        "verify finds a changed score, fee, term, desk, entry and name",
+        "The verify command finds a changed score, fee, term, desk, entry and name",
         arguments: BooksKind.single
     )
     func damage(kind: BooksKind) async throws {
@@ -170,7 +173,7 @@ struct ContestOperationTests {
 }
 
 extension CheckedBooks {
-    /// Does what no program of ours can: writes past guards.
+    /// Changes the database without its guards, as no program of ours can.
     func damage(_ sql: String) throws {
         switch self {
         case .sqlite(let path):

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GotchuServer
 
-/// Contests as a browser without a script shows them.
+/// Tests of the pages of contests in a browser without scripts.
 @Suite("The pages of contests", .timeLimit(.minutes(hangLimit)))
 struct ContestPageTests {
     private let english = ContestSections(language: .english, zone: .own(at: .now))
@@ -16,7 +16,7 @@ struct ContestPageTests {
         english.panel(ContestSection(type: type, data: data)).source
     }
 
-    @Test("A section of an unknown type is shown as rows and scalars, and its text is only text")
+    @Test("A section of an unknown type is shown as rows and scalars, with its text escaped")
     func unknownSection() {
         let text = shown(
             .object([
@@ -43,7 +43,7 @@ struct ContestPageTests {
     }
 
     @Test(
-        "A section of which nothing can be shown says so",
+        "A section without anything that can be shown says so",
         arguments: [
             JSONValue.null, .otherNumber(0.5), .object([:]), .array([]), .array([.null]),
             .object([
@@ -55,7 +55,7 @@ struct ContestPageTests {
         #expect(shown(data).contains("This part cannot be shown here."))
     }
 
-    @Test("A column is shown by its type alone")
+    @Test("Times are shown as minutes, seconds and milliseconds")
     func columns() {
         #expect(ContestResults.clock(2_290) == "0:02.290")
         #expect(ContestResults.clock(3_723_450) == "1:02:03.450")
@@ -63,7 +63,7 @@ struct ContestPageTests {
         #expect(ContestResults.clock(.min).hasPrefix("\u{2212}"))
     }
 
-    @Test("No source of the pages names a contest's type")
+    @Test("The sources of the pages name no type of contest")
     func types() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Sources").standardizedFileURL
@@ -84,7 +84,7 @@ struct ContestPageTests {
         }
     }
 
-    @Test("One press enters a contest once; another fee than the one that was seen enters nobody")
+    @Test("One press enters a contest once, and a press with an outdated fee enters nobody")
     func entering() async throws {
         let rig = try await ContestRig(.sqlite, more: Browser.arguments)
         let id = try await rig.published()
@@ -110,12 +110,12 @@ struct ContestPageTests {
         #expect(entered.text.contains("You are in: entry 1"))
         let token = try await rig.wire.login("runner")
         #expect(try await rig.wire.balance(token) == 9_500)
-        // A login to enter a contest is none for the organiser's pages.
+        // A login to enter a contest does not give access to the organiser's pages.
         #expect(try await runner.open("/web/contests").location == "/web/login?to=/web/contests")
         try await rig.verify()
     }
 
-    @Test("An organiser's page is its organiser's alone, and scores that others replaced stay")
+    @Test("Only the organiser can open an organiser's page, and newer scores are not overwritten")
     func organizing() async throws {
         let rig = try await ContestRig(.sqlite, more: Browser.arguments)
         let id = try await rig.published()
@@ -161,7 +161,7 @@ struct ContestPageTests {
         #expect(scored.text.contains("name=\"score.2.seconds\" value=\"12\""), "\(scored.text)")
     }
 
-    @Test("A form of scores changes nothing of a row that nobody touched")
+    @Test("A form of scores changes only the rows that were edited")
     func untouchedScores() async throws {
         let rig = try await ContestRig(.sqlite, more: Browser.arguments)
         let id = try await rig.published()
@@ -194,7 +194,9 @@ struct ContestPageTests {
         #expect(last.contains(#""points":9"#) && last.contains(#""seconds":30"#), "\(last)")
     }
 
-    @Test("The end of a contest needs a login of the last 15 minutes: a result too, if it pays")
+    @Test(
+        "Ending a contest needs a login of the last 15 minutes, as does a result that pays at once"
+    )
     func fresh() async throws {
         let rig = try await ContestRig(.sqlite, more: Browser.arguments)
         let host = try await Browser.loggedIn("organizer@shop.example", at: rig.server)
@@ -226,7 +228,7 @@ struct ContestPageTests {
         #expect(try await rig.show(ids[1]).string("state") == "COMPLETE")
     }
 
-    @Test("Without --contests there is no page of contests")
+    @Test("A server without --contests has no pages of contests")
     func absent() async throws {
         let server = try await ServerProcess(more: Browser.arguments)
         let browser = try await Browser.loggedIn("ada@cafe.example", at: server)

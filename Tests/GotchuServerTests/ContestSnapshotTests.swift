@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the documents of a contest say in each of its states, to each who looks, word by word.
+/// Tests of the exact documents of a contest in each state, for each kind of reader.
 @Suite("The documents of a contest in each state", .timeLimit(.minutes(hangLimit)))
 struct ContestSnapshotTests {
     private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Snapshots/contests.txt")
 
-    /// Ids and times are not the same in two runs.
+    /// Replaces ids and times, which differ between runs.
     private static func settled(_ text: String) -> String {
         text.replacing(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, with: "ID")
             .replacing(/20\d\d-\d\d-\d\dT[0-9:.]+Z/, with: "TIME")
@@ -17,13 +17,13 @@ struct ContestSnapshotTests {
             .replacing(/"[0-9a-f]{64}"/, with: "\"HASH\"")
     }
 
-    /// A document, each of its members on a line.
+    /// Returns a document with each of its members on a line.
     private static func lines(_ title: String, _ reply: WireReply) -> String {
         guard reply.status == 200 else { return "## \(title): \(reply.code ?? "")\n" }
         return settled("## \(title)\n\(reply.text.replacing(",\"", with: ",\n\""))\n")
     }
 
-    /// The documents of a contest in a state, to each who looks.
+    /// Returns the documents of a contest in a state, for each kind of reader.
     private func shown(
         _ rig: ContestRig,
         _ state: String,
@@ -42,7 +42,7 @@ struct ContestSnapshotTests {
         return documents.map { Self.lines("\(state), \($0)", $1) }.joined()
     }
 
-    /// The documents of one contest in all states that lead to its settlement.
+    /// Returns the documents of one contest in all states up to its settlement.
     private func story(_ rig: ContestRig, _ users: [String]) async throws -> String {
         let terms = ContestRig.body(
             tiers: """
@@ -80,7 +80,7 @@ struct ContestSnapshotTests {
         return text + (try await shown(rig, "settled", id, users[0]))
     }
 
-    @Test("Each state's documents are those that somebody has read")
+    @Test("The documents of each state match the reviewed snapshot")
     func states() async throws {
         let rig = try await ContestRig(.sqlite)
         let users = try await rig.users(3)

@@ -6,7 +6,7 @@ import Testing
 @Suite("Contests over the wire", .timeLimit(.minutes(hangLimit)))
 struct ContestTests {
     @Test(
-        "A quiz is created, entered, scored, corrected and settled, and the books verify",
+        "A quiz is created, entered, scored, corrected and settled, and passes verification",
         arguments: BooksKind.all
     )
     func story(kind: BooksKind) async throws {
@@ -23,7 +23,7 @@ struct ContestTests {
         try await enter(rig, id, users)
         try await score(rig, id, users)
         _ = try await rig.board(id, by: users[0])
-        // The organiser sees what will be paid, and nobody else does.
+        // Only the organiser sees the planned payouts.
         let place = "/api/contests/\(id)/settlement"
         let plan = try await rig.wire.get(place, token: rig.organizer)
         #expect(plan.integer("pool_cents") == 1350 && plan.members["settled_at"] is NSNull)
@@ -40,7 +40,7 @@ struct ContestTests {
             (reply.members["payouts"] as? [[String: Any]])?.map { $0["payout_cents"] as? Int }
         }
         #expect(prizes(settled) == [675, 675] && prizes(plan) == prizes(settled))
-        // Of $15.00 the organiser keeps $1.50. Ranks 1 and 2 weigh 2 to 1, and both tie.
+        // The organiser keeps $1.50 of $15.00. Ranks 1 and 2 have shares of 2 to 1, and both tie.
         #expect(settled.integer("pool_cents") == 1350 && settled.integer("rake_cents") == 150)
         let twice = try await rig.post(id, "settle")
         #expect(twice.bytes == settled.bytes && twice.headers["idempotent-replayed"] == "true")
@@ -57,7 +57,7 @@ struct ContestTests {
         try await rig.verify()
     }
 
-    /// Three enter, and a fourth finds no place.
+    /// Enters three users; a fourth finds no place.
     private func enter(_ rig: ContestRig, _ id: String, _ users: [String]) async throws {
         let key = ContestRig.key()
         let joined = try await rig.join(id, by: users[0], key: key)
@@ -74,7 +74,7 @@ struct ContestTests {
         #expect(try await rig.wire.balance(users[0]) == 9500)
     }
 
-    /// The contest is locked, scored, objected to and corrected.
+    /// Locks the contest, enters scores, objects to them and corrects them.
     private func score(_ rig: ContestRig, _ id: String, _ users: [String]) async throws {
         try await rig.post(id, "lock")
         #expect(try await rig.post(id, "leave", by: users[2]).code == "CONTEST_LOCKED")
@@ -103,7 +103,7 @@ struct ContestTests {
         #expect(try await rig.post(id, "scores", correction).status == 200)
         #expect(try await rig.post(id, "settle").code == "CONTEST_STATE")
         #expect(try await rig.post(id, "complete", #"{"revision":2}"#).status == 200)
-        // The corrected result is another: one may object to it, too.
+        // Objections to the corrected result are possible again.
         #expect(try await rig.post(id, "objections", objection, by: users[0]).status == 200)
         let words = ["revision 1 of", "stopped the settlement: Q3", "revision 2 of"]
         for user in [rig.organizer, users[0]] {
@@ -114,7 +114,7 @@ struct ContestTests {
         #expect(try history(try await rig.show(id, by: users[3])).isEmpty)
     }
 
-    /// The texts of a document's section about what became of the result.
+    /// Returns the texts of a document's history section.
     private func history(_ detail: WireReply) throws -> [String] {
         let sections = try #require(detail.members["sections"] as? [[String: Any]])
         let history = sections.first { $0["type"] as? String == "history" }
@@ -139,7 +139,7 @@ struct ContestTests {
     }
 
     @Test(
-        "A cancelled contest gives everybody back what they paid, at once",
+        "A cancelled contest returns all payments at once",
         arguments: BooksKind.all
     )
     func cancelled(kind: BooksKind) async throws {
@@ -168,7 +168,7 @@ struct ContestTests {
         try await rig.verify()
     }
 
-    @Test("Fifteen join at once, and ten have a place", arguments: BooksKind.all)
+    @Test("Fifteen users join at once, and ten get a place", arguments: BooksKind.all)
     func race(kind: BooksKind) async throws {
         let rig = try await ContestRig(kind)
         let id = try await rig.published(ContestRig.body(more: #","max_entries":10"#))
@@ -182,7 +182,10 @@ struct ContestTests {
         try await rig.verify()
     }
 
-    @Test("One who joins twice at once, with two keys, pays once", arguments: BooksKind.all)
+    @Test(
+        "A user who joins several times at once, with different keys, pays once",
+        arguments: BooksKind.all
+    )
     func twice(kind: BooksKind) async throws {
         let rig = try await ContestRig(kind)
         let id = try await rig.published()
@@ -197,7 +200,7 @@ struct ContestTests {
         try await rig.verify()
     }
 
-    @Test("Sixty-four settlements at once make one transfer", arguments: BooksKind.all)
+    @Test("Sixty-four simultaneous settlements make one transfer", arguments: BooksKind.all)
     func settlements(kind: BooksKind) async throws {
         let rig = try await ContestRig(
             kind,
@@ -217,7 +220,7 @@ struct ContestTests {
         try await rig.verify()
     }
 
-    @Test("A private contest is seen and entered by its invitation alone")
+    @Test("A private contest is visible and open only with its invitation")
     func invitations() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published(ContestRig.body(more: #","is_invite_only":true"#))
@@ -240,7 +243,7 @@ struct ContestTests {
         #expect(mine?.count == 1)
     }
 
-    @Test("A roster is held against its template's rule, and its points are added up")
+    @Test("A roster is checked against its template's rule, and its points are summed")
     func rosters() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published(ContestRig.body(template: ContestRig.picks))
@@ -271,7 +274,7 @@ struct ContestTests {
         try await rig.verify()
     }
 
-    @Test("Without --contests there is nothing at their addresses")
+    @Test("A server without --contests has no addresses for contests")
     func off() async throws {
         let server = try await ServerProcess()
         let token = try await server.wire.login("payee")

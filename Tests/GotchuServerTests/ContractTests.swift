@@ -2,10 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The first contract, to the letter: phones in the field speak it.
+/// Tests of the exact first contract, which phones in the field use.
 @Suite("The first contract", .timeLimit(.minutes(hangLimit)))
 struct ContractTests {
-    @Test("a whole payment has exactly these members at every step", arguments: BooksKind.all)
+    @Test(
+        "The replies to each step of a payment have exactly the members of the contract",
+        arguments: BooksKind.all
+    )
     func transcript(kind: BooksKind) async throws {
         let wire = try await kind.wire()
         let login = try await wire.post("/auth/dev-login", #"{"email":"Corner.Cafe@Shop.example"}"#)
@@ -57,7 +60,7 @@ struct ContractTests {
     }
 
     @Test(
-        "a resend is answered with the same bytes, whatever the key's quotes",
+        "A resend gets the same bytes, with or without quotes around the key",
         arguments: BooksKind.all
     )
     func replay(kind: BooksKind) async throws {
@@ -82,7 +85,7 @@ struct ContractTests {
     }
 
     @Test(
-        "one key from a hundred connections charges once, with one answer for all",
+        "One key sent over a hundred connections charges once, with one answer for all",
         arguments: BooksKind.all
     )
     func hundred(kind: BooksKind) async throws {
@@ -100,7 +103,7 @@ struct ContractTests {
         #expect(try await wire.balance(payer) == 9_993)
     }
 
-    @Test("curl can pay", arguments: BooksKind.single)
+    @Test("A payment can be made with curl", arguments: BooksKind.single)
     func curl(kind: BooksKind) async throws {
         let wire = try await kind.wire()
         let payee = try await wire.login("payee")
@@ -121,7 +124,10 @@ struct ContractTests {
         #expect(curl.text.contains(#"{"new_balance_cents":9995,"ok":true,"transfer_id":""#))
     }
 
-    @Test("the description is served and names every address", arguments: BooksKind.single)
+    @Test(
+        "The description is served, and each of its addresses refuses undescribed methods",
+        arguments: BooksKind.single
+    )
     func description(kind: BooksKind) async throws {
         let wire = try await kind.wire()
         let document = try await wire.get("/openapi.yaml")
@@ -134,7 +140,7 @@ struct ContractTests {
                 #expect(reply.headers["allow"] != nil, "\(method) \(path)")
             }
         }
-        // Whoever watches over a server often asks for the head alone.
+        // Monitoring systems often send HEAD requests.
         for path in ["/healthz", "/readyz"] {
             let head = try await wire.call("HEAD", path)
             #expect(head.status == 200 && head.bytes.isEmpty, "\(path)")

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Slots for webhook deliveries")
 struct DeliverySlotsTests {
-    @Test("Accepted events earn an endpoint slots, up to a bound; one failure takes them away")
+    @Test(
+        "Accepted events give an endpoint more slots, up to a limit, and one failure removes them"
+    )
     func growth() {
         var slots = DeliverySlots()
         #expect(slots.free(for: "a") == 1)
@@ -21,7 +23,7 @@ struct DeliverySlotsTests {
         #expect(slots.free(for: "a") == 1)
     }
 
-    @Test("Endpoints that hang with all the slots they have earned leave another its own")
+    @Test("Endpoints that hang in all of their slots leave another endpoint its own slot")
     func hanging() {
         var slots = DeliverySlots()
         var running = 0
@@ -42,7 +44,7 @@ struct DeliverySlotsTests {
         #expect(slots.free(for: "another") == 0)
     }
 
-    @Test("an endpoint for which nothing waits any more begins anew")
+    @Test("An endpoint without waiting deliveries starts again with one slot")
     func forgotten() {
         var slots = DeliverySlots()
         for endpoint in ["idle", "waiting", "running"] {

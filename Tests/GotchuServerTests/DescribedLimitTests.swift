@@ -9,10 +9,10 @@ import Testing
 @testable import Ledger
 @testable import Payments
 
-/// Numbers and lists of the description, held against those that the server goes by.
-@Suite("The limits that are described", .timeLimit(.minutes(hangLimit)))
+/// Tests that the numbers and lists in the description are those of the server.
+@Suite("The described limits", .timeLimit(.minutes(hangLimit)))
 struct DescribedLimitTests {
-    @Test("The bounds of the schemas are the server's")
+    @Test("The limits in the schemas are the server's")
     func bounds() async throws {
         let contract = try await ContractJudge.shared.contract
         func expect(_ schema: JSON, _ keyword: String, _ bound: some BinaryInteger) {
@@ -56,11 +56,11 @@ struct DescribedLimitTests {
         expect(parameter("key"), "minLength", keys.lowerBound)
         expect(parameter("key"), "maxLength", keys.upperBound)
         expect(parameter("idempotencyKey"), "minLength", keys.lowerBound)
-        // With its quotes.
+        // The maximum includes the quotes.
         expect(parameter("idempotencyKey"), "maxLength", keys.upperBound + 2)
     }
 
-    @Test("The numbers in sentences are the server's")
+    @Test("The numbers in the texts are the server's")
     func sentences() async throws {
         let contract = try await ContractJudge.shared.contract
         let info = contract.text("info")

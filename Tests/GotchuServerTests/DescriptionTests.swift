@@ -10,12 +10,12 @@ import Testing
 @testable import GotchuAPI
 @testable import GotchuServer
 
-/// The description: what it says, whether it is kept, and that whoever judges could say no.
+/// Tests of the API description: its content, the server's conformance, and the validators.
 @Suite("The description", .timeLimit(.minutes(hangLimit)))
 struct DescriptionTests {
     private static let file = Python.file("Sources/GotchuServer/openapi.yaml")
 
-    @Test("The file is served and printed as it stands")
+    @Test("The description's file is served and printed unchanged")
     func served() async throws {
         let kept = try String(contentsOfFile: Self.file, encoding: .utf8)
         let printed = try await ServerProcess.run("openapi")
@@ -26,7 +26,7 @@ struct DescriptionTests {
         #expect(served.headers["content-type"] == "application/yaml")
     }
 
-    @Test("The server's addresses and methods are those that are described")
+    @Test("The server's addresses and methods match the description")
     func addresses() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/books.db"
@@ -54,7 +54,7 @@ struct DescriptionTests {
         #expect(taken == (try await ContractJudge.shared.contract.operations))
     }
 
-    @Test("Every example is what its schema describes")
+    @Test("Each example matches its schema")
     func examples() async throws {
         let contract = try await ContractJudge.shared.contract
         #expect(contract.examples.count > 20)
@@ -63,7 +63,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test("The description names each code with its one status")
+    @Test("The description lists each code with its one status")
     func codes() async throws {
         let contract = try await ContractJudge.shared.contract
         let explained = contract.text("components", "schemas", "Code")
@@ -86,7 +86,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test("Each operation lists the problems that its token, body, session and key may have")
+    @Test("Each operation lists the problems that its token, body, session and key can cause")
     func problems() async throws {
         let contract = try await ContractJudge.shared.contract
         var listed: [String: Set<String>] = [:]
@@ -101,7 +101,7 @@ struct DescriptionTests {
             }
             if operation["requestBody"] != nil {
                 expected.formUnion([.validationError, .contentTooLarge])
-                // The bytes of a signed body are judged by their signature.
+                // The signature covers the bytes of the body, so its content type does not matter.
                 if name != "POST /api/webhooks/stripe" { expected.insert(.unsupportedMediaType) }
             }
             let parameters = operation["parameters"]?.elements.compactMap { $0["$ref"]?.string }
@@ -119,13 +119,13 @@ struct DescriptionTests {
             let missing = Set(expected.map(\.rawValue)).subtracting(listed[name] ?? [])
             #expect(missing == [], "\(name)")
         }
-        // No address lists the first; the second may be the answer of each.
+        // No operation lists METHOD_NOT_ALLOWED, and each may answer INTERNAL_ERROR.
         let everywhere = [ErrorCode.methodNotAllowed, .internalError].map(\.rawValue)
         let somewhere = listed.values.reduce(into: Set(everywhere)) { $0.formUnion($1) }
         #expect(somewhere == contract.codes)
     }
 
-    @Test("a violation of any kind is found")
+    @Test("Violations of every kind are found")
     func planted() async throws {
         let contract = try await ContractJudge.shared.contract
         func reply(
@@ -159,7 +159,7 @@ struct DescriptionTests {
         }
         #expect(!contract.violations("POST", "/nowhere", reply(200, "{}")).isEmpty)
         #expect(!contract.violations("PUT", lock.1, reply(200, "{}")).isEmpty)
-        // A description with a lie in it, against what the server really says.
+        // A description with an error, against a real reply.
         let lie = OpenAPI.document.replacing("required: [status]", with: "required: [mood]")
         let liar = try await Contract(yaml: lie)
         #expect(!liar.violations("GET", "/healthz", reply(200, #"{"status":"ok"}"#)).isEmpty)
@@ -173,7 +173,7 @@ struct DescriptionTests {
     }
 
     @Test(
-        "schemathesis finds nothing, and every operation really answers it",
+        "All operations pass schemathesis, and each is called successfully",
         arguments: BooksKind.single
     )
     func schemathesis(kind: BooksKind) async throws {
@@ -189,7 +189,7 @@ struct DescriptionTests {
         for finding in judgement.findings { Issue.record("\(finding)") }
         #expect(judgement.without_success == [], "\(judgement.statuses)")
         let described = try await ContractJudge.shared.contract.operations
-        // It leaves out the address that it got the description from.
+        // Schemathesis does not call the address that serves the description.
         #expect(Set(judgement.statuses.keys) == described.subtracting(["GET /openapi.yaml"]))
         #expect(!server.program.text.contains("A request failed."), "\(server.program.text)")
         print("schemathesis: \(judgement.statuses)")

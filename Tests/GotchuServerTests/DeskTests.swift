@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Contests that are entered by a tap, as phones and the kiosk see it.
-@Suite("Desks over the wire", .timeLimit(.minutes(hangLimit)))
+/// Tests of contests that are entered by a tap, as phones and the kiosk see them.
+@Suite("Desks in the API", .timeLimit(.minutes(hangLimit)))
 struct DeskTests {
-    /// A contest with a desk, and payers.
+    /// A contest with desks, and payers.
     private struct Hall {
         let rig: ContestRig
         let contest: String
@@ -43,7 +43,7 @@ struct DeskTests {
             )
         }
 
-        /// The places that the payers of all desks and calls have, and those that they hold.
+        /// Returns the number of free places; entries and holds at all desks count as taken.
         func left(_ eid: String) async throws -> Int? {
             let body = #"{"eid":"\#(eid)"}"#
             let shown = try await wire.post("/sessions/resolve", body)
@@ -58,7 +58,7 @@ struct DeskTests {
     }
 
     @Test(
-        "Old phones enter a contest at its desk, and get their fee back",
+        "Old phones enter a contest at its desk, and leave it for a refund",
         arguments: BooksKind.all
     )
     func oldPhones(kind: BooksKind) async throws {
@@ -81,7 +81,7 @@ struct DeskTests {
         let outcome = try await wire.get("/wallet/sends/\(key)", token: hall.payers[0])
         let share = outcome.string("sid")
         #expect(outcome.string("outcome") == "paid" && share.hasPrefix(desk.sid + "-"))
-        // The group's id is all that an old phone knows.
+        // An old phone knows only the id of the desk's session.
         let own = try await wire.get("/sessions/\(desk.sid)", token: hall.payers[0])
         #expect(own.string("sid") == share && own.string("status") == "PAID")
         #expect(try await wire.get("/sessions/\(desk.sid)", token: hall.payers[1]).status == 403)
@@ -105,7 +105,7 @@ struct DeskTests {
         }
         #expect(try await rig.post(hall.contest, "leave", by: hall.payers[0]).status == 200)
         #expect(try await hall.balances() == [10_000, 10_000])
-        // A second tap after that is another entry.
+        // Another tap after leaving makes another entry.
         #expect(try await hall.lock(desk.sid, 0).status == 200)
         #expect(try await hall.send(desk.sid, 0).status == 200)
         let cancelled = try await rig.post(hall.contest, "cancel", #"{"reason":"Rain."}"#)
@@ -115,7 +115,7 @@ struct DeskTests {
         try await rig.verify()
     }
 
-    @Test("Those who hold a place get in, and nobody else gets it", arguments: BooksKind.all)
+    @Test("Only payers who hold a place get it", arguments: BooksKind.all)
     func holds(kind: BooksKind) async throws {
         let hall = try await Hall(kind, payers: 4, places: 2)
         let desks = [try await hall.open(), try await hall.open()]
@@ -129,14 +129,14 @@ struct DeskTests {
         #expect(try await hall.wire.post(free, token: hall.payers[0]).status == 200)
         #expect(try await hall.rig.join(hall.contest, by: hall.payers[2]).status == 200)
         #expect(try await hall.lock(desks[0].sid, 0).code == "CONTEST_FULL")
-        // A holder may as well join: the desk does not charge again.
+        // A holder may also join directly; the desk then does not charge again.
         #expect(try await hall.rig.join(hall.contest, by: hall.payers[1]).status == 200)
         #expect(try await hall.send(desks[1].sid, 1).code == "ALREADY_JOINED")
         #expect(try await hall.balances() == [10_000, 9_500, 9_500, 10_000])
         try await hall.rig.verify()
     }
 
-    @Test("Fifteen tap at two desks at once, and ten are in", arguments: BooksKind.all)
+    @Test("Fifteen payers tap at two desks at once, and ten get a place", arguments: BooksKind.all)
     func race(kind: BooksKind) async throws {
         let hall = try await Hall(kind, payers: 15)
         let desks = [try await hall.open(), try await hall.open()]
@@ -157,7 +157,7 @@ struct DeskTests {
         try await hall.rig.verify()
     }
 
-    @Test("One payer at two desks with two keys enters once", arguments: BooksKind.all)
+    @Test("A payer who pays at two desks with two keys enters once", arguments: BooksKind.all)
     func twice(kind: BooksKind) async throws {
         let hall = try await Hall(kind, payers: 1)
         let desks = [try await hall.open(), try await hall.open()]
@@ -173,7 +173,7 @@ struct DeskTests {
     }
 
     @Test(
-        "A desk or a contest that ends first leaves the payer uncharged",
+        "A payer is not charged if the desk or the contest ends first",
         arguments: BooksKind.all
     )
     func ends(kind: BooksKind) async throws {
@@ -188,13 +188,13 @@ struct DeskTests {
         #expect(late.code == "SESSION_EXPIRED")
         #expect(try await hall.send(brief.sid, 0).code == "SESSION_EXPIRED")
         let desk = try await hall.open()
-        // A hold that has lapsed holds no place.
+        // An expired hold takes no place.
         #expect(try await hall.left(desk.eid) == 10)
         #expect(try await hall.lock(desk.sid, 0).status == 200)
         try await hall.rig.post(hall.contest, "lock")
         #expect(try await hall.send(desk.sid, 0).code == "CONTEST_LOCKED")
         #expect(try await hall.lock(desk.sid, 1).code == "CONTEST_LOCKED")
-        // It has left the air: who hears it later is told that it is over.
+        // The desk is no longer on the air; a later resolve says that it is over.
         let heard = try await hall.wire.post("/sessions/resolve", #"{"eid":"\#(desk.eid)"}"#)
         #expect(heard.code == "SESSION_CANCELLED", "\(heard.text)")
         let reopened = try await hall.wire.post(
@@ -210,7 +210,7 @@ struct DeskTests {
     }
 
     @Test(
-        "A desk's events tell of places that are taken elsewhere, and of its contest's lock",
+        "A desk's events report places taken elsewhere and the lock of its contest",
         arguments: BooksKind.all
     )
     func events(kind: BooksKind) async throws {
@@ -223,7 +223,7 @@ struct DeskTests {
         let joined = try await events.next()
         #expect(joined == .init(id: "", status: "ADVERTISING", placesLeft: 9))
         #expect(try await hall.lock(desk.sid, 1).status == 200)
-        // The changes of one commit may come as several events, in either order.
+        // The changes of one commit may arrive as several events, in either order.
         var ids: [String] = []
         var held = first
         repeat {
@@ -239,7 +239,7 @@ struct DeskTests {
         try await hall.rig.verify()
     }
 
-    @Test("A contest has sixteen desks at a time, and another once one is over")
+    @Test("A contest has at most sixteen desks at a time, and a closed desk makes room for another")
     func limit() async throws {
         let hall = try await Hall(.sqlite, payers: 1)
         var last = ""
@@ -253,7 +253,7 @@ struct DeskTests {
         _ = try await hall.open()
     }
 
-    @Test("A cancel and a payment at once charge nobody in the end", arguments: BooksKind.all)
+    @Test("A cancellation during a payment leaves nobody charged", arguments: BooksKind.all)
     func cancelled(kind: BooksKind) async throws {
         let rig = try await ContestRig(kind, more: ["--calls-per-second", "500"])
         let payer = try await rig.users(1)[0]
@@ -275,7 +275,7 @@ struct DeskTests {
         try await rig.verify()
     }
 
-    @Test("A browser without a script enters a contest at its desk, once")
+    @Test("A browser without scripts enters a contest at its desk once")
     func page() async throws {
         let rig = try await ContestRig(.sqlite, more: Browser.arguments)
         let id = try await rig.published()
@@ -298,13 +298,13 @@ struct DeskTests {
         let again = try await browser.open(path)
         #expect(again.title == "You are in" && again.text.contains("/contests/\(id)"))
         #expect(!again.text.contains("name=\"sid\""))
-        // Who has left can enter again.
+        // Entrants who have left can enter again.
         #expect(try await rig.post(id, "leave", by: token).status == 200)
         #expect(try await browser.open(path).text.contains("Pay $5.00"))
         try await rig.verify()
     }
 
-    @Test("A desk is opened by the organiser of an open contest with a fee alone")
+    @Test("A desk can be opened only by the organiser of an open contest with a fee")
     func refused() async throws {
         let hall = try await Hall(.sqlite, payers: 1)
         let (rig, wire) = (hall.rig, hall.wire)
@@ -329,7 +329,7 @@ struct DeskTests {
             #"{"eid":"\#(made.string("eid"))"}"#
         )
         let shown = try #require(contest.members["contest"] as? [String: Any])
-        // It never outlives the time at which its contest locks.
+        // A desk never outlives the time at which its contest locks.
         #expect(made.string("exp_at") == shown["locks_at"] as? String)
         let other = try await ServerProcess()
         let token = try await other.wire.login("payee")

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What keeps a development server, and the money that it makes, to its own machine.
+/// Tests that a development server, and the money that it makes, stay on their machine.
 @Suite("A development server", .timeLimit(.minutes(hangLimit)))
 struct DevelopmentTests {
     private static let body = #"{"email":"a@shop.example"}"#
 
     @Test(
-        "Nobody logs in through a proxy, or from a page whose host is no loopback one",
+        "Logins through a proxy, or with a host that is not loopback, are refused",
         arguments: [
             ("Forwarded", "for=203.0.113.9"), ("X-Forwarded-For", "203.0.113.9"),
             ("X-Forwarded-For", "127.0.0.1"), ("X-Real-IP", "203.0.113.9"),
@@ -29,7 +29,7 @@ struct DevelopmentTests {
         #expect(metrics.code == "FORBIDDEN")
     }
 
-    @Test("Programs of its machine log in by each of its names")
+    @Test("Programs on the machine can log in with any of its loopback names")
     func names() async throws {
         let server = try await ServerProcess()
         for host in ["localhost", "LOCALHOST:80", "127.0.0.1", "127.9.9.9:1", "[::1]", "[::1]:1"] {
@@ -47,7 +47,7 @@ struct DevelopmentTests {
     }
 
     @Test(
-        "a --dev server is not started on a shop's books, and a shop is not on its",
+        "A --dev server refuses a shop's database, and a normal server refuses a --dev database",
         arguments: BooksKind.single
     )
     func books(kind: BooksKind) async throws {
@@ -68,7 +68,7 @@ struct DevelopmentTests {
         let server = try await ServerProcess(database: play)
         _ = try await server.wire.login("a")
         #expect(try await server.stop() == 0)
-        // A till of a developer's is no shop's.
+        // A device that a developer adds does not make this a shop's database.
         let tried = try await ServerProcess.run("devices", "add", "Till", "--database", play)
         #expect(tried.code == 0, "\(tried.text)")
         let again = try await ServerProcess(database: play)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A registered kiosk: enrolled once, on its own from then on, and ended by a word.
+/// Tests of a registered kiosk: it is enrolled once, renews its credential, and can be revoked.
 @Suite("Devices", .timeLimit(.minutes(hangLimit)))
 struct DeviceTokenTests {
     private let server: ServerProcess
@@ -12,7 +12,7 @@ struct DeviceTokenTests {
         server = try await ServerProcess(opening: nil, more: ["--token-seconds", "900"])
     }
 
-    /// Registers a device and returns its code.
+    /// Registers a device and returns its enrolment code.
     private func add(_ arguments: String...) async throws -> String {
         let made = try Program(
             "gotchu-server",
@@ -42,7 +42,7 @@ struct DeviceTokenTests {
         String(credential.split(separator: ".")[1])
     }
 
-    @Test("a code becomes a token that does what the device may do, for its own wallet")
+    @Test("An enrolment code gives a token with the device's rights, for its own wallet")
     func enrolment() async throws {
         let code = try await add("Corner Cafe")
         let reply = try await refresh(code)
@@ -58,7 +58,7 @@ struct DeviceTokenTests {
         #expect((shown.members["payee_display"] as? [String: String])?["name"] == "Corner Cafe")
         #expect(try await wire.lock(created.string("sid"), by: token).code == "FORBIDDEN")
 
-        // A second till of the same shop, and a payer's machine.
+        // A second till of the same shop, and a payer's device.
         let user = reply.string("user_id")
         let second = try await refresh(try await add("Till 2", "--user", user))
         #expect(second.string("user_id") == user)
@@ -67,7 +67,7 @@ struct DeviceTokenTests {
         #expect(lock.status == 200)
     }
 
-    @Test("each credential is good once; a copy used later ends the device")
+    @Test("Each credential is valid once, and a later use of a copy revokes the device")
     func rotation() async throws {
         let code = try await add("till")
         var credential = code
@@ -81,7 +81,7 @@ struct DeviceTokenTests {
         #expect(try await refresh(credential).code == "UNAUTHORIZED")
         let list = try await manage("list")
         #expect(list.text.contains("\trevoked-for-reuse\t"))
-        // Nothing that the server says or keeps holds a secret of it.
+        // Neither output nor files of the server contain the device's secret.
         #expect(!server.program.text.contains(code) && !list.text.contains("gotchu-device."))
         let secret = credential.split(separator: ".")[3]
         let files = try FileManager.default.contentsOfDirectory(atPath: server.folder.path)
@@ -91,7 +91,7 @@ struct DeviceTokenTests {
         }
     }
 
-    @Test("a reply that was lost costs nothing, and a hundred at once leave one that is good")
+    @Test("A lost reply does no harm, and twenty exchanges at once give the same valid successor")
     func lostReplies() async throws {
         let code = try await add("till")
         let replies = try await withThrowingTaskGroup(of: WireReply.self) { group in
@@ -105,7 +105,7 @@ struct DeviceTokenTests {
         #expect(try await refresh(successor).status == 200)
     }
 
-    @Test("a copy of a machine gets another successor, and is found when the machine comes")
+    @Test("A copy of a device gets another successor, and is detected when the device renews")
     func copies() async throws {
         let kept = try await refresh(try await add("till")).string("refresh_token")
         let mine = try await refresh(kept + "~mine").string("refresh_token")
@@ -118,10 +118,10 @@ struct DeviceTokenTests {
         #expect(try await manage("list").text.contains("\trevoked-for-reuse\t"))
     }
 
-    @Test("an exchange that comes after its successor was used is refused, and revokes nobody")
+    @Test("An exchange that arrives after its successor was used is refused, and revokes nothing")
     func lateExchanges() async throws {
         var kept = try await refresh(try await add("till")).string("refresh_token")
-        // As many as a device may make at once.
+        // As many renewals as a device may make at once.
         for number in 0..<12 {
             let shown = "\(kept)~\(number)"
             kept = try await refresh(shown).string("refresh_token")
@@ -133,7 +133,7 @@ struct DeviceTokenTests {
         #expect(try await manage("list").text.contains("\tgood\t"))
     }
 
-    @Test("the operator ends a device and enrols its replacement")
+    @Test("The operator revokes a device and enrols its replacement")
     func revocation() async throws {
         let code = try await add("till")
         let kept = try await refresh(code).string("refresh_token")
@@ -148,7 +148,7 @@ struct DeviceTokenTests {
         #expect(try await manage("revoke", "no-such-device").code == 1)
     }
 
-    @Test("books that are restored from a backup do not put the devices out")
+    @Test("A database restored from a backup does not revoke devices")
     func restored() async throws {
         var credential = try await add("till")
         func use(_ wire: Wire) async throws -> Int {
@@ -183,7 +183,7 @@ struct DeviceTokenTests {
         #expect(try await use(restored.wire) == 401)
     }
 
-    @Test("a stranger's credential is refused and harms nobody")
+    @Test("An invalid credential is refused and affects no device")
     func strangers() async throws {
         let code = try await add("till")
         let parts = code.split(separator: ".")
@@ -201,7 +201,7 @@ struct DeviceTokenTests {
         #expect(try await refresh(code).status == 200)
     }
 
-    @Test("our own tokens really end, whoever has signed the time that they ended at")
+    @Test("The server's own tokens expire, and must have an expiry")
     func expiry() async throws {
         #expect(try await server.stop() == 0)
         let brief = try await ServerProcess(
@@ -220,7 +220,7 @@ struct DeviceTokenTests {
             try await brief.wire.get("/wallet/me", token: token).status == 401 ? true : nil
         }
 
-        // The same with tokens that PyJWT's arithmetic made with the server's own secret.
+        // The same with tokens that PyJWT signs with the server's own secret.
         let issuer = try await IssuerProcess()
         let file = URL(fileURLWithPath: server.path + ".secret")
         let secret = try Data(contentsOf: file).base64EncodedString()

@@ -5,7 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
-/// Reports on earnings by the books' days.
+/// Tests of reports on earnings by calendar days.
 @Suite("Earnings", .timeLimit(.minutes(hangLimit)))
 struct EarningsTests {
     private let path = "/api/payments/earnings"
@@ -16,7 +16,7 @@ struct EarningsTests {
     }
 
     @Test(
-        "Earnings are what was paid less what was refunded, of the caller alone",
+        "Earnings are payments less refunds, of the caller only",
         arguments: BooksKind.all
     )
     func live(kind: BooksKind) async throws {
@@ -46,7 +46,7 @@ struct EarningsTests {
         #expect(all.totalCents.value == 2340 && all.counts == nil && all.from == nil)
     }
 
-    @Test("A bad period, date or zone is refused, as is more than 400 days")
+    @Test("A bad period, date or zone is refused, and so are more than 400 days")
     func refused() async throws {
         let server = try await ServerProcess()
         let payee = try await server.wire.login("payee")
@@ -66,8 +66,8 @@ struct EarningsTests {
         #expect(try read(try await server.wire.get(longest, token: payee)).parts?.count == 400)
     }
 
-    /// One entry every seven minutes for ten days around the end of summer time in Berlin, and in
-    /// the sum of every hour and day.
+    /// One entry every seven minutes for ten days around a clock change in Berlin, compared with
+    /// the sums of each hour and day.
     @Test(
         "Days of 23 and 25 hours have each entry in its own hour",
         arguments: ["2026-03-29", "2026-10-25"]
@@ -112,7 +112,7 @@ struct EarningsTests {
         #expect(whole.parts?[5].counts == report.counts)
     }
 
-    @Test("The history is paged while sales go on, and says where the money of each is")
+    @Test("The history is paged while sales go on, and shows the payout state of each sale")
     func history() async throws {
         let server = try await ServerProcess(opening: 0)
         let wire = server.wire
@@ -145,14 +145,14 @@ struct EarningsTests {
             rows += page.members["entries"] as? [[String: Any]] ?? []
             cursor = page.members["next_cursor"] as? String
             pages += 1
-            // It stands before all that is paged, and moves none of it.
+            // A new sale comes before the paged ones and shifts none of them.
             if pages < 4 { try await sell(10) }
         } while cursor != nil && pages < 20
         #expect(pages >= 3)
         #expect(Set(rows.compactMap { $0["id"] as? String }).count == 5)
         let amounts = rows.compactMap { $0["amount_cents"] as? Int }
         #expect(amounts == [500, 400, 300, 200, 100])
-        // First in, first out: the first two were paid to the bank.
+        // First in, first out: the two oldest sales were paid out.
         let states = rows.compactMap { $0["payout_status"] as? String }
         #expect(states == ["pending", "pending", "pending", "paid", "paid"], "\(states)")
         let other = try await wire.get(path + "/history?cursor=x", token: payee)
@@ -180,7 +180,7 @@ struct EarningsTests {
             return Money(minorUnits: own.map { $0.isRefund ? -$0.amount : $0.amount }.reduce(0, +))
                 .description
         }
-        // Midnight may pass meanwhile: what is right is so before or after.
+        // Midnight may pass meanwhile, so one repetition is allowed.
         var outcomes: [Bool] = []
         repeat {
             let page = try await browser.open("/web/earnings?period=all&zone=UTC").text

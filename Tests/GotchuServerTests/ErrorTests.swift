@@ -7,7 +7,7 @@ import Testing
 @testable import GotchuAPI
 @testable import GotchuServer
 
-/// Every code that the server can send, reached over the wire.
+/// Tests of the codes and form of error replies.
 @Suite("Errors", .timeLimit(.minutes(hangLimit)))
 struct ErrorTests {
     private let server: ServerProcess
@@ -40,7 +40,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "a malformed body is refused before anything happens",
+        "A malformed body is refused before anything happens",
         arguments: [
             "", "[]", "{", "null", #"{"amount_cents":50.0}"#, #"{"amount_cents":1e3}"#,
             #"{"amount_cents":"50"}"#, #"{"amount_cents":0}"#, #"{"amount_cents":100000001}"#,
@@ -60,7 +60,7 @@ struct ErrorTests {
         expect(try await wire.post("/sessions/create", body, token: payee), .validationError)
     }
 
-    @Test("A malformed request has its code")
+    @Test("Each kind of malformed request has its code")
     func requests() async throws {
         expect(try await wire.get("/nowhere"), .notFound)
         let wrong = try await wire.get("/wallet/send")
@@ -82,7 +82,7 @@ struct ErrorTests {
         expect(try await wire.get("/wallet/sends/0123456789abcdef", token: payer), .notFound)
     }
 
-    @Test("A request without a valid token or the scope has its code")
+    @Test("Requests without a valid token or the required scope have their codes")
     func callers() async throws {
         expect(try await wire.get("/wallet/me"), .unauthorized)
         expect(try await wire.get("/wallet/me", token: "nonsense"), .unauthorized)
@@ -136,7 +136,7 @@ struct ErrorTests {
         expect(try await wire.send(dear, by: payer, key: key + "4"), .insufficientWalletBalance)
     }
 
-    @Test("a session that has run out is gone")
+    @Test("An expired session is refused as expired")
     func expired() async throws {
         let brief = try await wire.create(payee, cents: 5, more: #","ttl_seconds":1"#)
         let sid = brief.string("sid")
@@ -150,7 +150,9 @@ struct ErrorTests {
         expect(try await wire.post("/sessions/\(sid)/cancel", token: payee), .sessionExpired)
     }
 
-    @Test("A caller that guesses EIDs is slowed, and then cannot tell a hit from a miss")
+    @Test(
+        "A caller that guesses EIDs is rate-limited, and then cannot distinguish hits from misses"
+    )
     func misses() async throws {
         var last = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#)
         expect(last, .notFound)
@@ -162,7 +164,7 @@ struct ErrorTests {
         expect(try await wire.post("/sessions/resolve", #"{"eid":"\#(eid)"}"#), .rateLimited)
     }
 
-    @Test("A caller that calls far too often is slowed before its key is read, and nobody else is")
+    @Test("A caller that calls too often is refused before its key is read, and others are not")
     func tooManyCalls() async throws {
         var last = try await wire.send("x", by: payer, key: "short")
         for _ in 0..<10_000 where last.status == 400 {
@@ -172,7 +174,7 @@ struct ErrorTests {
         #expect(try await wire.create(payee, cents: 5).status == 200)
     }
 
-    @Test("The answer is to try again while another program locks the books")
+    @Test("The answer is TRY_AGAIN while another program locks the database")
     func tryAgain() async throws {
         #expect(try await wire.get("/readyz").status == 200)
         let connection = try Connection(path: server.path, mode: .readWrite)
@@ -190,7 +192,7 @@ struct ErrorTests {
         #expect(try await wire.create(payee, cents: 5).status == 200)
     }
 
-    @Test("a failure that nobody foresaw is 500 and says nothing about the inside")
+    @Test("An unexpected failure is a 500 without internal details")
     func unforeseen() {
         struct Unforeseen: Error {}
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

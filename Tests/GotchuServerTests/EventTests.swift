@@ -15,7 +15,7 @@ struct EventTests {
         payer = try await server.wire.login("payer")
     }
 
-    @Test("Events begin with the whole state, have every version, and end with the payment")
+    @Test("Events begin with the current state, include every version, and end with the payment")
     func payment() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var events = try await EventStream(wire, sid, token: payee)
@@ -28,7 +28,7 @@ struct EventTests {
         #expect(try await events.next() == nil)
     }
 
-    @Test("continue after what a client has seen, and stop it once it has seen the end")
+    @Test("Events continue after the last one seen, and a client that has seen the end gets 204")
     func reconnect() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var events = try await EventStream(wire, sid, token: payee, lastEventID: "1")
@@ -42,7 +42,7 @@ struct EventTests {
         #expect(done.status == 204)
     }
 
-    @Test("Events report the expiry when nobody does anything")
+    @Test("Events report the expiry of an idle session")
     func expiry() async throws {
         let sid = try await wire.create(payee, cents: 5, more: #","ttl_seconds":1"#).string("sid")
         var events = try await EventStream(wire, sid, token: payee)
@@ -60,7 +60,7 @@ struct EventTests {
         #expect(try await events.next() == nil)
     }
 
-    @Test("A session's events are given to sixteen readers and no more")
+    @Test("A session's events have at most sixteen readers")
     func bounded() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var open: [EventStream] = []
@@ -69,7 +69,7 @@ struct EventTests {
         #expect(open.allSatisfy { $0.status == 200 })
     }
 
-    @Test("A user with as many streams as allowed gets no more, and others still do")
+    @Test("A user at the limit of streams gets no more, and other users still do")
     func boundedByUser() async throws {
         var open: [EventStream] = []
         for _ in 0..<4 {
@@ -87,7 +87,7 @@ struct EventTests {
         #expect(try await EventStream(wire, sid, token: payer).status == 200)
     }
 
-    @Test("begin when their request is whole, and leave their connection to the next")
+    @Test("Events begin when the request is complete, and the connection can be reused")
     func wholeRequest() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var events = try await EventStream(wire, sid, token: payee, body: "{}")
@@ -100,7 +100,7 @@ struct EventTests {
         #expect(try await EventStream(wire, sid, token: payee, body: large).isLast)
     }
 
-    @Test("A session's events are forgotten when their reader has gone")
+    @Test("A session's events are released when their reader disconnects")
     func gone() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var events: EventStream? = try await EventStream(wire, sid, token: payee)
@@ -112,12 +112,12 @@ struct EventTests {
         }
     }
 
-    @Test("Events end when the server stops, which it does within ten seconds")
+    @Test("Events end when the server stops, which takes at most ten seconds")
     func stop() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var events = try await EventStream(wire, sid, token: payee)
         #expect(try await events.next()?.id == "1")
-        // The second event comes from the stream itself; the first one may come before it has
+        // The second event comes from the stream itself; the first may come before the stream has
         // begun.
         _ = try await wire.post("/sessions/\(sid)/eids", "{}", token: payee)
         #expect(try await events.next()?.id == "2")

@@ -6,14 +6,17 @@ import Testing
 
 @Suite("Every code", .timeLimit(.minutes(hangLimit)))
 struct EveryCodeTests {
-    /// The codes that need a provider of money: tests with one reach them.
+    /// The codes that need a payment provider; tests with one cover them.
     private static let ofProvider: Set<ErrorCode> = [
         .fundingNotConfigured, .payeeNotOnboarded, .walletOwes, .providerRefused,
         .providerUnavailable, .signatureInvalid,
     ]
 
-    /// A 500 has no place in it: nothing that a client does may lead to one.
-    @Test("Every described code comes over the wire, and no other", arguments: BooksKind.all)
+    /// INTERNAL_ERROR is excluded: no client's request may cause it.
+    @Test(
+        "All described codes occur in replies of the server, and no others",
+        arguments: BooksKind.all
+    )
     func all(kind: BooksKind) async throws {
         let seen = Set(try await StoryOfErrors(kind).replies().compactMap(\.code))
         let described = try await ContractJudge.shared.contract.codes
@@ -23,7 +26,7 @@ struct EveryCodeTests {
     }
 }
 
-/// A whole story in which everything goes wrong once.
+/// A sequence of calls that causes each error once.
 private struct StoryOfErrors {
     private let books: CheckedBooks
     private let server: ServerProcess
@@ -50,7 +53,7 @@ private struct StoryOfErrors {
         return try await replies + [expired(), busyBooks(), tooMany()]
     }
 
-    /// What is wrong with a request as such.
+    /// Errors of the request itself.
     private func requests() async throws -> [WireReply] {
         let text = try await wire.call(
             "POST",
@@ -72,7 +75,7 @@ private struct StoryOfErrors {
         ]
     }
 
-    /// More than may be put in, and what is over.
+    /// A deposit above the limit, and cancellations of a finished deposit and withdrawal.
     private func funding() async throws -> [WireReply] {
         let place = "/api/wallet/withdrawals"
         let paid = try await wire.post(
@@ -104,7 +107,7 @@ private struct StoryOfErrors {
         ]
     }
 
-    /// Where a session stands.
+    /// Errors caused by the state of a session.
     private func sessions() async throws -> [WireReply] {
         let other = try await wire.login("other")
         let sid = try await wire.create(payee, cents: 5).string("sid")
@@ -161,7 +164,7 @@ private struct StoryOfErrors {
         ]
     }
 
-    /// A share that is taken, and a bill that is refunded as a whole.
+    /// A share that does not exist, and a refund of a whole bill.
     private func splits() async throws -> [WireReply] {
         let more = #","kind":"split","shares":2"#
         let sid = try await wire.create(payee, cents: 10, more: more).string("sid")
@@ -172,7 +175,7 @@ private struct StoryOfErrors {
         ]
     }
 
-    /// Desks of contests that are no more, not yet, full, locked and cancelled.
+    /// Desks of contests that are unknown, drafts, full, locked and cancelled.
     private func desks() async throws -> [WireReply] {
         let bodies = ["join": #"{"entry_fee_cents":500}"#, "cancel": #"{"reason":"Rain."}"#]
         func call(_ id: String, _ call: String, _ token: String) async throws -> WireReply {

@@ -7,8 +7,9 @@ import SQLite
 import TestSupport
 import Testing
 
-/// Every command but `serve` and `migrate` makes no books, and leaves their tables as they are.
-@Suite("Commands for books that are there", .timeLimit(.minutes(hangLimit)))
+/// Tests that commands other than `serve` and `migrate` create no database and leave its tables
+/// unchanged.
+@Suite("Commands for existing databases", .timeLimit(.minutes(hangLimit)))
 struct ExistingBooksTests {
     private static let commands = [
         ["devices", "add", "till"], ["devices", "list"], ["devices", "renew", "x"],
@@ -16,7 +17,7 @@ struct ExistingBooksTests {
         ["webhooks", "resend"], ["verify"],
     ]
 
-    /// Root may open anything, unless that is taken from it.
+    /// The prefix that takes root's privilege to open any file.
     private static let withoutPrivilege =
         geteuid() == 0
         ? [
@@ -42,7 +43,7 @@ struct ExistingBooksTests {
         get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path) }
     }
 
-    @Test("a name that was mistyped, and an empty file, are no new ledger")
+    @Test("A mistyped path or an empty file does not become a new database")
     func mistyped() async throws {
         let backup = ["backup", "\(folder.path)/copy"]
         for command in Self.commands + [backup] {
@@ -61,7 +62,7 @@ struct ExistingBooksTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: "\(folder.path)/empty")).isEmpty)
     }
 
-    @Test("books of another version are refused as they are")
+    @Test("A database of a newer version is refused and left unchanged")
     func otherVersion() async throws {
         let path = "\(folder.path)/books.db"
         _ = try SQLiteStore(path: path)
@@ -81,7 +82,7 @@ struct ExistingBooksTests {
             .query("PRAGMA user_version") { try $0.integer(0) }[0]
     }
 
-    @Test("books that this user may not open are not called missing")
+    @Test("A database that the user may not open is not reported as missing")
     func notPermitted() async throws {
         let path = "\(folder.path)/closed/books.db"
         let closed = "\(folder.path)/closed"
@@ -105,7 +106,7 @@ struct ExistingBooksTests {
         #expect(program.text.contains("sudo -u gotchu-server"), "\(program.text)")
     }
 
-    @Test("No table is made or changed on PostgreSQL either")
+    @Test("Commands create or change no table on PostgreSQL either")
     func postgresql() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()

@@ -3,7 +3,7 @@ import SQLite
 import TestSupport
 import Testing
 
-/// Tokens that a third-party library made, honest ones and every classic forgery.
+/// Tests of tokens made by a third-party library: valid ones and all classic forgeries.
 @Suite("OpenID tokens", .timeLimit(.minutes(hangLimit)))
 struct IdentityTests {
     private let issuer: IssuerProcess
@@ -19,7 +19,7 @@ struct IdentityTests {
         try await wire.get("/wallet/me", token: token).status
     }
 
-    @Test("every kind of key is good, and a subject keeps its wallet")
+    @Test("Tokens with all kinds of keys are valid, and a subject always gets the same wallet")
     func good() async throws {
         var wallets: Set<String> = []
         for key in ["rsa", "pss", "p256", "p384", "ed"] {
@@ -33,14 +33,14 @@ struct IdentityTests {
         let other = try await issuer.token(#""claims":{"sub":"bert"}"#)
         let wallet = try await wire.get("/wallet/me", token: other).string("wallet_id")
         #expect(!wallet.isEmpty && !wallets.contains(wallet))
-        // Nobody becomes another's by a name that looks like theirs.
+        // No claim but the subject selects the wallet.
         let trick = try await issuer.token(#""claims":{"sub":"x","email":"anna"}"#)
         #expect(
             !wallets.contains(try await wire.get("/wallet/me", token: trick).string("wallet_id"))
         )
     }
 
-    @Test("scopes decide what may be done, and the name is what payers see, never an address")
+    @Test("Scopes decide the rights, and payers see the name without control characters or address")
     func scopes() async throws {
         let payee = try await issuer.token(
             #""claims":{"sub":"shop","scope":"payee","name":"Corner\u001b\u202e\u2066 Cafe@a.ex"}"#
@@ -62,7 +62,7 @@ struct IdentityTests {
         #expect(try await status(none) == 200)
     }
 
-    @Test("an honest issuer's unusual tokens are good")
+    @Test("Unusual tokens of the issuer are valid")
     func unusual() async throws {
         for members in [
             #""claims":{"aud":["other","gotchu"]}"#, #""claims":{"nbf":"now-5"}"#,
@@ -75,7 +75,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("A token that is not for this server, not valid now or not whole is refused")
+    @Test("A token for another server, at the wrong time or with bad claims is refused")
     func bad() async throws {
         for members in [
             #""claims":{"iss":"https://issuer.example/"}"#, #""claims":{"iss":null}"#,
@@ -96,7 +96,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("The scheme is bearer in either case, and no other")
+    @Test("The scheme must be bearer, in upper or lower case")
     func scheme() async throws {
         let good = try await issuer.token()
         for (value, status) in [
@@ -108,10 +108,10 @@ struct IdentityTests {
         }
     }
 
-    @Test("every forgery is refused, in one and the same sentence")
+    @Test("All forgeries are refused with the same message")
     func forgeries() async throws {
         let key = #""header":{"alg":"ES256","kid":"p256","typ":"JWT"},"by":"p256""#
-        // What the forger's tool makes is good if it is signed as it should be.
+        // The forging tool makes valid tokens if they are signed properly.
         #expect(try await status(try await issuer.forge(key)) == 200)
         let now = Int(Date().timeIntervalSince1970)
         let whole =
@@ -170,7 +170,7 @@ struct IdentityTests {
         )
     }
 
-    @Test("A till of an issuer's subject acts for that subject, and for no other")
+    @Test("A till of an issuer's subject acts for that subject only")
     func till() async throws {
         let token = try await issuer.token()
         let wallet = try await wire.get("/wallet/me", token: token).string("wallet_id")
@@ -194,7 +194,7 @@ struct IdentityTests {
         #expect(try await add("Anna").code == 1)
     }
 
-    @Test("A user whom the books have lost is told to try again, and is then taken in anew")
+    @Test("A user whom the database has lost is told to try again, and is then created anew")
     func lost() async throws {
         let token = try await issuer.token()
         let first = try await wire.get("/wallet/me", token: token)
@@ -208,9 +208,9 @@ struct IdentityTests {
         #expect(anew.string("wallet_id") != first.string("wallet_id"))
     }
 
-    @Test("tokens with unknown keys do not make the server fetch")
+    @Test("Tokens with unknown keys do not cause more than one fetch per minute")
     func flood() async throws {
-        // At the start it has fetched; more than once a minute it never does.
+        // The server fetches at startup, and then at most once a minute.
         #expect(try await status(try await issuer.token()) == 200)
         let began = ContinuousClock.now
         for number in 0..<100 {
@@ -221,7 +221,7 @@ struct IdentityTests {
         #expect(fetches >= 1 && Double(fetches) <= 2 + minutes)
     }
 
-    @Test("development logins are not there, and keys may come from a file")
+    @Test("An issuer's keys may come from a file, and its server has no development logins")
     func file() async throws {
         #expect(
             try await wire.post("/auth/dev-login", #"{"email":"a@b.example"}"#).status == 404
@@ -239,7 +239,7 @@ struct IdentityTests {
         )
         let token = try await issuer.token()
         #expect(try await other.wire.get("/wallet/me", token: token).status == 200)
-        // The command line comes before the variable.
+        // The option on the command line overrides the variable.
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/books.db"))
     }
 }

@@ -12,7 +12,7 @@ struct KeyRingTests {
     private let clock = TestClock()
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// A ring whose keys come from `source` with a client that ends with `body`.
+    /// Runs `body` with a key ring that loads from `source`, then shuts down its HTTP client.
     private func withRing(
         _ source: KeySource,
         _ body: (KeyRing) async throws -> Void
@@ -46,7 +46,7 @@ struct KeyRingTests {
     }
 
     @Test(
-        "stay as they were when a fetch fails, is too large or leads elsewhere",
+        "Keys stay as they were when a fetch fails, is too large or is redirected",
         arguments: ["fail", "huge", "redirect"]
     )
     func failure(mode: String) async throws {
@@ -73,7 +73,7 @@ struct KeyRingTests {
     }
 
     @Test(
-        "A document that is no key set is refused, with the reason",
+        "A document that is not a key set is refused with the reason",
         arguments: [
             ("", "no JSON Web Key Set"), ("{}", "no JSON Web Key Set"),
             ("[]", "no JSON Web Key Set"), (#"{"keys":[]}"#, "None of its 0 keys"),
@@ -91,7 +91,7 @@ struct KeyRingTests {
         #expect("\(error as Any)".contains(reason))
     }
 
-    @Test("a flood of unknown names is one fetch, which all share")
+    @Test("Requests for many unknown keys share one fetch")
     func flood() async throws {
         let fetches = Atomic(0)
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
@@ -111,7 +111,7 @@ struct KeyRingTests {
         #expect(fetches.load(ordering: .relaxed) == 1)
     }
 
-    @Test("Keys come from https, this machine or a file")
+    @Test("Keys are loaded only over https, from this machine or from a file")
     func sources() {
         #expect(KeySource("https://id.example/jwks.json") != nil)
         #expect(KeySource("http://127.0.0.1:1/jwks.json") != nil)

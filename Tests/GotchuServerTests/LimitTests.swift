@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Limits and parsing")
 struct LimitTests {
-    @Test("a bucket gives its capacity at once and then its rate")
+    @Test("A bucket gives its capacity at once, and then its rate")
     func bucket() {
         let clock = TestClock()
         let limiter = CallerLimiter<ClientAddress>(.init(capacity: 3, perSecond: 0.5)) { clock.now }
@@ -21,7 +21,7 @@ struct LimitTests {
         #expect(limiter.draw(for: address).wait == 2)
     }
 
-    @Test("a flood of addresses costs bounded memory and shares one bucket")
+    @Test("A flood of addresses uses bounded memory and shares one bucket")
     func flood() {
         let clock = TestClock()
         let limiter = CallerLimiter<ClientAddress>(.init(capacity: 2, perSecond: 1)) { clock.now }
@@ -36,7 +36,7 @@ struct LimitTests {
         #expect(limiter.callerCount == 1)
     }
 
-    @Test("More callers than are remembered have buckets of their own, a second apart")
+    @Test("Callers beyond the limit of remembered ones get full buckets after a second")
     func manyCallers() {
         let clock = TestClock()
         let limiter = CallerLimiter<Int>(.init(capacity: 300, perSecond: 50)) { clock.now }
@@ -47,7 +47,7 @@ struct LimitTests {
         #expect(left.allSatisfy { $0 == 299 })
     }
 
-    @Test("A login resolves although others at its address have used that one's share")
+    @Test("A login can resolve although other callers at its address have exhausted their share")
     func resolvesByLogin() throws {
         let limits = Limits(callsPerSecond: 50)
         let address = RateLimitSubject.address(ClientAddress(v4: [127, 0, 0, 1]))
@@ -64,7 +64,7 @@ struct LimitTests {
         }
     }
 
-    @Test("An IPv6 subscriber is one client, and so is an IPv4 address within IPv6")
+    @Test("An IPv6 network is one client, and an IPv4 address within IPv6 is that IPv4 address")
     func addresses() {
         let network: [UInt8] = [0x20, 1, 0xD, 0xB8, 0, 0, 0, 1]
         let one = ClientAddress(v6: network + [0, 0, 0, 0, 0, 0, 0, 1])
@@ -73,7 +73,7 @@ struct LimitTests {
         #expect(ClientAddress(v6: mapped) == ClientAddress(v4: [10, 0, 0, 1]))
     }
 
-    @Test("a JSON object is read as RFC 8259 has it")
+    @Test("A JSON object is parsed as RFC 8259 requires")
     func json() throws {
         let text =
             #" { "a" : "\u00e4\ud83d\ude00\n" , "b":-0, "c":1.0, "d":null,"e":[{}],"f":true}"#
@@ -108,7 +108,7 @@ struct LimitTests {
         #expect(problem?.detail.hasSuffix("at byte \(offset).") == true)
     }
 
-    @Test("bytes that are no text are refused")
+    @Test("A body that is not UTF-8 is refused")
     func notText() {
         #expect(throws: JSONReader.Malformed.self) {
             try JSONReader.object(Array("{\"a\":\"".utf8) + [0xC3, 0x28] + Array("\"}".utf8))
@@ -128,7 +128,7 @@ struct LimitTests {
         }
     }
 
-    @Test("an e-mail's local part is the name; what is no address is refused")
+    @Test("The local part of an e-mail address is the name, and an invalid address is refused")
     func emails() {
         #expect(DevelopmentLogin.localPart(of: "Corner.Cafe@shop.example") == "Corner.Cafe")
         for text in ["", "@", "a@", "@b", "a@b@c", "a b@c", "ä@b", "a\"@b", "a@b\n"] {

@@ -3,9 +3,9 @@ import Ledger
 import TestSupport
 import Testing
 
-@Suite("Many at once", .timeLimit(.minutes(hangLimit)))
+@Suite("Load", .timeLimit(.minutes(hangLimit)))
 struct LoadTests {
-    @Test("64 payers pay one payee and not a cent is lost")
+    @Test("Sixty-four payers pay one payee, and not a cent is lost")
     func hotPayee() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -25,7 +25,7 @@ struct LoadTests {
         #expect(try Audit.of(path: server.path).isClean)
     }
 
-    @Test("money for ten of 64 payments pays exactly ten")
+    @Test("A balance for ten of 64 payments pays exactly ten")
     func tenOfSixtyFour() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -47,7 +47,7 @@ struct LoadTests {
         #expect(try Audit.of(path: server.path).isClean)
     }
 
-    @Test("One of twenty payers who lock one session at once wins")
+    @Test("One of twenty payers who lock a session at once wins")
     func lockRace() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -66,7 +66,7 @@ struct LoadTests {
         #expect(codes.count { $0 == "SESSION_BUSY" } == 19)
     }
 
-    @Test("A server killed under load has every payment it acknowledged, and none twice")
+    @Test("A server killed under load keeps every acknowledged payment once")
     func kill() async throws {
         let server = try await ServerProcess(opening: 1_000_000)
         let wire = server.wire
@@ -84,7 +84,7 @@ struct LoadTests {
             }
             return try await group.reduce(into: [Payment]()) { $0 += $1 }
         }
-        // Of 41 that are in the books 16 may not have been answered.
+        // Of 41 booked payments, up to 16 may lack an answer: one per payer.
         #expect(acknowledged.count { $0.transfer != nil } >= 25)
         #expect(try await server.program.exitCode() == 128 + SIGKILL)
 
@@ -109,11 +109,11 @@ struct LoadTests {
         let payer: String
         let sid: String
         let key: String
-        /// What the server said; `nil` if it did not get to say it.
+        /// The id in the reply; `nil` without a reply.
         var transfer: String?
     }
 
-    /// Pays a cent at a time until nobody answers any more.
+    /// Pays a cent at a time until the server stops answering.
     private static func payUntilDead(
         _ wire: Wire,
         _ payee: String,

@@ -20,7 +20,7 @@ struct MetricsTests {
         let value: Double
     }
 
-    /// The page as Prometheus's own Python library reads it.
+    /// Returns the metrics page, parsed by Prometheus's Python library.
     private func read(_ wire: Wire) async throws -> [Sample] {
         let folder = try TemporaryFolder()
         let page = try folder.write(try await wire.get("/metrics").text, to: "metrics")
@@ -29,7 +29,7 @@ struct MetricsTests {
         return try JSONDecoder().decode([Sample].self, from: Data(parsed.text.utf8))
     }
 
-    @Test("Metrics report what happened, in Prometheus's format")
+    @Test("Metrics report all kinds of outcomes in Prometheus's format")
     func story() async throws {
         let payee = try await wire.login("payee")
         let payer = try await wire.login("payer")
@@ -53,14 +53,14 @@ struct MetricsTests {
             samples.first { $0.name == "gotchu_server_\(name)" && $0.labels == labels }?.value
         }
         #expect(value("payments_total") == 1 && value("replays_total") == 2)
-        // The code is what the payer was told.
+        // The code is the one in the payer's reply.
         let poor = ["code": "INSUFFICIENT_WALLET_BALANCE", "reason": "INSUFFICIENT_BALANCE"]
         #expect(value("declines_total", poor) == 1)
         let own = ["code": "OWN_SESSION", "reason": "OWN_SESSION"]
         #expect(value("refusals_total", own) == 1)
         let reused = ["code": "IDEMPOTENCY_KEY_REUSED", "reason": "KEY_REUSED"]
         #expect(value("declines_total", reused) == 1 && value("refusals_total", reused) == 0)
-        // A refund's too, and once.
+        // A refused refund counts too, and a repeated one only once.
         let unpaid = ["code": "SESSION_NOT_PAID", "reason": "SESSION_NOT_PAID"]
         #expect(value("refusals_total", unpaid) == 1)
         #expect(value("resolve_misses_total") == 1)
@@ -79,11 +79,11 @@ struct MetricsTests {
         }
         let series = samples.map { "\($0.name) \($0.labels.sorted { $0.key < $1.key })" }
         #expect(Set(series).count == series.count, "a series stands there twice")
-        // Neither strangers' words nor anybody's names become labels.
+        // Neither strangers' input nor users' names become labels.
         #expect(!samples.contains { $0.labels.values.contains { $0.contains("such") } })
     }
 
-    @Test("Metrics report what a shared database holds")
+    @Test("Metrics report the content of a shared database")
     func shared() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
@@ -93,7 +93,7 @@ struct MetricsTests {
         _ = try await fleet.wire(0).lockedSession(payee, payer, cents: 5)
         _ = try await fleet.wire(0).create(payee, cents: 6)
         let link = try cluster.connect(name)
-        // One that waits for its next try, and two that were given up.
+        // One delivery that waits for its next attempt, and two that were given up.
         try link.connection.execute(
             """
             INSERT INTO endpoints VALUES ('e', 'https://x.example', NULL, 1, 'x', NULL);
@@ -130,7 +130,7 @@ struct MetricsTests {
         #expect(page.status == 200)
     }
 
-    @Test("one name of a request stands in its reply, its problem and the log")
+    @Test("A request's id is the same in its reply, its problem and the log")
     func requestID() async throws {
         let reply = try await wire.call(
             "POST",
@@ -150,7 +150,7 @@ struct MetricsTests {
         #expect(own.headers["x-request-id"]?.contains("\"") == false)
     }
 
-    @Test("limits say how one stands with them; behind a proxy each client has its own")
+    @Test("Replies report the rate limits, and clients behind a proxy have separate limits")
     func limits() async throws {
         let proxied = try await ServerProcess(more: ["--trusted-proxy", "127.0.0.1"])
         func guess(_ client: String, _ server: ServerProcess) async throws -> WireReply {
@@ -168,10 +168,10 @@ struct MetricsTests {
         #expect(last.code == "RATE_LIMITED" && last.headers["retry-after"] != nil)
         #expect(try await guess("192.0.2.2", proxied).status == 404)
         #expect(try await guess("2001:db8::1", proxied).status == 404)
-        // Without a proxy no client's word about its address counts.
+        // Without a trusted proxy, the address in the header is ignored.
         for number in 0..<30 { last = try await guess("192.0.2.\(number)", server) }
         #expect(last.code == "RATE_LIMITED")
-        // A known user is counted apart.
+        // A logged-in user has a separate limit.
         let payer = try await wire.login("payer")
         let own = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#, token: payer)
         #expect(own.status == 404)

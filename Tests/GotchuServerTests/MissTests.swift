@@ -5,7 +5,7 @@ import Testing
 
 @testable import GotchuServer
 
-@Suite("Guessing at EIDs")
+@Suite("Limits on guessing EIDs")
 struct MissTests {
     private let clock = TestClock()
     private let limiter: MissLimiter
@@ -18,7 +18,7 @@ struct MissTests {
         .address(ClientAddress(v4: [10, 0, 0, number]))
     }
 
-    @Test("an address may miss twenty times and then once in ten seconds")
+    @Test("An address may miss twenty times, and then once in ten seconds")
     func oneAddress() {
         for _ in 0..<20 {
             #expect(limiter.wait(for: address(1)) == nil)
@@ -30,7 +30,7 @@ struct MissTests {
         #expect(limiter.wait(for: address(1)) == nil)
     }
 
-    @Test("Misses of a user's device do not keep the user's own questions from being answered")
+    @Test("Background misses of a user's device do not block the user's own requests")
     func device() {
         let login = Login(user: UserID(trusted: "u"))
         for _ in 0..<50 { limiter.missed(.background(login)) }
@@ -38,7 +38,7 @@ struct MissTests {
         #expect(limiter.wait(for: .login(login)) == nil)
     }
 
-    @Test("Background questions of a device are counted apart from its user's own")
+    @Test("Background requests of a device are counted separately from its user's own")
     func background() async throws {
         let server = try await ServerProcess()
         let token = try await server.wire.login("ann")
@@ -58,7 +58,7 @@ struct MissTests {
         #expect(try await ask() == 429)
     }
 
-    @Test("misses that were asked for at once are owed")
+    @Test("Simultaneous misses beyond the budget extend the wait")
     func debt() {
         for _ in 0..<30 { limiter.missed(address(1)) }
         #expect(limiter.wait(for: address(1)) == 110)
@@ -77,18 +77,18 @@ struct MissTests {
         #expect(limiter.wait(for: address(100)) == nil)
     }
 
-    @Test("asking without missing costs nothing")
+    @Test("Requests without a miss cost nothing")
     func honest() {
         for _ in 0..<1_000 { #expect(limiter.wait(for: address(1)) == nil) }
     }
 
-    /// How long the first hit takes at least, among a thousand live sessions, however many
-    /// addresses guess.
+    /// The minimum number of days until the first hit among a thousand live sessions, for any
+    /// number of addresses.
     private static let fewestDaysToHit = 200.0
 
-    /// Lets `count` addresses guess once a second each, as fast as they are allowed to.
+    /// Lets each of `count` addresses guess once a second, unless it must wait.
     ///
-    /// - Returns: How many guesses were answered in each second of the second half.
+    /// - Returns: The number of answered guesses per second in the second half.
     private func rate(ofAddresses count: Int, seconds: Int) -> Double {
         var answered = 0
         for second in 0..<seconds {
@@ -106,7 +106,7 @@ struct MissTests {
     }
 
     @Test(
-        "no number of addresses makes guessing worth while",
+        "A guessing attack is too slow, however many addresses take part",
         arguments: [(1, 4_000), (100, 400), (12_000, 40)]
     )
     func attack(addresses: Int, seconds: Int) {
@@ -120,18 +120,18 @@ struct MissTests {
         }
     }
 
-    @Test("A flood of guesses leaves callers without misses and known users their answers")
+    @Test("A flood of guesses does not block callers without misses or logged-in users")
     func honestAmongThieves() {
         for number in 0..<90 as Range<UInt8> {
             for _ in 0..<4 { limiter.missed(address(number)) }
         }
-        // The common budget is spent: those who missed wait, newcomers do not.
+        // The common budget is used up: addresses with misses wait, new ones do not.
         #expect(limiter.wait(for: address(1)) != nil)
         #expect(limiter.wait(for: address(200)) == nil)
         for number in 0..<250 as Range<UInt8> {
             for _ in 0..<2 { limiter.missed(.address(ClientAddress(v4: [10, 1, 1, number]))) }
         }
-        // Now the newcomers' is spent as well; a user has one apart.
+        // The budget of new addresses is used up too; a user has a separate one.
         #expect(limiter.wait(for: address(201)) != nil)
         let user = RateLimitSubject.login(Login(user: UserID(trusted: "u")))
         #expect(limiter.wait(for: user) == nil)

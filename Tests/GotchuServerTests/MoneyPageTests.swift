@@ -3,8 +3,8 @@ import SQLite
 import TestSupport
 import Testing
 
-/// Money in and out, as a browser without a script presses for it on a development server.
-@Suite("The pages by which money comes and goes", .timeLimit(.minutes(hangLimit)))
+/// Tests of deposits and withdrawals in a browser without scripts, on a development server.
+@Suite("The pages for deposits and withdrawals", .timeLimit(.minutes(hangLimit)))
 struct MoneyPageTests {
     private func server(_ more: [String: String] = [:]) async throws -> ServerProcess {
         try await ServerProcess(more: Browser.arguments, environment: more)
@@ -14,14 +14,14 @@ struct MoneyPageTests {
         try await server.wire.balance(try await server.wire.login("ada"))
     }
 
-    /// Makes all logins older than a press that moves money may be.
+    /// Makes all logins too old for moving money.
     private func age(_ server: ServerProcess) throws {
         try Connection(path: server.path, mode: .readWrite).execute(
             "UPDATE web_sessions SET authenticated_at = authenticated_at - 900001"
         )
     }
 
-    @Test("One press adds money once, whoever sends its form again")
+    @Test("A form sent twice adds money once")
     func deposit() async throws {
         let server = try await server()
         let browser = try await Browser.loggedIn("ada@shop.example", at: server, for: "/web/wallet")
@@ -36,14 +36,14 @@ struct MoneyPageTests {
         let wallet = try await browser.open("/web/wallet")
         #expect(wallet.text.contains("Added: the money is in your wallet."))
         #expect(wallet.text.contains("$20.50"))
-        // The same key with another amount is another press.
+        // The same key with another amount is refused.
         fields["amount"] = "21"
         let reused = try await browser.send("/web/wallet/deposits", fields, from: page)
         #expect(reused.status == 422, "\(reused.text)")
         #expect(try await balance(server) == 12_050)
     }
 
-    @Test("Only a login for payouts reaches them, and only a recent one withdraws")
+    @Test("Only a login for payouts opens their pages, and only a recent one can withdraw")
     func rights() async throws {
         let server = try await server()
         let narrow = try await Browser.loggedIn("ada@shop.example", at: server)
@@ -70,7 +70,7 @@ struct MoneyPageTests {
         #expect(try await balance(server) == 10_000)
     }
 
-    @Test("A withdrawal that cannot be written is found out with the same key, and made once")
+    @Test("A withdrawal with an unknown outcome is resolved with the same key, and made once")
     func unresolved() async throws {
         let server = try await server()
         let browser = try await Browser.loggedIn(
@@ -90,7 +90,7 @@ struct MoneyPageTests {
         for _ in 0..<2 {
             let known = try await browser.send("/web/payouts/withdrawal", fields, from: unknown)
             #expect(known.status == 303 && known.location == "/web/payouts", "\(known.text)")
-            // A decision is repeated for as long as anybody asks.
+            // A decided withdrawal is answered again even with an old login.
             try age(server)
         }
         #expect(try await balance(server) == 9_500)
@@ -136,7 +136,7 @@ struct MoneyPageTests {
         }
     }
 
-    @Test("People whose wallets are not filled see nothing of it")
+    @Test("Users without deposits and withdrawals see nothing of them")
     func absent() async throws {
         let users = try TemporaryFolder()
         let list = try users.write("nobody\n", to: "users")
@@ -159,7 +159,7 @@ struct MoneyPageTests {
         #expect(sent.status == 404 && sent.text.contains("FUNDING_NOT_CONFIGURED"))
     }
 
-    @Test("People come back from the provider's pages to one of ours, also without --web")
+    @Test("The provider's pages lead back to a page of ours, even without --web")
     func returns() async throws {
         try await FundingRig.with { rig in
             let browser = Browser(await rig.wire())

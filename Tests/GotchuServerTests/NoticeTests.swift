@@ -3,7 +3,7 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-@Suite("A payer's device at the payee's", .timeLimit(.minutes(hangLimit)))
+@Suite("Taps of a payer's device", .timeLimit(.minutes(hangLimit)))
 struct NoticeTests {
     private static func resolve(
         _ eid: String,
@@ -14,7 +14,9 @@ struct NoticeTests {
         try await wire.post("/sessions/resolve", #"{"eid":"\#(eid)"\#(more)}"#, token: token)
     }
 
-    @Test("A payer's tap repeats the session's state to its payee: no id, no version, not stored")
+    @Test(
+        "A payer's tap sends the session's state to its payee again, without an id or a new version"
+    )
     func tap() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -23,7 +25,8 @@ struct NoticeTests {
         let (sid, eid) = (session.string("sid"), session.string("eid"))
         var events = try await EventStream(wire, sid, token: payee)
         #expect(try await events.next() == .init(id: "1", status: "ADVERTISING"))
-        // Not without a token, not the payee's own device, and not without the member.
+        // A resolve without a token, by the payee's own device, or without the member sends
+        // nothing.
         #expect(try await Self.resolve(eid, wire, token: nil).status == 200)
         #expect(try await Self.resolve(eid, wire, token: payee).status == 200)
         #expect(try await Self.resolve(eid, wire, token: payer, more: "").status == 200)
@@ -34,13 +37,13 @@ struct NoticeTests {
         #expect(abs(noticed.timeIntervalSinceNow) < 30)
         let shown = try await wire.get("/sessions/\(sid)", token: payee)
         #expect(shown.integer("version") == 1 && shown.members["noticed_at"] == nil)
-        // Within two seconds there is no other; the next event is the lock.
+        // A second tap within two seconds sends nothing; the next event is the lock.
         #expect(try await Self.resolve(eid, wire, token: payer).status == 200)
         _ = try await wire.lock(sid, by: payer)
         #expect(try await events.next() == .init(id: "2", status: "LOCKED"))
     }
 
-    @Test("A proximity that is no known one is refused")
+    @Test("An unknown proximity is refused")
     func misspelt() async throws {
         let server = try await ServerProcess()
         let payee = try await server.wire.login("payee")
@@ -68,7 +71,7 @@ struct NoticeTests {
         #expect(event.id.isEmpty && event.noticedAt != nil)
     }
 
-    @Test("The reply to create says the payee's name as payers will see it")
+    @Test("The reply to create has the payee's name as payers will see it")
     func payee() async throws {
         let server = try await ServerProcess()
         let payee = try await server.wire.login("corner.cafe")

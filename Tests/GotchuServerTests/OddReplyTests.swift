@@ -8,8 +8,8 @@ import Testing
 
 @testable import GotchuServer
 
-/// Hosts of others that the server calls, and that answer as they like.
-@Suite("A stranger's replies to the server", .timeLimit(.minutes(hangLimit)))
+/// Tests of foreign hosts that the server calls and that send unusual replies.
+@Suite("Unusual replies to the server", .timeLimit(.minutes(hangLimit)))
 struct OddReplyTests {
     @Test("No reply of a webhook's receiver ends the server, and a good one is still understood")
     func webhooks() async throws {
@@ -34,7 +34,7 @@ struct OddReplyTests {
             guard reply.name.hasPrefix("status "), let code = Int(reply.name.dropFirst(7).prefix(3))
             else { continue }
             switch code {
-            case 100..<200: break  // Informational: what follows it counts.
+            case 100..<200: break  // Informational: the reply after it counts.
             case 200..<300: #expect(answer == .accepted, "\(reply.name)")
             case 410: #expect(answer == .gone, "\(reply.name)")
             default: #expect(answer != .accepted && answer != .gone, "\(reply.name): \(answer)")
@@ -44,7 +44,7 @@ struct OddReplyTests {
         let refused = WebhookSender.Answer.refused("No answer: UnreadableReply.", retryAfter: nil)
         #expect(await sender.send(delivery, at: .now) == refused)
         odd.answer(after: 16, "HTTP/1.1 204 No Content\r\n\r\n")
-        // A connection that an odd reply has left open may end under the first try.
+        // A connection that an unusual reply left open may fail at the first attempt.
         try await eventually("a good reply is taken") {
             await sender.send(delivery, at: .now) == .accepted ? true : nil
         }
@@ -68,7 +68,7 @@ struct OddReplyTests {
             (try? await source.load(http))?.count == 4_096 ? true : nil
         }
         odd.answer(Array("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{\"keys\":[]}".utf8))
-        // As above.
+        // See above: the first attempt may fail.
         let isRead = try? await eventually("a good reply is read") {
             (try? await source.load(http)) == Array(#"{"keys":[]}"#.utf8) ? true : nil
         }
@@ -78,13 +78,13 @@ struct OddReplyTests {
 }
 
 extension OddServer {
-    /// Answers with so many informational replies and then a final one.
+    /// Answers with this many informational replies and then a final one.
     fileprivate func answer(after number: Int, _ reply: String) {
         let early = String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: number)
         answer(Array((early + reply).utf8))
     }
 
-    /// Answers with a set of keys in chunks of one byte.
+    /// Answers with a key set of this many bytes, in chunks of one byte.
     fileprivate func answer(inPieces number: Int) {
         let set = #"{"keys":[]}"#
         let text = String(repeating: " ", count: number - set.utf8.count) + set

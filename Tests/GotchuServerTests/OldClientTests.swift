@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The phones of the first contract: they send only its members, and read only its members, each of
-/// its type. What was added since must be nothing to them.
+/// Tests of phones that use the first contract: they send and read only its members, with their
+/// types. Later additions must not affect them.
 @Suite("Old clients", .timeLimit(.minutes(hangLimit)))
 struct OldClientTests {
     private struct Login: Decodable {
@@ -51,7 +51,7 @@ struct OldClientTests {
         return try JSONDecoder().decode(type, from: reply.bytes)
     }
 
-    @Test("Bob requests a payment and Alice pays, as on the first day", arguments: BooksKind.all)
+    @Test("Bob requests a payment and Alice pays with the first contract", arguments: BooksKind.all)
     func story(kind: BooksKind) async throws {
         let wire = try await kind.wire()
         let bob = try read(
@@ -82,7 +82,7 @@ struct OldClientTests {
         let body = #"{"sid":"\#(created.sid)"}"#
         let locked = try await wire.post("/sessions/lock", body, token: alice.token)
         #expect(try read(Done.self, locked).ok)
-        // As a phone makes a key: UUID().uuidString.
+        // Phones make keys with UUID().uuidString.
         let key = UUID().uuidString
         let sent = try await wire.post("/wallet/send", body, token: alice.token, key: key)
         #expect(try read(Done.self, sent).new_balance_cents == 5000)
@@ -97,7 +97,7 @@ struct OldClientTests {
         }
     }
 
-    @Test("Old clients are refused in the words that they know", arguments: BooksKind.all)
+    @Test("Old clients get refusals that they understand", arguments: BooksKind.all)
     func refusals(kind: BooksKind) async throws {
         let wire = try await kind.wire()
         let bob = try await wire.login("bob")

@@ -4,9 +4,9 @@ import SQLite
 import TestSupport
 import Testing
 
-@Suite("Overload and ending", .timeLimit(.minutes(hangLimit)))
+@Suite("Overload and shutdown", .timeLimit(.minutes(hangLimit)))
 struct OverloadTests {
-    @Test("Excess callers are told when to come back, and accepted commands are carried out")
+    @Test("Excess callers are told to retry, and accepted commands are carried out")
     func queue() async throws {
         let server = try await ServerProcess(more: ["--queue", "4"])
         let wire = server.wire
@@ -18,7 +18,8 @@ struct OverloadTests {
         let connection = try Connection(path: server.path, mode: .readWrite)
         try connection.run("BEGIN IMMEDIATE")
         async let sent = sendAll(sids, by: payer, wire)
-        // A batch waits for the lock and four more for the batch; the others cannot wait.
+        // One batch waits for the lock and four commands for the next batch; the others are
+        // refused.
         try await eventually("somebody is turned away") { () async throws -> Bool? in
             let count = try await wire.metric("gotchu_server_turned_away_total")
             return count.map { $0 >= 1 } == true ? true : nil
@@ -30,7 +31,7 @@ struct OverloadTests {
             #expect(reply.code == "TRY_AGAIN" && reply.headers["retry-after"] == "1")
             #expect(reply.members["retryable"] as? Bool == true)
         }
-        // The same keys again: all are paid once.
+        // The same keys again: each session is paid once.
         for sid in sids {
             let reply = try await wire.send(sid, by: payer, key: "key-of-\(sid)-0123456789")
             #expect(reply.status == 200, "\(reply.text)")
@@ -39,7 +40,7 @@ struct OverloadTests {
         #expect(try await wire.balance(payer) == 10_000 - 40 * 5)
     }
 
-    /// Pays all of them at once, each with a key of its own.
+    /// Pays all sessions at once, each with its own key.
     private func sendAll(
         _ sids: [String],
         by payer: String,
@@ -55,7 +56,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("One user's reads are limited like that user's other calls; another's are not")
+    @Test("One user's reads are limited like that user's other calls, and another user's are not")
     func reads() async throws {
         let server = try await ServerProcess(more: ["--calls-per-second", "10"])
         let wire = server.wire
@@ -81,7 +82,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("readiness says no within its second while the books hang, and yes again after")
+    @Test("The readiness check fails quickly while the database hangs, and recovers afterwards")
     func readiness() async throws {
         let server = try await ServerProcess()
         let connection = try Connection(path: server.path, mode: .readWrite)
@@ -102,7 +103,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("a server that is told to stop says so first, goes on for a while, and ends streams")
+    @Test("A stopping server first reports it, serves for a while, and then ends streams")
     func drain() async throws {
         let server = try await ServerProcess(more: ["--drain-seconds", "12"])
         let wire = server.wire
@@ -127,7 +128,7 @@ struct OverloadTests {
         #expect(try await again.wire.balance(known) == 9_995)
     }
 
-    @Test("Commands accepted before the end are finished, or known not to have been carried out")
+    @Test("Commands accepted before a shutdown are finished, or known not to have been carried out")
     func accepted() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -137,7 +138,7 @@ struct OverloadTests {
         let connection = try Connection(path: server.path, mode: .readWrite)
         try connection.run("BEGIN IMMEDIATE")
         async let sent = try? wire.send(sid, by: payer, key: "0123456789abcdef")
-        // The server is at work: whether the payment has come in by then must not matter.
+        // The server is running; the test holds with the payment received or not.
         _ = try await wire.get("/healthz")
         server.program.signal(SIGTERM)
         try connection.run("ROLLBACK")

@@ -8,10 +8,10 @@ import Testing
 
 @testable import GotchuServer
 
-/// Texts of strangers, most of them a few bytes off what they should be.
+/// Tests of parsers with foreign texts, most of them a few bytes off a valid one.
 @Suite("Parsers under fuzz", .timeLimit(.minutes(hangLimit)))
 struct ParserFuzzTests {
-    @Test("A text parsed as a JSON object is one to Foundation too, with the same members")
+    @Test("A text that parses as a JSON object does so with Foundation too, with the same members")
     func json() throws {
         var random = SeededGenerator("json")
         var accepted = 0
@@ -26,7 +26,7 @@ struct ParserFuzzTests {
                 )
                 continue
             }
-            // What is beyond every number Foundation does not take at all.
+            // Foundation refuses numbers out of its range.
             guard !ours.values.contains(where: Self.isOtherNumber),
                 isWhole || !ours.values.contains(where: Self.isNested)
             else { continue }
@@ -93,7 +93,7 @@ struct ParserFuzzTests {
         }
     }
 
-    /// Changes, takes out or puts in a few bytes.
+    /// Replaces, removes or inserts a few bytes.
     private static func spoil(_ bytes: inout [UInt8], using random: inout SeededGenerator) {
         let likely = Array("{}[]\",:.eE+-0123456789\\u%/ \t\0@".utf8)
         for _ in 0..<Int.random(in: 1...3, using: &random) where !bytes.isEmpty {
@@ -133,7 +133,7 @@ struct ParserFuzzTests {
         }
     }
 
-    @Test("no changed cursor or token is taken for one of ours")
+    @Test("A cursor or token that was changed is never accepted")
     func sealed() throws {
         var random = SeededGenerator("sealed")
         let account = Account(

@@ -3,7 +3,7 @@ import NIOHTTP1
 import TestSupport
 import Testing
 
-/// The payer's pages as a browser without a script uses them.
+/// Tests of the payer's pages in a browser without scripts.
 @Suite("The payer's pages", .timeLimit(.minutes(hangLimit)))
 struct PayPageTests {
     private let server: ServerProcess
@@ -15,7 +15,7 @@ struct PayPageTests {
         payee = try await server.wire.login("corner.cafe")
     }
 
-    /// A browser of somebody who has logged in.
+    /// Returns a browser of a user who has logged in.
     private func browser(_ name: String = "payer") async throws -> Browser {
         try await Browser.loggedIn("\(name)@shop.example", at: server, for: "/web/wallet")
     }
@@ -32,7 +32,7 @@ struct PayPageTests {
         return (reply.string("status"), reply.integer("version"))
     }
 
-    /// Presses the button of a page, with changed fields if there are any.
+    /// Presses the button of a page, with some fields changed.
     private func press(
         _ page: BrowserPage,
         _ eid: String,
@@ -43,7 +43,7 @@ struct PayPageTests {
         return try await browser.send("/p/\(eid)", fields, from: page)
     }
 
-    @Test("The address in the QR code shows what is asked for in either case, and changes nothing")
+    @Test("The address in the QR code shows the request in either case, and changes nothing")
     func shown() async throws {
         let request = try await request(more: #","memo":"2 <b>flat</b> whites""#)
         let reply = try await wire.create(payee, cents: 1)
@@ -64,7 +64,7 @@ struct PayPageTests {
         #expect(try await session(request.sid) == ("ADVERTISING", 1))
     }
 
-    @Test("A person logs in on the way, presses once, and sees that it is paid")
+    @Test("A payer logs in on the way, presses once, and sees the payment")
     func paid() async throws {
         let request = try await request()
         let browser = Browser(server)
@@ -84,12 +84,12 @@ struct PayPageTests {
         let result = try await browser.open(try #require(pressed.location))
         #expect(result.title == "Paid" && result.text.contains("$12.80"), "\(result.text)")
         #expect(result.text.contains("Your wallet had $87.20 afterwards."))
-        // The same press again: a double click, a reload, a browser that sends it once more.
+        // The same press again: a double click, a reload, or a browser that repeats it.
         for _ in 0..<2 {
             let again = try await press(page, request.eid, browser)
             #expect(again.status == 303 && again.location == pressed.location)
         }
-        // And another press, with another key, of a page that was opened before.
+        // Another press, with another key, on a page that was opened before.
         let other = try await press(
             page,
             request.eid,
@@ -99,7 +99,7 @@ struct PayPageTests {
         #expect(other.location == "/p/\(request.eid)")
         let have = try await browser.open("/p/\(request.eid)")
         #expect(have.title == "You have paid this" && have.text.contains("charged nothing."))
-        // Somebody who is not logged in may be the same person.
+        // A visitor without a login may be the same person.
         let anybody = try await Browser(server).open("/p/\(request.eid)")
         #expect(anybody.title == "Paid" && !anybody.text.contains("charged"))
         #expect(try await session(request.sid).status == "PAID")
@@ -188,7 +188,7 @@ struct PayPageTests {
         #expect(try await session(request.sid) == ("ADVERTISING", 1))
     }
 
-    @Test("Each end of a request has its sentence, and says that nothing was charged")
+    @Test("Each final state of a request has its own page")
     func ends() async throws {
         let payer = try await browser()
         let own = try await request()
@@ -217,7 +217,7 @@ struct PayPageTests {
         #expect(try await payer.open("/p/what").title == "No such request")
     }
 
-    @Test("A wallet that became too small between look and press is told how much is missing")
+    @Test("A payer whose wallet became too small before the press is told how much is missing")
     func tooLittle() async throws {
         let dear = try await request(cents: 9_000)
         let browser = try await browser()
@@ -231,11 +231,11 @@ struct PayPageTests {
         #expect(result.title == "Not enough money")
         #expect(result.text.contains("Your wallet had $80.00: <b>$10.00</b> more are needed."))
         #expect(result.text.contains("Nothing was charged."))
-        // Nobody holds it any more: another may pay at once.
+        // The session is no longer locked: another payer may pay at once.
         #expect(try await session(dear.sid).status == "ADVERTISING")
     }
 
-    @Test("A press while the books cannot be written is found out, and not charged twice")
+    @Test("A press with an unknown outcome is resolved, and not charged twice")
     func unresolved() async throws {
         let request = try await request()
         let browser = try await browser()
@@ -249,7 +249,7 @@ struct PayPageTests {
         #expect(unknown.text.contains("http-equiv=\"refresh\""))
         lock.signal(SIGKILL)
         _ = try await lock.exitCode()
-        // The button of that page sends the same payment.
+        // The button of that page sends the same payment again.
         let fields = try page.fields(beside: "sid").merging(["tip": "0.00"]) { $1 }
         #expect(try unknown.fields(beside: "sid") == fields)
         #expect(try await press(unknown, request.eid, browser).location == place)
@@ -258,9 +258,9 @@ struct PayPageTests {
         #expect(try await wire.balance(try await wire.login("payer")) == 8_720)
     }
 
-    @Test("A press that is not known is not told as charged or not by the clock alone")
+    @Test("A press with an unknown outcome is not reported as charged or not by time alone")
     func expiredUnresolved() async throws {
-        // Time enough to open the page on a busy machine.
+        // Enough time to open the page on a busy machine.
         let request = try await request(more: #","ttl_seconds":\#(2 * patience)"#)
         let browser = try await browser()
         let page = try await browser.open("/p/\(request.eid)")
@@ -282,7 +282,7 @@ struct PayPageTests {
         #expect(try await wire.balance(try await wire.login("payer")) == 10_000)
     }
 
-    @Test("A tip is paid where it is allowed, beside the amount, and shown with it")
+    @Test("A tip is paid in addition to the amount, if the request allows it, and shown with it")
     func tip() async throws {
         let request = try await request(more: #","allows_tip":true"#)
         let browser = try await browser()
@@ -299,7 +299,7 @@ struct PayPageTests {
         #expect(result.title == "Paid", "\(result.text)")
         #expect(result.text.contains("$15.30</p>") && result.text.contains("$12.80 + $2.50 tip"))
         #expect(try await wire.balance(try await wire.login("payer")) == 8_470)
-        // Where none is allowed nobody is asked for one, and a form that has one pays nothing.
+        // A request without tips shows no field for one, and a form with a tip pays nothing.
         let other = try await self.request()
         let plain = try await browser.open("/p/\(other.eid)")
         #expect(!plain.text.contains("tip"))
@@ -309,7 +309,7 @@ struct PayPageTests {
         #expect(try await wire.balance(try await wire.login("payer")) == 8_470)
     }
 
-    @Test("The result of another's press, or of none, is no page")
+    @Test("The result of another payer's press, or of none, is not shown")
     func result() async throws {
         let request = try await request()
         let browser = try await browser()
@@ -327,7 +327,7 @@ struct PayPageTests {
         #expect(try await stranger.open(place).location?.hasPrefix("/web/login?to=/p/") == true)
     }
 
-    @Test("Guesses by pages use up the same budget as those by the API")
+    @Test("Guesses on pages use up the same budget as those with the API")
     func guesses() async throws {
         let browser = Browser(server)
         var statuses: [Int] = []
@@ -338,12 +338,12 @@ struct PayPageTests {
         let request = try await request()
         let reply = try await wire.post("/sessions/resolve", #"{"eid":"\#(request.eid)"}"#)
         #expect(reply.status == 429)
-        // A person who is logged in has a budget of their own.
+        // A logged-in user has a separate budget.
         let visitor = try await self.browser()
         #expect(try await visitor.open("/p/\(request.eid)").status == 200)
     }
 
-    @Test("Digits that are typed lead to their request, however they are written")
+    @Test("A typed EID leads to its request in any spelling")
     func typed() async throws {
         let browser = Browser(server)
         #expect(try await browser.open("/p").title == "Pay")

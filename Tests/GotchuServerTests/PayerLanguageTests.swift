@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The payer's pages for people who read and type other languages than English.
+/// Tests of the payer's pages in other languages than English.
 @Suite("The payer's pages in other languages", .timeLimit(.minutes(hangLimit)))
 struct PayerLanguageTests {
     private let server: ServerProcess
@@ -17,7 +17,7 @@ struct PayerLanguageTests {
         try await Browser.loggedIn("\(name)@shop.example", at: server, for: "/web/wallet")
     }
 
-    /// The page of a new request.
+    /// Creates a request and returns the path of its page.
     private func request(more: String = "") async throws -> String {
         "/p/" + (try await server.wire.create(payee, cents: 1280, more: more)).string("eid")
     }
@@ -34,7 +34,7 @@ struct PayerLanguageTests {
     }
 
     @Test(
-        "A payer's pages speak the language of the browser, amounts and errors included",
+        "A payer's pages are in the browser's language, amounts and errors included",
         arguments: [
             (
                 "de-AT,en;q=0.5", "<html lang=\"de\" dir=\"ltr\">",
@@ -65,17 +65,17 @@ struct PayerLanguageTests {
         #expect(result.title == words[2] && result.text.contains(words[4]), "\(result.text)")
         let wallet = try await browser.open("/web/wallet", headers: headers)
         #expect(wallet.text.contains(opening) && wallet.text.contains(words[3]))
-        // What a server says of itself is English, and is said to be.
+        // Messages of the server itself are in English and marked as English.
         let problem = try await browser.open("/web/wallet?cursor=x", headers: headers)
         #expect(problem.status == 400 && problem.text.contains(opening))
         #expect(problem.text.contains("role=\"alert\" lang=\"en\" dir=\"ltr\">"))
-        // A merchant's page is English, whoever looks.
+        // The merchant's pages are always in English.
         let earner = try await Browser.loggedIn("corner.cafe@shop.example", at: server)
         let earnings = try await earner.open("/web/earnings", headers: headers)
         #expect(earnings.text.contains("<html lang=\"en\" dir=\"ltr\">"))
     }
 
-    @Test("A tip is understood with a comma, and with the digits of an Arabic keyboard")
+    @Test("A tip may have a decimal comma, or the digits of an Arabic keyboard")
     func typed() async throws {
         for (tip, total) in [("2,50", "$15.30"), ("٢٫٥", "$15.30"), ("۱", "$13.80")] {
             let request = try await self.request(more: #","allows_tip":true"#)

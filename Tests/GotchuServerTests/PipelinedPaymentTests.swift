@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Several requests on one connection, before the first is answered.
+/// Tests of several requests on one connection before the first reply.
 @Suite("Pipelined payments", .timeLimit(.minutes(hangLimit)))
 struct PipelinedPaymentTests {
     private struct Reply: Decodable {
@@ -30,7 +30,7 @@ struct PipelinedPaymentTests {
         payer = try await server.wire.login("payer")
     }
 
-    @Test("Pipelined payments are answered in their order, whatever else comes with them")
+    @Test("Pipelined payments are answered in order, among other requests")
     func pipelined() async throws {
         let first = try await session(cents: 1_000)
         let second = try await session(cents: 2_000)
@@ -53,7 +53,7 @@ struct PipelinedPaymentTests {
         #expect(Set(replies.map(\.requestID)).count == replies.count)
     }
 
-    @Test("A payment is answered to a client that has closed its side")
+    @Test("A payment is answered although its client has closed its sending side")
     func half() async throws {
         let sid = try await session(cents: 500)
         let replies = try await play(
@@ -62,7 +62,7 @@ struct PipelinedPaymentTests {
         #expect(replies.map(\.status) == [200, 200])
     }
 
-    @Test("A body in thousands of pieces is refused as such, and one in hundreds is not")
+    @Test("A body in thousands of chunks is refused, and one in hundreds is not")
     func pieces() async throws {
         let head = """
             POST /sessions/create HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r
@@ -76,7 +76,7 @@ struct PipelinedPaymentTests {
         }
     }
 
-    @Test("A payment is answered before what comes behind it and cannot be read")
+    @Test("A payment is answered before an unreadable request that follows it")
     func broken() async throws {
         let head = """
             POST /sessions/resolve HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n
@@ -103,7 +103,7 @@ struct PipelinedPaymentTests {
         #expect(cutOff.map(\.status) == [200, 400])
     }
 
-    @Test("A payment whose request comes in pieces is answered")
+    @Test("A payment whose request arrives in several packets is answered")
     func torn() async throws {
         let sid = try await session(cents: 500)
         let whole = payment(sid, "torn")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GotchuServer
 
-@Suite("What the ledger's failures leave in the log")
+@Suite("The log of the ledger's failures")
 struct ProblemLogTests {
     private final class Levels: Sendable {
         private let said = Mutex<[Logger.Level]>([])
@@ -27,7 +27,7 @@ struct ProblemLogTests {
         }
     }
 
-    @Test("A broken database is logged although many callers were just told to come back")
+    @Test("A broken database is logged even right after other failures")
     func broken() {
         let levels = Levels()
         func fail(_ code: LedgerError.Code) {

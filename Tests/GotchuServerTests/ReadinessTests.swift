@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Readiness", .timeLimit(.minutes(hangLimit)))
 struct ReadinessTests {
-    @Test("One proof is under way, however many ask, and one that takes too long is a no")
+    @Test("One check runs at a time for all callers, and a check that takes too long fails")
     func oneProof() async throws {
         let folder = try TemporaryFolder()
         let ledger = Ledger(
@@ -22,7 +22,7 @@ struct ReadinessTests {
         let readiness = Readiness(ledger: ledger, patience: .seconds(60)) { clock.now }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await readiness.check() }
-            // Nothing commits yet: the proof waits.
+            // Nothing commits yet, so the check waits.
             try await eventually("the proof is queued") { ledger.waitingCount == 1 ? true : nil }
             for _ in 0..<100 { try await readiness.check() }
             clock.advance(.seconds(1))
@@ -30,7 +30,7 @@ struct ReadinessTests {
             #expect(ledger.waitingCount == 1)
 
             for service in ledger.services { group.addTask { try? await service.run() } }
-            // Only the proof comes to an end by itself.
+            // Only the check ends by itself.
             try await group.next()
             try await readiness.check()
             group.cancelAll()

@@ -3,7 +3,7 @@ import GotchuAPI
 import TestSupport
 import Testing
 
-@Suite("Refunds over the wire", .timeLimit(.minutes(hangLimit)))
+@Suite("Refunds in the API", .timeLimit(.minutes(hangLimit)))
 struct RefundTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }
@@ -26,7 +26,7 @@ struct RefundTests {
         try await wire.post("/sessions/\(sid)/refund", body, token: token ?? payee, key: key)
     }
 
-    /// A session that the payer has paid.
+    /// Returns a session that the payer has paid.
     private func paidSession(cents: Int) async throws -> String {
         let sid = try await wire.lockedSession(payee, payer, cents: cents)
         let sent = try await wire.send(sid, by: payer, key: "pay-for-\(sid)")
@@ -40,7 +40,7 @@ struct RefundTests {
         return recent.compactMap { $0["type"] as? String }
     }
 
-    @Test("Partial refunds are made once each, in both histories; the books stay right")
+    @Test("Partial refunds are made once each, appear in both histories, and pass verification")
     func parts() async throws {
         let sid = try await paidSession(cents: 450)
         let first = try await refund(sid, #"{"amount_cents":150}"#, key: key + "1")
@@ -80,7 +80,7 @@ struct RefundTests {
         )
     }
 
-    @Test("One of fifty full refunds at once, each under its own key, wins")
+    @Test("One of fifty simultaneous full refunds with different keys succeeds")
     func race() async throws {
         let sid = try await paidSession(cents: 450)
         let codes = try await withThrowingTaskGroup(of: String?.self) { group in

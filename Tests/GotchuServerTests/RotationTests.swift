@@ -3,7 +3,7 @@ import GotchuAPI
 import TestSupport
 import Testing
 
-@Suite("EID rotation over the wire", .timeLimit(.minutes(hangLimit)))
+@Suite("EID rotation in the API", .timeLimit(.minutes(hangLimit)))
 struct RotationTests {
     private let server: ServerProcess
     private var wire: Wire { server.wire }
@@ -29,7 +29,7 @@ struct RotationTests {
         try await wire.post("/sessions/resolve", #"{"eid":"\#(eid)"}"#)
     }
 
-    @Test("both EIDs lead to the session, a lost answer is given again, and the payment works")
+    @Test("Both EIDs lead to the session, a lost answer is repeated, and the payment works")
     func rotation() async throws {
         let created = try await wire.create(payee, cents: 5)
         let sid = created.string("sid")
@@ -55,7 +55,7 @@ struct RotationTests {
         #expect(late.code == ErrorCode.sessionPaid.rawValue)
     }
 
-    @Test("a stranger, a foreign EID and too many changes are refused")
+    @Test("A stranger, a foreign EID and too many rotations are refused")
     func refusals() async throws {
         let created = try await wire.create(payee, cents: 5)
         let sid = created.string("sid")

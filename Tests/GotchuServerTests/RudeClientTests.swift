@@ -5,7 +5,7 @@ import Testing
 
 @testable import GotchuServer
 
-/// Clients that are slow, endless or no clients at all, over bare sockets.
+/// Tests of clients that are slow, send without end or do not use HTTP, over plain sockets.
 @Suite("Rude clients", .timeLimit(.minutes(hangLimit)))
 struct RudeClientTests {
     private struct Outcome: Decodable {
@@ -14,12 +14,13 @@ struct RudeClientTests {
         let seconds: Double
         let reply: String
 
-        /// What was said, one reply after the other.
+        /// The status codes of all replies, in order.
         var statuses: [String] {
             reply.matches(of: /HTTP\/1\.[01] ([0-9]{3})/).map { String($0.output.1) }
         }
 
-        /// Whether it ends with a whole problem document that says what kind of problem it is.
+        /// A Boolean that is true if the last reply is a complete problem document that describes
+        /// itself as such.
         var isProblem: Bool {
             guard let head = reply.ranges(of: "HTTP/1.1 ").last,
                 let gap = reply[head.lowerBound...].firstRange(of: "\r\n\r\n")
@@ -36,7 +37,7 @@ struct RudeClientTests {
         }
     }
 
-    @Test("Rude clients get an error or are disconnected, each in its time, and the server goes on")
+    @Test("Rude clients get an error or are disconnected in time, and the server keeps running")
     func all() async throws {
         let server = try await ServerProcess()
         let port = try #require(server.wire.base.split(separator: ":").last)
@@ -46,15 +47,16 @@ struct RudeClientTests {
         #expect(outcomes.count == 38)
         for (name, outcome) in outcomes { #expect(outcome.closed, "\(name)") }
         func status(_ name: String) -> String? { outcomes[name]?.status }
-        // Those who do not come to the point are not answered.
+        // Clients without a complete head get no reply.
         for name in ["silent", "half-head", "dripping-head"] {
             #expect(status(name) == "", "\(name)")
         }
-        // What a body may be is known before it is whole; the late ones are closed or told.
+        // A body's limits are known before it is complete; slow clients are disconnected or get a
+        // 400.
         for name in ["half-body", "dripping-body"] {
             #expect(["", "400"].contains(status(name)), "\(name): \(outcomes[name]?.reply ?? "")")
         }
-        // What is no HTTP is answered once, like all else.
+        // A request that is not HTTP gets one problem document.
         for name in [
             "long-field", "many-fields", "no-http", "nul-in-field", "no-version", "no-target",
             "space-in-name", "no-length", "bad-chunk", "bad-chunk-later", "two-lengths",
@@ -65,7 +67,7 @@ struct RudeClientTests {
         }
         #expect(outcomes["long-field"]?.reply.contains("The head is too large") == true)
         #expect(outcomes["bad-chunk-nobody-reads"]?.statuses == ["400"])
-        // Those before it get their answers first.
+        // Earlier requests on the connection are answered first.
         #expect(outcomes["nonsense-behind"]?.statuses == ["200", "200", "400"])
         #expect(outcomes["nonsense-behind"]?.isProblem == true)
         #expect(outcomes["nonsense-behind-the-last"]?.statuses == ["200"])
@@ -73,8 +75,8 @@ struct RudeClientTests {
         for name in ["large-body", "endless-body", "unbounded"] {
             #expect(status(name) == "413", "\(name)")
         }
-        // Whoever wants the connection closed, or knows no other end, is not kept waiting for it,
-        // and only told what can be read without chunks.
+        // Clients that ask to close the connection, or use HTTP/1.0, are disconnected at once and
+        // get no chunks.
         for name in ["old", "old-and-stays", "shouts-close"] {
             #expect(outcomes[name]?.statuses == ["200"], "\(name)")
             #expect(outcomes[name]?.seconds ?? 60 < 20, "\(name)")
@@ -82,7 +84,7 @@ struct RudeClientTests {
         }
         #expect(outcomes["old"]?.reply.hasPrefix("HTTP/1.0 200") == true)
         #expect(outcomes["half-body-behind"]?.statuses == ["200", "200"])
-        // What they mean to say next is nothing that is kept for them.
+        // Nothing is kept open for another protocol.
         #expect(outcomes["upgrade"]?.statuses == ["200"] && status("connect") == "404")
         for name in ["upgrade", "connect"] {
             #expect(outcomes[name]?.seconds ?? 60 < 10, "\(name)")
@@ -90,14 +92,14 @@ struct RudeClientTests {
         #expect(status("compressed") == "415")
         #expect(outcomes["waits-for-leave"]?.statuses == ["100", "400"])
         #expect(status("honest") == "200")
-        // What would follow the head is the next one's answer.
+        // A body after this head would be taken for the next reply.
         #expect(status("no-body-please") == "405")
         #expect(outcomes["no-body-please"]?.reply.hasSuffix("\r\n\r\n") == true)
         #expect(try await server.wire.get("/healthz").status == 200)
         #expect(!server.program.text.contains("A request failed."), "\(server.program.text)")
     }
 
-    @Test("Excess clients wait, and are answered when another goes")
+    @Test("Excess clients wait, and are answered when another disconnects")
     func connections() async throws {
         let server = try await ServerProcess(more: ["--connections", "3"])
         let port = try #require(server.wire.base.split(separator: ":").last)
@@ -133,7 +135,7 @@ struct RudeClientTests {
         #expect(held.text == "as it should be\n")
     }
 
-    @Test("one address has its share of the connections, this machine and proxies have all")
+    @Test("An address has a limited share of connections, and this machine and proxies do not")
     func share() {
         let proxy = ClientAddress(v4: [10, 0, 0, 1])
         let counter = ConnectionCounter(limit: 2, exempt: [proxy])

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The secret beside a database")
 struct SecretTests {
-    @Test("a secret is made although one of the same process id was ended while it made it")
+    @Test("A secret is created despite an incomplete file of an earlier process with the same id")
     func left() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/books.db"

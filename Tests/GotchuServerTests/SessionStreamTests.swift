@@ -13,12 +13,12 @@ import Testing
 @testable import GotchuServer
 @testable import Ledger
 
-/// Streams on connections of the server's own kind, whose buffers are small.
+/// Tests of streams on the server's real connections, with small buffers.
 @Suite("A session's stream", .timeLimit(.minutes(hangLimit)))
 struct SessionStreamTests {
     private let feed = ChangeFeed()
 
-    @Test("A session's stream ends with its session, and its connection is used again")
+    @Test("A session's stream ends with its session, and its connection can be reused")
     func alone() async throws {
         try await withStream { server, client in
             for version: Int64 in [2, 3] { feed.publish(Cast.record(version: version)) }
@@ -33,7 +33,7 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("A stream ends once, though its last write brings news at once")
+    @Test("A stream ends once, even if a change arrives during its last write")
     func reentrance() async throws {
         try await withStream { server, client in
             try await server.eventLoop.submit { [feed] in
@@ -47,7 +47,7 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("A stream lets further requests wait, and reads no more of them than have come")
+    @Test("A stream delays further requests, and reads no more of them than have arrived")
     func alreadyAnswered() async throws {
         try await withStream { _, client in
             try await client.ask()
@@ -60,11 +60,11 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("A stream is forgotten once its connection is closed")
+    @Test("A stream is released once its connection is closed")
     func gone() async throws {
         try await withStream { _, client in
             #expect(feed.watcherCount == 1)
-            // What is on its way to a client who has gone resets the connection.
+            // Data for a client that has disconnected resets the connection.
             feed.publish(Cast.record(version: 2))
             try await client.channel.close()
             try await eventually("nobody watches any more") {
@@ -74,7 +74,7 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("A stream is forgotten though its client resets the connection while it begins")
+    @Test("A stream is released even if its client resets the connection at the start")
     func reset() async throws {
         for delay in 0..<200 {
             try await withStream(awaited: false) { server, client in
@@ -86,7 +86,7 @@ struct SessionStreamTests {
     }
 
     @Test(
-        "A stream holds no more for a slow reader than its buffer, and then sends the newest state"
+        "A stream buffers a limited amount for a slow reader, and then sends the newest state"
     )
     func slow() async throws {
         try await withStream { server, client in
@@ -101,7 +101,7 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("A stream does not keep a server from stopping, though its reader reads nothing")
+    @Test("A stream whose reader reads nothing does not keep a server from stopping")
     func stop() async throws {
         try await withStream { server, _ in
             try await fill(server)
@@ -110,15 +110,15 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("A stream is closed when its reader reads nothing for a while, and only then")
+    @Test("A stream is closed only when its reader reads nothing for a while")
     func neverRead() async throws {
-        // Longer than it takes to read something, also on a busy machine.
+        // Longer than a read takes, even on a busy machine.
         try await withStream(writeLimit: .seconds(4 * Int64(patience))) { server, client in
             for version in 2...10_000 where server.isWritable {
                 feed.publish(Cast.record(version: Int64(version)))
                 try await server.eventLoop.submit {}.get()
             }
-            // Some of it now and then: slow, but a reader.
+            // Some data now and then: slow, but a reader.
             for _ in 0..<4 {
                 let left = try await server.getOption(.bufferedWritableBytes).get()
                 try await eventually("the kernel has taken more") {
@@ -135,7 +135,7 @@ struct SessionStreamTests {
         try await eventually("nobody watches any more") { feed.watcherCount == 0 ? true : nil }
     }
 
-    /// Tells so many changes that they cannot all be on the way to a client who does not read.
+    /// Publishes more changes than can be in transit to a client that does not read.
     private func fill(_ server: any Channel) async throws {
         for version in 2...10_000 {
             feed.publish(Cast.record(version: Int64(version)))
@@ -144,7 +144,7 @@ struct SessionStreamTests {
         #expect(!server.isWritable)
     }
 
-    /// A client whose request has been answered with a stream of the session from version 1 on.
+    /// Opens a connection with a stream of the session from version 1 on, and runs `body` with it.
     private func withStream(
         writeLimit: TimeAmount = WriteDeadline.usualLimit,
         awaited: Bool = true,
@@ -189,7 +189,7 @@ struct SessionStreamTests {
     }
 }
 
-/// A client that reads nothing until it is told to.
+/// A client that reads only on demand.
 private struct StreamClient {
     let channel: any Channel
     private let heard = Heard()
@@ -202,10 +202,10 @@ private struct StreamClient {
             .connect(host: "127.0.0.1", port: port).get()
     }
 
-    /// All that has come so far.
+    /// All text that has arrived so far.
     var text: String { heard.text.withLock { $0 } }
 
-    /// The versions of the events that have come so far.
+    /// The versions of the events that have arrived so far.
     var versions: [Int] {
         text.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("id: ") }
             .compactMap { Int($0.dropFirst(4)) }
@@ -218,24 +218,24 @@ private struct StreamClient {
         try await channel.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
     }
 
-    /// Closes the connection in such a way that the server is told of an error.
+    /// Resets the connection, so that the server gets an error.
     func reset(after delay: Duration) async throws {
-        // SAFETY: at any moment of the beginning, for none of which there is an event.
+        // SAFETY: hits any moment of the start; no events mark those.
         try await Task.sleep(for: delay)
         let now = linger(l_onoff: 1, l_linger: 0)
         try await #require(channel as? any SocketOptionProvider).setSoLinger(now).get()
         try await channel.close()
     }
 
-    /// Reads until the text ends so.
+    /// Reads until the text ends with `end`.
     func read(to end: String) async throws {
         try await channel.setOption(.autoRead, value: true).get()
         try await eventually("\(end.debugDescription) comes") { text.hasSuffix(end) ? true : nil }
     }
 }
 
-/// Does something in the middle of the first write and says that there is room for more; what is
-/// written until all of it has returned leaves together.
+/// A handler that runs an action during the first flush and reports writability; all writes until
+/// then leave together.
 private final class Nudge: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 

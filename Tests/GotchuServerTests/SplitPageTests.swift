@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A bill that several people share, on the payers' pages.
+/// Tests of shared bills on the payers' pages.
 @Suite("Splits on the payer's pages", .timeLimit(.minutes(hangLimit)))
 struct SplitPageTests {
     private let server: ServerProcess
@@ -30,7 +30,7 @@ struct SplitPageTests {
         return (reply.string("sid"), reply.string("eid"))
     }
 
-    /// Presses the button of a bill's page, and returns the page that it leads to.
+    /// Presses the button of a bill's page and returns the page that follows.
     private func pay(_ eid: String, _ browser: Browser) async throws -> BrowserPage {
         let page = try await browser.open("/p/\(eid)")
         let fields = try page.fields(beside: "sid")
@@ -39,13 +39,13 @@ struct SplitPageTests {
         return try await browser.open(try #require(pressed.location))
     }
 
-    @Test("Those who have paid their share see that, before and after the bill is paid")
+    @Test("Payers who have paid their share see it, before and after the bill is paid")
     func paid() async throws {
         let bill = try await bill(#""share_cents":[700,300]"#)
         let ann = try await browser("ann")
         let first = try await pay(bill.eid, ann)
         #expect(first.title == "Paid" && first.text.contains("$7.00"), "\(first.text)")
-        // Nobody is asked for a second share.
+        // The page does not ask for a second share.
         let again = try await ann.open("/p/\(bill.eid)")
         #expect(again.title == "You have paid this" && again.text.contains("$7.00"))
         #expect(again.field("key") == nil)
@@ -64,7 +64,7 @@ struct SplitPageTests {
         #expect(try await Browser(server).open("/p/\(bill.eid)").title == "Paid")
     }
 
-    @Test("A cancelled bill says nothing of a share that its payee keeps")
+    @Test("The page of a cancelled bill says nothing about shares that the payee keeps")
     func cancelled() async throws {
         let bill = try await bill(#""shares":2"#)
         let ann = try await browser("ann")
@@ -79,7 +79,7 @@ struct SplitPageTests {
         }
     }
 
-    @Test("A share of a bill that was cancelled as a whole has come back")
+    @Test("A share of a cancelled all-or-nothing bill has come back")
     func returned() async throws {
         let bill = try await bill(#""shares":2,"is_all_or_nothing":true"#)
         let ann = try await browser("ann")
@@ -91,7 +91,7 @@ struct SplitPageTests {
         #expect(try await wire.balance(try await wire.login("ann")) == 10_000)
     }
 
-    @Test("A payer who holds a share is asked for that one's amount")
+    @Test("A payer who holds a share is asked for its amount")
     func held() async throws {
         let bill = try await bill(#""share_cents":[700,300]"#)
         let token = try await wire.login("ann")
@@ -104,14 +104,14 @@ struct SplitPageTests {
         #expect(try await wire.balance(token) == 9_700)
     }
 
-    @Test("A press without an answer is looked for with its own amount, until the bill has ended")
+    @Test("A press without an answer is looked up with its own amount until the bill has ended")
     func unanswered() async throws {
         let bill = try await bill(#""share_cents":[700,300]"#)
         let ann = try await browser("ann")
         let page = try await ann.open("/p/\(bill.eid)")
         let key = try #require(page.field("key"))
         let path = "/p/\(bill.eid)/result?sid=\(bill.sid)&key=\(key)&amount=700"
-        // Somebody else pays meanwhile: the next share is another.
+        // Another payer pays meanwhile, so the next share is a different one.
         #expect(try await pay(bill.eid, try await browser("bob")).title == "Paid")
         let waiting = try await ann.open(path)
         #expect(waiting.title == "Being found out" && waiting.field("amount_cents") == "700")

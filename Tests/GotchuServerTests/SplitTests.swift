@@ -9,12 +9,12 @@ import Testing
 @testable import Outbox
 @testable import Payments
 
-/// A bill that several people share, as their phones and the till see it.
-@Suite("Splits over the wire", .timeLimit(.minutes(hangLimit)))
+/// Tests of shared bills as phones and the till see them.
+@Suite("Splits in the API", .timeLimit(.minutes(hangLimit)))
 struct SplitTests {
     private let key = "0123456789abcdef-"
 
-    /// A table: the way to a server that runs, its payee and payers.
+    /// A running server with a payee and payers.
     private struct Table {
         let server: ServerProcess
         let books: CheckedBooks
@@ -66,7 +66,7 @@ struct SplitTests {
         }
     }
 
-    @Test("Old phones pay a split, each a share", arguments: BooksKind.all)
+    @Test("Old phones can pay a split, each phone one share", arguments: BooksKind.all)
     func oldPhones(kind: BooksKind) async throws {
         let table = try await Table(kind, payers: 3)
         let bill = try await table.bill(1_500, #""shares":3"#)
@@ -141,7 +141,7 @@ struct SplitTests {
     }
 
     @Test(
-        "All or nothing, what was paid goes back by itself when the time is up",
+        "The payments of an all-or-nothing bill return by themselves when it expires",
         arguments: BooksKind.all
     )
     func nothing(kind: BooksKind) async throws {
@@ -172,7 +172,7 @@ struct SplitTests {
     }
 
     @Test(
-        "Terms that no bill can have are refused, and name what is wrong",
+        "Invalid terms of a bill are refused with the reason",
         arguments: BooksKind.single
     )
     func terms(kind: BooksKind) async throws {
@@ -247,7 +247,7 @@ struct SplitTests {
     }
 }
 
-/// The messages to merchants about a bill that several share.
+/// Tests of the webhooks about shared bills and desks.
 @Suite("Webhooks of splits")
 struct SplitWebhookTests {
     private func members(
@@ -300,7 +300,7 @@ struct SplitWebhookTests {
         )
     }
 
-    @Test("Merchants read in the end of a bill for all or nothing what they have of it")
+    @Test("The final event of an all-or-nothing bill has the amount that the merchant keeps")
     func toldOfAllOrNothing() throws {
         let ends: [(Group.State, String)] = [
             (.expired, "session.expired"), (.cancelled, "session.cancelled"),
@@ -317,7 +317,7 @@ struct SplitWebhookTests {
         #expect(end["places_paid"] as? Int == 2 && end["paid_cents"] as? Int == 1_000)
     }
 
-    @Test("Merchants are told of the bill with its places, and of a share with its bill")
+    @Test("The event of a bill has its places, and the event of a share names its bill")
     func told() throws {
         let now = Timestamp(milliseconds: 1_000)
         let (payee, payer) = (UserID.make(), UserID.make())
@@ -346,7 +346,7 @@ struct SplitWebhookTests {
         #expect(!"\(bill)\(paid)".contains(payer.rawValue))
     }
 
-    @Test("Organisers are told of a desk, and of a fee that was paid there, with the contest")
+    @Test("The events of a desk and of a fee paid there name the contest")
     func toldOfContest() throws {
         let now = Timestamp(milliseconds: 1_000)
         let (organizer, payer) = (UserID.make(), UserID.make())
@@ -392,6 +392,6 @@ struct SplitWebhookTests {
 }
 
 extension CheckedBooks {
-    /// The first row that breaks each broken rule of `verify`.
+    /// Returns the first row that breaks a rule, for each broken rule of `verify`.
     fileprivate func broken() throws -> [String] { try audit().findings.compactMap(\.broken) }
 }

@@ -5,8 +5,8 @@ import SQLite
 import TestSupport
 import Testing
 
-/// Anybody may show a credential, so that what is not good must cost nobody else anything.
-@Suite("Strangers who show credentials", .timeLimit(.minutes(hangLimit)))
+/// Tests that invalid credentials, which anybody can send, do not affect others.
+@Suite("Invalid credentials", .timeLimit(.minutes(hangLimit)))
 struct StrangerTests {
     private func add(_ database: String) async throws -> String {
         let made = try await ServerProcess.run("devices", "add", "till", "--database", database)
@@ -22,7 +22,8 @@ struct StrangerTests {
         try await wire.post("/auth/token", #"{"refresh_token":"\#(credential)"}"#)
     }
 
-    /// Well-formed ones: of no device, and of this one with another secret.
+    /// Returns well-formed credentials: of an unknown device, and of this device with a wrong
+    /// secret.
     private func guesses(at code: String) -> [String] {
         let parts = code.split(separator: ".")
         let wrong = "AAAAAAAAAAAAAAAAAAAAAA"
@@ -61,8 +62,8 @@ struct StrangerTests {
         for guess in guesses(at: code) {
             #expect(try await show(guess, server.wire).status == 401)
         }
-        // A good one waits for the lock, for four seconds at most: in one of these rounds something
-        // else is written meanwhile.
+        // The valid credential waits for the lock, for at most four seconds; in one of these rounds
+        // another write takes place meanwhile.
         try await eventually("something is written while a device waits") {
             async let refreshed = show(code, server.wire)
             let deadline = ContinuousClock.now + .seconds(10)
@@ -83,7 +84,7 @@ struct StrangerTests {
         ) != [0]
     }
 
-    @Test("Strangers' credentials are slowed down; a device that was here before is not")
+    @Test("Strangers' credentials are rate-limited, and those of known devices are not")
     func budget() async throws {
         let server = try await ServerProcess()
         let books = "sqlite:\(server.path)"
@@ -96,7 +97,7 @@ struct StrangerTests {
         let refused = try await show(guess, server.wire)
         #expect(refused.code == "RATE_LIMITED" && refused.headers["retry-after"] != nil)
         #expect(try await show(known, server.wire).status == 200)
-        // What was never exchanged cannot be told from a guess: it waits, and is then let in.
+        // A code that was never exchanged counts as a guess: it is delayed, and then accepted.
         try await eventually("the new device is let in") {
             try await show(new, server.wire).status == 200 ? true : nil
         }

@@ -3,12 +3,12 @@ import GotchuAPI
 import TestSupport
 import Testing
 
-@Suite("Tips over the wire", .timeLimit(.minutes(hangLimit)))
+@Suite("Tips in the API", .timeLimit(.minutes(hangLimit)))
 struct TipTests {
     private let allow = #","allows_tip":true"#
     private let key = "0123456789abcdef-"
 
-    /// The way to a server, with the tokens of a payee and a payer.
+    /// Returns a client of a new server, with the tokens of a payee and a payer.
     private func shop(
         _ kind: BooksKind
     ) async throws -> (wire: Wire, payee: String, payer: String) {
@@ -19,7 +19,7 @@ struct TipTests {
     private func tip(_ cents: Int) -> String { #","tip_cents":\#(cents)"# }
 
     @Test(
-        "Tips are beside the amount at every step, and are refunded after it",
+        "Tips are separate from the amount at every step, and are refunded after it",
         arguments: BooksKind.all
     )
     func story(kind: BooksKind) async throws {
@@ -67,7 +67,7 @@ struct TipTests {
         #expect(entries.map { $0["tip_cents"] as? Int } == [60, 40, 100, nil])
     }
 
-    @Test("A tip that is not allowed, or makes no sense, is refused", arguments: BooksKind.all)
+    @Test("A tip that is not allowed or not valid is refused", arguments: BooksKind.all)
     func refusals(kind: BooksKind) async throws {
         let (wire, payee, payer) = try await shop(kind)
         let plain = try await wire.lockedSession(payee, payer, cents: 500)
@@ -86,14 +86,14 @@ struct TipTests {
             let reply = try await wire.create(payee, cents: 500, more: more)
             #expect(reply.string("detail") == "allows_tip must be true or false.")
         }
-        // A tip of nothing is none, whichever way it is said.
+        // A tip of zero counts as none, whether given or left out.
         let nothing = try await wire.send(plain, by: payer, key: key + "3", more: tip(0))
         #expect(nothing.status == 200 && nothing.integer("tip_cents") == nil)
         let unsaid = try await wire.send(plain, by: payer, key: key + "3")
         #expect(unsaid.bytes == nothing.bytes)
     }
 
-    @Test("A tip is part of what a key stands for, and of what a wallet must hold")
+    @Test("A tip is part of the request of a key, and of the required balance")
     func keys() async throws {
         let (wire, payee, payer) = try await shop(.sqlite)
         let sid = try await wire.create(payee, cents: 9_000, more: allow).string("sid")

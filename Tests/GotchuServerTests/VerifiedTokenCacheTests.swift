@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The cache of verified tokens")
 struct VerifiedTokenCacheTests {
-    @Test("Verified tokens are cached up to a limit, by their bytes, and verified again beyond it")
+    @Test("Verified tokens are cached by their bytes, and a full cache is emptied")
     func limit() throws {
         let cache = VerifiedTokenCache()
         let text = #"{"iss":"gotchu","sub":"user","exp":4102444800}"#
@@ -18,7 +18,7 @@ struct VerifiedTokenCacheTests {
         #expect(cache.count == 1)
         #expect(cache.claims(of: "one more") == claims)
         #expect(cache.claims(of: "token 0") == nil)
-        // Equal as Unicode, and still two tokens.
+        // Equal as Unicode, but two different tokens.
         cache.insert("caf\u{E9}", claims)
         #expect(cache.claims(of: "cafe\u{301}") == nil)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A wallet's events", .timeLimit(.minutes(hangLimit)))
 struct WalletEventTests {
-    /// The longest time from the reply to a call to its event.
+    /// The maximum time from the reply to a call until its event.
     private static let limit: Duration = .seconds(1) * patience
 
     @Test(
@@ -52,7 +52,7 @@ struct WalletEventTests {
         #expect(ContinuousClock.now - refunded < Self.limit)
     }
 
-    @Test("A payment and a refund at one server are seen on a wallet's stream at another")
+    @Test("A payment and a refund at one server appear on a wallet's stream at another")
     func twoServers() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())
@@ -74,7 +74,7 @@ struct WalletEventTests {
         #expect(ContinuousClock.now - refunded < Self.limit)
     }
 
-    @Test("A wallet's events begin with the state, so that a reader who comes back misses nothing")
+    @Test("A wallet's events begin with the state, so that a returning reader misses nothing")
     func reconnect() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -90,7 +90,7 @@ struct WalletEventTests {
         #expect(try await events.nextWallet() == .init(balance: 9_995, type: "debit", amount: -5))
     }
 
-    @Test("A user may have as many streams of a wallet as of sessions, together, and no more")
+    @Test("The limit of a user's streams is for wallets and sessions together")
     func bounded() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -110,7 +110,7 @@ struct WalletEventTests {
         }
     }
 
-    @Test("A wallet's events are refused to a caller who may not spend, or names a wallet")
+    @Test("A wallet's events are refused without a token, and with a wallet or user named")
     func refused() async throws {
         let server = try await ServerProcess()
         #expect(try await server.wire.get("/api/wallet/events").code == "UNAUTHORIZED")

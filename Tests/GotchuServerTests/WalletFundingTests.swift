@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-/// Money in and out on a development server: the mint pays and takes at once.
-@Suite("Filling and emptying wallets", .timeLimit(.minutes(hangLimit)))
+/// Tests of deposits and withdrawals on a development server, where the mint pays at once.
+@Suite("Deposits and withdrawals", .timeLimit(.minutes(hangLimit)))
 struct WalletFundingTests {
     private static let key = "funding-key-0000"
 
@@ -35,7 +35,7 @@ struct WalletFundingTests {
     }
 
     @Test(
-        "One key used twenty times at once fills the wallet once, and every answer is the same",
+        "One key used twenty times at once makes one deposit, with the same answer each time",
         arguments: BooksKind.all
     )
     func once(kind: BooksKind) async throws {
@@ -60,7 +60,7 @@ struct WalletFundingTests {
         try await kind.verify(server)
     }
 
-    @Test("Money that came in goes out again, and the books are right", arguments: BooksKind.all)
+    @Test("Deposited money can be withdrawn, and passes verification", arguments: BooksKind.all)
     func outAgain(kind: BooksKind) async throws {
         let server = try await kind.server(opening: 0)
         let wire = server.wire
@@ -86,7 +86,7 @@ struct WalletFundingTests {
         try await kind.verify(server)
     }
 
-    @Test("A wallet takes no more than the operator allows, and a till cannot empty it")
+    @Test("A deposit above the operator's limits is refused")
     func limits() async throws {
         let server = try await ServerProcess(
             opening: 0,
@@ -122,7 +122,7 @@ struct WalletFundingTests {
         #expect(reply.text.contains("GOTCHU_SERVER_STRIPE_KEY_FILE"))
     }
 
-    @Test("The house's part stays out of the payee's wallet, and goes back with refunds in parts")
+    @Test("The house's part stays out of the payee's wallet, and returns with partial refunds")
     func take() async throws {
         let server = try await ServerProcess(
             environment: ["GOTCHU_SERVER_TAKE_BASIS_POINTS": "333"]
@@ -159,7 +159,7 @@ struct WalletFundingTests {
 }
 
 extension BooksKind {
-    /// Proves the books of a running server.
+    /// Verifies an SQLite database while its server runs.
     fileprivate func verify(_ server: ServerProcess) async throws {
         guard self == .sqlite else { return }
         let verified = try await ServerProcess.run("verify", "--database", "sqlite:\(server.path)")

@@ -8,10 +8,10 @@ import Testing
 
 @testable import GotchuServer
 
-/// A person's wallets as a browser without a script shows them.
+/// Tests of a user's wallets in a browser without scripts.
 @Suite("The wallet's page", .timeLimit(.minutes(hangLimit)))
 struct WalletPageTests {
-    @Test("The wallet shows its balance with the time, and 25 entries a page")
+    @Test("The wallet shows its balance with the time, and 25 entries per page")
     func wallet() async throws {
         let server = try await ServerProcess(more: Browser.arguments)
         let wire = server.wire
@@ -25,7 +25,7 @@ struct WalletPageTests {
         #expect(first.status == 200 && first.title == "Wallet")
         #expect(first.text.contains("$70.00</p>") && first.text.contains("<time datetime="))
         #expect(first.text.contains("hidden>As of <time"))
-        // To whom, and the way to the next payment.
+        // The payee's name, and a link to the next payment.
         #expect(first.text.ranges(of: "Paid to <bdi>corner.cafe</bdi>").count == 25)
         #expect(first.text.contains("href=\"/p\">Pay</a>"))
         let earner = try await Browser.loggedIn("corner.cafe@shop.example", at: server)
@@ -34,7 +34,7 @@ struct WalletPageTests {
         #expect(first.text.ranges(of: "<td class=\"n\">\u{2212}$1.00</td>").count == 25)
         let older = try #require(first.text.firstMatch(of: /href="(\/web\/wallet\?cursor=[^"]+)"/))
         let second = try await browser.open(String(older.output.1))
-        // The others, and the opening balance.
+        // The remaining payments, and the opening balance.
         #expect(second.text.ranges(of: "<td class=\"n\">\u{2212}$1.00</td>").count == 5)
         #expect(second.text.contains("Deposit") && !second.text.contains("cursor="))
         #expect(!second.text.contains("As of"))
@@ -46,9 +46,9 @@ struct WalletPageTests {
         }
     }
 
-    @Test("A person pays from the wallet of the request's currency, and sees all their wallets")
+    @Test("A payer pays from the wallet of the request's currency, and sees all wallets")
     func currencies() async throws {
-        // Wallets in another currency than the first are opened by other programs.
+        // Wallets in a second currency are opened by other programs.
         let server = try await ServerProcess(more: Browser.arguments)
         let payee = try await server.wire.login("corner.cafe")
         _ = try await server.wire.login("payer")

@@ -3,7 +3,7 @@ import GotchuAPI
 import TestSupport
 import Testing
 
-/// The public contract of wallet reads: every field is a commitment.
+/// Tests of the public contract of wallet reads: every field is a commitment.
 @Suite("Wallet reads", .timeLimit(.minutes(hangLimit)))
 struct WalletReadTests {
     private let server: ServerProcess
@@ -28,13 +28,13 @@ struct WalletReadTests {
         try await wire.get(path + query, token: user ?? payee)
     }
 
-    /// Each entry's amount, which the stories make unlike any other.
+    /// Returns the amount of each entry, which is unique in these tests.
     private func amounts(_ reply: WireReply) throws -> [Int] {
         let list = try #require(reply.members["transactions"] as? [[String: Any]], "\(reply.text)")
         return list.compactMap { $0["amount_cents"] as? Int }
     }
 
-    /// A reply with what differs between two runs taken out.
+    /// Returns a reply without the parts that differ between runs.
     private func golden(_ reply: WireReply) -> String {
         reply.text
             .replacing(/[0-9a-f]{8}-[0-9a-f-]{27}/, with: "ID")
@@ -79,7 +79,7 @@ struct WalletReadTests {
         #expect(golden(other).contains(#""type":"debit""#))
     }
 
-    @Test("pages and cursors show every entry once, and cursors go on while entries arrive")
+    @Test("Pages and cursors show every entry once, and cursors still work while entries arrive")
     func paging() async throws {
         for cents in 1...7 { _ = try await pay(cents) }
         #expect(try amounts(await list("?page=1&limit=3")) == [7, 6, 5])
@@ -103,7 +103,7 @@ struct WalletReadTests {
     }
 
     @Test(
-        "anything but plain whole numbers in range is refused, and so is what nobody knows",
+        "Parameters other than plain integers in range are refused, and so are unknown ones",
         arguments: [
             "page=0", "page=-1", "page=1.0", "page=1e2", "page=01", "page=+1", "page=%201", "page=",
             "page=x", "page=1000000001", "page=99999999999999999999", "limit=0", "limit=101",
@@ -117,7 +117,7 @@ struct WalletReadTests {
         #expect(reply.code == ErrorCode.validationError.rawValue)
     }
 
-    @Test("a cursor is good for its own wallet only, unchanged, and not together with a page")
+    @Test("A cursor is valid only for its own wallet, unchanged, and without a page")
     func cursors() async throws {
         for cents in 1...3 { _ = try await pay(cents) }
         let cursor = try await list("?limit=1").string("next_cursor")
@@ -131,7 +131,7 @@ struct WalletReadTests {
         }
     }
 
-    @Test("Wallet reads are of the caller's own wallet, whatever the parameters")
+    @Test("Wallet reads are limited to the caller's own wallet")
     func ownOnly() async throws {
         for query in ["user_id=x", "userId=x", "user=x", "wallet_id=x"] {
             for path in [path, "/api/wallet/balance"] {

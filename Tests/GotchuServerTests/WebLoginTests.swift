@@ -3,7 +3,7 @@ import SQLite
 import TestSupport
 import Testing
 
-/// Logins with an OpenID provider: honest ones, and every way to be let in by another's.
+/// Tests of logins with an OpenID provider: valid ones, and all ways to misuse another's login.
 @Suite("Logins to the pages", .timeLimit(.minutes(hangLimit)))
 struct WebLoginTests {
     private static let origin = "https://pay.example"
@@ -27,7 +27,7 @@ struct WebLoginTests {
 
     private func browser() -> Browser { Browser(server, origin: Self.origin) }
 
-    /// Goes to the provider and returns with its answer's address on our side.
+    /// Follows a login to the provider and returns the path of the provider's answer.
     private func answer(
         _ browser: Browser,
         to path: String = earnings,
@@ -59,7 +59,7 @@ struct WebLoginTests {
         try await issuer.act(#"{"op":"set","person":\#(claims)}"#)
     }
 
-    /// Expects that an answer begins no session.
+    /// Expects that an answer starts no session.
     private func expectRefused(
         _ browser: Browser,
         _ answer: String,
@@ -73,7 +73,7 @@ struct WebLoginTests {
         #expect(earnings.status == 303, what, sourceLocation: sourceLocation)
     }
 
-    @Test("A person logs in at the provider's page, and is the user of the API's tokens")
+    @Test("A user logs in at the provider's page, and is the same user as with the API's tokens")
     func login() async throws {
         try await person(#"{"sub":"anna","name":"Corner Cafe"}"#)
         let stranger = browser()
@@ -89,13 +89,13 @@ struct WebLoginTests {
         #expect(logins == ["<\(issuer.wire.base)>anna"])
         let held = try books.query("SELECT scopes FROM web_sessions") { try $0.text(0) }
         #expect(held == ["openid payee payer"])
-        // A second server on the same books knows the session, and forgets it at the logout.
+        // A logout ends the session.
         let out = try await browser.send("/web/logout", [:], from: page)
         #expect(out.status == 303)
         #expect(try await browser.open(Self.earnings).status == 303)
     }
 
-    @Test("A login to pay asks for no right to be paid")
+    @Test("A login to pay requests no right to be paid")
     func payer() async throws {
         try await issuer.act(#"{"op":"set","granted":null}"#)
         for (path, scopes) in [
@@ -113,7 +113,7 @@ struct WebLoginTests {
         }
     }
 
-    @Test("An answer with a wrong state, or of another browser's login, begins no session")
+    @Test("An answer with a wrong state, or for another browser's login, starts no session")
     func state() async throws {
         let browser = browser()
         let answer = try await answer(browser)
@@ -126,7 +126,7 @@ struct WebLoginTests {
         ] {
             try await expectRefused(browser, wrong, "\(wrong)")
         }
-        // A victim's browser, with a login of its own or none, that opens the thief's answer.
+        // A victim's browser, with and without its own login, opens the attacker's answer.
         let victim = self.browser()
         try await expectRefused(victim, answer, "no login")
         _ = try await self.answer(victim)
@@ -134,14 +134,14 @@ struct WebLoginTests {
         #expect(try await browser.open(answer, headers: Self.back).status == 303)
     }
 
-    @Test("An answer that comes again begins no second session, on no server")
+    @Test("An answer that is used twice starts no second session")
     func replay() async throws {
         let browser = browser()
         let answer = try await answer(browser)
         let copy = browser.copy(at: server)
         #expect(try await browser.open(answer, headers: Self.back).status == 303)
         try await expectRefused(copy, answer, "the provider refuses the code")
-        // Also if the provider would take its code again: the login was used.
+        // The same if the provider accepted a code again: the login was used.
         let other = try await self.answer(self.browser())
         let code = try #require(other.firstMatch(of: /code=([^&]*)/)?.output.1)
         try await issuer.act(#"{"op":"adopt","code":"\#(code)","of":"\#(answer)"}"#)
@@ -150,7 +150,7 @@ struct WebLoginTests {
     }
 
     @Test(
-        "An ID token that is not this login's, not this client's or not now's begins no session",
+        "An ID token for another login, client or time starts no session",
         arguments: [
             #"{"nonce":"x"}"#, #"{"nonce":null}"#, #"{"aud":"gotchu"}"#, #"{"aud":"other"}"#,
             #"{"aud":["shop pages","other"]}"#, #"{"azp":"other"}"#, #"{"aud":[]}"#,
@@ -164,7 +164,7 @@ struct WebLoginTests {
         try await expectRefused(browser, try await answer(browser), "\(claims)")
     }
 
-    @Test("A login for a refund asks who the person is, and is no good if the provider did not")
+    @Test("A login for a refund requires a recent authentication by the provider")
     func fresh() async throws {
         try await person(#"{"sub":"anna","auth_time":"now-9000"}"#)
         let browser = browser()
@@ -177,7 +177,7 @@ struct WebLoginTests {
         #expect(try await browser.open(answer, headers: Self.back).status == 303)
     }
 
-    @Test("A cookie that another server or nobody wrote is none")
+    @Test("A cookie that this server has not written is ignored")
     func cookies() async throws {
         let browser = try await loggedIn()
         let good = try #require(browser.cookies["__Host-gotchu"])
@@ -197,7 +197,7 @@ struct WebLoginTests {
         #expect(try await browser.open("/web/earnings", headers: twice).status == 303)
     }
 
-    @Test("The client's secret is read from a file that nobody else reads, and shown to the issuer")
+    @Test("The client's secret is read from a private file and sent to the issuer")
     func secret() async throws {
         try await issuer.act(#"{"op":"set","secret":"s3cret:%&"}"#)
         let browser = browser()
@@ -221,7 +221,7 @@ struct WebLoginTests {
     }
 
     @Test(
-        "A provider's description that leads elsewhere lets nobody in, and says so in a page",
+        "An invalid description of the provider prevents logins, and the page says so",
         arguments: [
             #"{"issuer":"https://evil.example"}"#, #"{"token_endpoint":"http://evil.example/t"}"#,
             #"{"authorization_endpoint":"javascript:alert(1)"}"#,

@@ -3,7 +3,7 @@ import SQLite
 import TestSupport
 import Testing
 
-/// The merchant's pages: what they show, to whom, and what their forms do.
+/// Tests of the merchant's pages: their content, access to them, and their forms.
 @Suite("The merchant's pages", .timeLimit(.minutes(hangLimit)))
 struct WebPageTests {
     private let server: ServerProcess
@@ -21,7 +21,7 @@ struct WebPageTests {
         try await wire.post("/auth/dev-login", #"{"email":"\#(email)"}"#).string("token")
     }
 
-    /// Has a payer pay a session of the payee's; returns its id.
+    /// Creates a session and pays it; returns its id.
     private func pay(
         _ cents: Int64,
         _ memo: String = "tea",
@@ -47,14 +47,14 @@ struct WebPageTests {
         return sid
     }
 
-    @Test("The earnings are the ledger's: refunds are taken off, what was spent is not")
+    @Test("The earnings exclude refunds, and what the merchant spends does not reduce them")
     func earnings() async throws {
         let ada = try await browser("ada@cafe.example")
         let empty = try await ada.open("/web/earnings")
         #expect(empty.text.contains("<p>$0.00</p>") && empty.text.contains("Nothing here"))
         let sid = try await pay(1_280, "2 flat whites")
         _ = try await pay(500, "<script>alert(1)</script>")
-        // Money that Ada spends is no earning.
+        // Payments that Ada makes do not reduce the earnings.
         _ = try await pay(77, to: "bert@x.example", by: "ada@cafe.example")
         let refunded = try await wire.call(
             "POST",
@@ -74,14 +74,15 @@ struct WebPageTests {
             if period != "all" {
                 #expect(page.text.contains("2 payments, 1 refund of $2.80"), "\(period)")
             }
-            // It is brought up to date, and says how old it is while that does not work.
+            // The page updates itself, and shows its age while that fails.
             #expect(page.text.contains("data-seconds=\"60\""), "\(period)")
             #expect(page.text.contains(/status" hidden>As of <time [^>]+>[A-Z][a-z]+ [0-9]+/))
             #expect(!page.text.contains("http-equiv"))
         }
         let past = try await ada.open("/web/earnings?from=2026-01-01&to=2026-01-31&zone=Asia/Tokyo")
         #expect(past.text.contains("Nothing here") && past.text.contains("Asia/Tokyo"))
-        // Bars of nothing are none; what was typed wrongly is still there, with a way on.
+        // There are no bars without amounts; mistyped values remain in the form, with the
+        // navigation.
         #expect(!empty.text.contains("<svg height") && !past.text.contains("<svg height"))
         let turned = try await ada.open("/web/earnings?from=2026-03-02&to=2026-03-01")
         #expect(turned.status == 400 && turned.text.contains("from not after to"))
@@ -98,7 +99,7 @@ struct WebPageTests {
         }
     }
 
-    @Test("Pages of payments repeat and leave out none while more arrive")
+    @Test("Pages of payments repeat and omit none while more arrive")
     func keyset() async throws {
         let ada = try await browser("ada@cafe.example")
         for number in 1...50 { _ = try await pay(Int64(number), "no. \(number).") }
@@ -115,11 +116,11 @@ struct WebPageTests {
             next += 1
         }
         #expect(seen == Array((1...50).reversed()))
-        // Two full pages, and no empty one behind them.
+        // Two full pages, and no empty third one.
         #expect(next == 53)
     }
 
-    @Test("The file has each payment in minor units, and no text that a spreadsheet computes")
+    @Test("The file has each payment in minor units, and no text that a spreadsheet evaluates")
     func file() async throws {
         let ada = try await browser("ada@cafe.example")
         _ = try await pay(1_234_50, "=1+1")
@@ -141,7 +142,7 @@ struct WebPageTests {
         #expect(rows[1][2] == "payment" && rows[1][0].hasSuffix("Z"))
     }
 
-    @Test("A refund moves its money once, however often its form is sent")
+    @Test("A refund is made once, however often its form is sent")
     func refund() async throws {
         let ada = try await browser("ada@cafe.example")
         let path = "/web/payments/\(try await pay(1_280))"
@@ -156,7 +157,7 @@ struct WebPageTests {
         let after = try await ada.open(path)
         #expect(after.text.contains("Refunded. This is final."))
         #expect(after.text.contains("$10.00 is left") && after.text.contains("Partly refunded"))
-        // What it brought stays to be seen beside what is left of it.
+        // The original amount is still shown beside the rest.
         for fact in [
             "<dt>Earnings</dt><dd>$12.80<", "<dt>Refunded</dt><dd>\u{2212}$2.80<",
             "<dt>Kept</dt><dd>$10.00<",
@@ -164,7 +165,7 @@ struct WebPageTests {
             #expect(after.text.contains(fact), "\(fact)")
         }
         #expect(!(try await ada.open(path)).text.contains("This is final."))
-        // The same key for another amount, or none at all, moves nothing.
+        // The same key with another amount, or an invalid amount, refunds nothing.
         let other = try await ada.send(
             "\(path)/refund",
             ["amount": "10.00", "key": key],
@@ -203,7 +204,7 @@ struct WebPageTests {
         #expect(try await ada.open(path).text.contains("$12.80</dd>"))
     }
 
-    @Test("Another's payment, device and webhook are not there")
+    @Test("Payments, devices and webhooks of other users cannot be seen or changed")
     func others() async throws {
         let sid = try await pay(1_280)
         let ada = try await browser("ada@cafe.example")
@@ -236,14 +237,14 @@ struct WebPageTests {
         #expect(hooks.text.contains(":9/ada") && !hooks.text.contains(":9/o"))
         let ids = try Connection(path: server.path, mode: .readOnly)
             .query("SELECT id FROM endpoints") { try $0.text(0) }
-        // The payer of the session is no stranger to it, and still not its payee.
+        // The payer may see the session, but is not its payee.
         for email in ["eve@x.example", "payer@x.example"] {
             let eve = try await browser(email)
             let page = try await eve.open("/web/devices")
             #expect(!page.text.contains("Front"))
             #expect(try await eve.open(String(revoke)).status == 404)
             let missing = try await eve.open("/web/payments/\(sid)")
-            // With the way on that every page of theirs has.
+            // The page has the usual navigation.
             #expect(missing.status == 404 && missing.text.contains(">Earnings</a>"))
             let fields = ["amount": "1.00", "key": UUID().uuidString]
             for (path, fields) in [
@@ -258,12 +259,12 @@ struct WebPageTests {
         #expect(try await ada.open("/web/devices").text.contains("Waits for its code"))
     }
 
-    @Test("A device that was added logs in, and not after it was revoked")
+    @Test("A device that was added can log in until it is revoked")
     func device() async throws {
         let ada = try await browser("ada@cafe.example")
         let page = try await ada.open("/web/devices")
         let fields = ["name": "Front <till>", "key": try #require(page.field("key"))]
-        // Pressed twice: one device, and the code that is seen last is its own.
+        // Pressed twice: there is one device, and only the last code is valid.
         let first = try code(try await ada.send("/web/devices", fields, from: page))
         let second = try code(try await ada.send("/web/devices", fields, from: page))
         #expect(try await enrol(with: first).status == 401)
@@ -278,7 +279,7 @@ struct WebPageTests {
         let links = list.text.matches(of: /href="(\/web\/devices\/[-0-9a-f]+\/revoke)"/)
         #expect(links.count == 1)
         let revoke = String(try #require(links.first?.output.1))
-        // Looking at the question revokes nothing.
+        // Opening the confirmation page revokes nothing.
         let question = try await ada.open(revoke)
         #expect(question.status == 200 && question.text.contains("Revoke <bdi>Front &lt;till&gt;"))
         #expect(try await ada.open("/web/devices").text.contains("In use"))
@@ -298,7 +299,7 @@ struct WebPageTests {
         try await wire.post("/auth/token", #"{"refresh_token":"\#(credential)"}"#)
     }
 
-    @Test("Events that were given up are sent again, one or all, by their owner")
+    @Test("Events that were given up are sent again by their owner, one or all")
     func webhooks() async throws {
         let receiver = try await WebhookReceiver()
         let ada = try await browser("ada@cafe.example")
@@ -316,7 +317,7 @@ struct WebPageTests {
         let sid = try await pay(1_280)
         var page = try await givenUp(ada)
         #expect(page.text.contains("Stopped") && page.text.contains(sid))
-        // Every page says so, and not to others.
+        // Every page of the owner shows a badge; those of others do not.
         let badge = "<span class=\"badge\">"
         #expect(try await ada.open("/web/earnings").text.contains(badge))
         let eve = try await browser("eve@x.example")
@@ -337,7 +338,7 @@ struct WebPageTests {
         #expect(try await ada.open("/web/webhooks").text.contains("nothing is sent again"))
     }
 
-    /// The page of webhooks, once it has something that was given up.
+    /// Returns the page of webhooks once it shows an event that was given up.
     private func givenUp(_ browser: Browser) async throws -> BrowserPage {
         try await eventually("the receiver has said that it is gone") {
             let page = try await browser.open("/web/webhooks")
@@ -345,7 +346,7 @@ struct WebPageTests {
         }
     }
 
-    @Test("A refund that cannot be written is found out with the same key, and made once")
+    @Test("A refund with an unknown outcome is resolved with the same key, and made once")
     func unresolved() async throws {
         let ada = try await browser("ada@cafe.example")
         let path = "/web/payments/\(try await pay(1_280))"
@@ -361,7 +362,7 @@ struct WebPageTests {
         _ = try await lock.exitCode()
         let known = try await ada.send("\(path)/refund", fields, from: unknown)
         #expect(known.status == 303 && known.location == path, "\(known.text)")
-        // It is told for as long as anybody asks, also when another refund needs a new login.
+        // A decided refund is answered again, even with a login too old for another refund.
         try Connection(path: server.path, mode: .readWrite).execute(
             "UPDATE web_sessions SET authenticated_at = authenticated_at - 900001"
         )

@@ -3,7 +3,7 @@ import SQLite
 import TestSupport
 import Testing
 
-/// Who reaches a page, and with what.
+/// Tests of access to the pages, their headers and their forms.
 @Suite("Pages for browsers", .timeLimit(.minutes(hangLimit)))
 struct WebTests {
     private let server: ServerProcess
@@ -19,7 +19,7 @@ struct WebTests {
         try await Browser.loggedIn(email, at: server, for: path)
     }
 
-    @Test("A person who is not logged in is sent to the login, and comes back")
+    @Test("A visitor without a login is sent to log in, and returns to the page")
     func login() async throws {
         let browser = Browser(server)
         let sent = try await browser.open("/web/earnings?period=week")
@@ -40,7 +40,7 @@ struct WebTests {
         #expect(try await browser.open("/web").location == "/web/earnings")
     }
 
-    @Test("A person who logged in to pay sees the wallet, and nothing of the merchant's")
+    @Test("A user who logged in to pay sees the wallet, and no merchant's pages")
     func payer() async throws {
         let browser = try await loggedIn(for: "/p/0123456789")
         #expect(try await browser.open("/web").location == "/web/wallet")
@@ -61,7 +61,7 @@ struct WebTests {
     }
 
     @Test(
-        "A login leads to pages of this server alone",
+        "A login leads only to pages of this server",
         arguments: [
             "https://evil.example/", "//evil.example", "/\\evil.example", "/web\\..",
             "javascript:1",
@@ -74,7 +74,7 @@ struct WebTests {
         #expect(begun.status == 303 && begun.location == "/web")
     }
 
-    @Test("Every page has the policy's headers, and its style sheets are there")
+    @Test("Every page has the security headers, and its style sheets exist")
     func headers() async throws {
         let browser = try await loggedIn()
         let page = try await browser.open("/web/earnings")
@@ -94,7 +94,7 @@ struct WebTests {
         #expect(try await browser.open("/assets/tokens.0000000000000000.css").status == 404)
     }
 
-    @Test("Another Host, or another site's request, gets no page")
+    @Test("A request with another Host, or from another site, gets no page")
     func strangers() async throws {
         let browser = try await loggedIn()
         for headers in [
@@ -110,7 +110,7 @@ struct WebTests {
         #expect(try await browser.open("/web/earnings", headers: link).status == 200)
     }
 
-    @Test("A form without the session's token, or from another origin, does nothing")
+    @Test("A form without the session's token, or from another origin, changes nothing")
     func forms() async throws {
         let browser = try await loggedIn()
         let page = try await browser.open("/web/earnings")
@@ -148,7 +148,7 @@ struct WebTests {
         #expect(try await browser.open("/web/earnings").status == 200)
     }
 
-    @Test("A logout ends the session on every server, for a copy of its cookie too")
+    @Test("A logout ends the session, for a copy of its cookie too")
     func logout() async throws {
         let browser = try await loggedIn()
         let copy = browser.copy(at: server)
@@ -171,12 +171,12 @@ struct WebTests {
         #expect(held.count == 1 && !cookie.uppercased().contains(held[0]))
         try books.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
         #expect(try await browser.open("/web/earnings").status == 200)
-        // That use was recorded.
+        // The last use was recorded.
         try books.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
         #expect(try await browser.open("/web/earnings").status == 200)
         try books.execute("UPDATE web_sessions SET used_at = used_at - 1800001")
         #expect(try await browser.open("/web/earnings").status == 303)
-        // What a page asks for by itself does not show that somebody is there.
+        // Automatic requests of a page do not count as use.
         let background = ["Sec-Fetch-Dest": "empty", "Sec-Fetch-Site": "same-origin"]
         let third = try await loggedIn()
         try books.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
@@ -186,12 +186,12 @@ struct WebTests {
         let other = try await loggedIn()
         try books.execute("UPDATE web_sessions SET expires_at = used_at")
         #expect(try await other.open("/web/earnings").status == 303)
-        // A login removes what has expired.
+        // A login removes expired sessions.
         _ = try await loggedIn()
         #expect(try books.query("SELECT count(*) FROM web_sessions") { try $0.integer(0) } == [1])
     }
 
-    @Test("A problem is said in a page, with its code and the request's id")
+    @Test("A problem is shown as a page, with its code and the request's id")
     func problems() async throws {
         let browser = try await loggedIn()
         for (method, path, status) in [
@@ -204,12 +204,11 @@ struct WebTests {
             #expect(page.text.contains("<code>\(id)</code>"), "\(path)")
             #expect(page.header("Content-Security-Policy") != nil)
         }
-        // The API goes on answering in JSON.
+        // The API still answers in JSON.
         #expect(try await server.wire.get("/nothing").code == "NOT_FOUND")
     }
 }
 
-/// The settings of the pages.
 @Suite("Settings of the pages", .timeLimit(.minutes(hangLimit)))
 struct WebSettingTests {
     private func run(_ arguments: [String]) async throws -> (code: Int32, text: String) {
@@ -219,7 +218,7 @@ struct WebSettingTests {
         return (try await program.exitCode(), program.text)
     }
 
-    @Test("Pages need an address, and without --dev one that nobody can listen to")
+    @Test("Pages need a public address, which on a --dev server must be loopback")
     func addresses() async throws {
         for (arguments, code, text) in [
             (["--dev", "--web"], 64, "--public-url"),
@@ -235,7 +234,7 @@ struct WebSettingTests {
         }
     }
 
-    @Test("Without --web there are no pages")
+    @Test("A server without --web has no pages")
     func off() async throws {
         let server = try await ServerProcess()
         for path in ["/web", "/web/earnings", "/web/login", "/p/0123456789"] {

@@ -3,11 +3,11 @@ import Testing
 
 @testable import GotchuServer
 
-/// Webhooks must not become a way into the server's own network.
-@Suite("Where a webhook may go")
+/// Tests that webhooks cannot reach the server's own network.
+@Suite("Allowed targets of webhooks")
 struct WebhookTargetTests {
     @Test(
-        "an address of our own network is none of the open Internet's",
+        "A reserved address does not count as public",
         arguments: [
             "127.0.0.1", "127.255.255.254", "0.0.0.0", "10.1.2.3", "172.16.0.1", "172.31.255.255",
             "192.168.1.1", "169.254.169.254", "100.64.0.1", "100.127.255.255", "192.0.0.1",
@@ -15,7 +15,7 @@ struct WebhookTargetTests {
             "240.0.0.1", "255.255.255.255", "::1", "::", "fe80::1", "fc00::1", "fd12::1", "ff02::1",
             "::ffff:127.0.0.1", "::ffff:8.8.8.8", "64:ff9b::7f00:1", "2001:db8::1", "2002:7f00:1::",
             "2001::1", "3fff::1",
-            // Spellings that a resolver takes for addresses.
+            // Spellings that a resolver accepts as addresses.
             "127.1", "2130706433", "0x7f000001", "017700000001",
         ]
     )
@@ -26,7 +26,7 @@ struct WebhookTargetTests {
     }
 
     @Test(
-        "an address of the open Internet is one",
+        "A public address counts as public",
         arguments: ["8.8.8.8", "172.32.0.1", "100.128.0.1", "193.0.0.1", "2606:4700::1", "2a00::1"]
     )
     func open(text: String) {
@@ -34,7 +34,7 @@ struct WebhookTargetTests {
         #expect(NetworkAddress.all(of: text).allSatisfy { $0.isPublic })
     }
 
-    @Test("a URL has one spelling, whatever the capitals")
+    @Test("A URL has one spelling, regardless of case and of default port and path")
     func spelling() {
         #expect(
             WebhookURL("HTTPS://Shop.Example/Hook?a=B")?.text == "https://shop.example/Hook?a=B"
@@ -63,7 +63,7 @@ struct WebhookTargetTests {
         #expect(WebhookURL(text) == nil)
     }
 
-    @Test("plain http and this machine are for development, and only together")
+    @Test("Plain http and loopback addresses are allowed only together, and only in development")
     func development() throws {
         let here = NetworkAddress.all(of: "127.0.0.1")
         let inside = NetworkAddress.all(of: "10.0.0.1")
@@ -79,7 +79,7 @@ struct WebhookTargetTests {
         let refused: [(WebhookURL, Bool, [NetworkAddress])] = [
             (plain, false, outside), (plain, false, here), (plain, true, outside),
             (secure, false, here), (secure, true, inside), (secure, false, inside),
-            // One name, two addresses: the private one must not be reached by chance.
+            // One name with two addresses: the private one must not be reached by chance.
             (secure, false, outside + inside), (secure, true, here + inside), (secure, true, []),
         ]
         for (url, isDevelopment, addresses) in refused {
@@ -89,7 +89,7 @@ struct WebhookTargetTests {
         }
     }
 
-    @Test("Waits double up to an hour, and are never below what the receiver asked for")
+    @Test("The delay doubles up to an hour, and is never shorter than the receiver asks")
     func schedule() {
         let schedule = WebhookSchedule()
         #expect(schedule.delay(after: 1, retryAfter: nil, jitter: 0) == .seconds(2.5))

@@ -11,11 +11,11 @@ import Testing
 
 @testable import GotchuServer
 
-/// Events on their way to a real receiver.
+/// Tests of the delivery of events to a real receiver.
 @Suite("Webhooks", .timeLimit(.minutes(hangLimit)))
 struct WebhookTests {
     @Test(
-        "arrive signed, once where nothing fails, although two servers look for them",
+        "Webhooks arrive signed, and once if nothing fails, with two workers",
         arguments: BooksKind.all
     )
     func arrive(kind: BooksKind) async throws {
@@ -40,7 +40,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "an endpoint that hangs or always fails does not hold up another",
+        "An endpoint that hangs or always fails does not delay another",
         arguments: BooksKind.single
     )
     func isolation(kind: BooksKind) async throws {
@@ -53,13 +53,13 @@ struct WebhookTests {
     }
 
     @Test(
-        "Deliveries follow one another at once, several at a time where they are accepted",
+        "Deliveries follow one another at once, several at a time if they are accepted",
         arguments: BooksKind.single
     )
     func together(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/together", events: 24)
-        // It looks once; what comes after that is driven by what has arrived. The receiver answers
-        // the first eight at once, and later ones only when eight are there together.
+        // The worker polls once; later deliveries start when earlier ones end. The receiver answers
+        // the first eight at once, and later ones only when eight arrive together.
         try await rig.working(interval: .seconds(3_600)) {
             _ = try await rig.receiver.wait(for: 24, at: "/together")
             try await rig.drained()
@@ -68,15 +68,15 @@ struct WebhookTests {
     }
 
     @Test(
-        "hundreds that have waited for a receiver come sixteen at a time, and cost no other",
+        "A backlog of hundreds is sent sixteen at a time, and delays no other endpoint",
         arguments: BooksKind.single
     )
     func backlog(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/mended", "/slow", "/ok", events: 300)
         let began = ContinuousClock.now
         let messages = try await rig.working {
-            // One that fails is tried once in a while, however much waits for it: each try of
-            // what hangs lasts ten seconds.
+            // A failing endpoint is tried only once in a while, however large its backlog: each
+            // attempt at the hanging one lasts ten seconds.
             _ = try await rig.receiver.wait(for: 300, at: "/ok")
             let tries = rig.receiver.messages("/slow").count
             let passed = Int((ContinuousClock.now - began) / .seconds(10))
@@ -91,13 +91,13 @@ struct WebhookTests {
         #expect(Set(messages.dropFirst(4).map(\.id)).count == 300)
         #expect(messages.prefix(5).allSatisfy { $0.running == 1 })
         let most = messages.compactMap(\.running).max()
-        // How many of those that are on their way are seen at once is up to the machine.
+        // The number that the receiver sees at the same time depends on the machine.
         let bound = DeliverySlots.limitPerEndpoint
         #expect((bound / 2...bound).contains(most ?? 0), "\(most ?? 0)")
     }
 
     @Test(
-        "A refused delivery is sent again, the same bytes under the same id",
+        "A refused delivery is sent again with the same bytes and id",
         arguments: BooksKind.single
     )
     func retry(kind: BooksKind) async throws {
@@ -112,7 +112,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "A try that a stop cuts short is made again when its lease is over",
+        "An attempt that a shutdown interrupts is repeated when its lease ends",
         arguments: BooksKind.single
     )
     func cutShort(kind: BooksKind) async throws {
@@ -134,7 +134,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "An endpoint that answers 410 is not called again; a redirect is not followed",
+        "An endpoint that answers 410 is not called again, and a redirect is not followed",
         arguments: BooksKind.single
     )
     func goneAndRedirect(kind: BooksKind) async throws {
@@ -159,7 +159,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "without --dev nothing goes to this machine, however it is spelt",
+        "A server without --dev sends no webhook to this machine, in any spelling",
         arguments: BooksKind.single
     )
     func privateTargets(kind: BooksKind) async throws {
@@ -184,7 +184,7 @@ struct WebhookTests {
             try await eventually("all were tried and refused") {
                 let backlog = try await rig.outbox.backlog(dead: false, limit: 100)
                 let errors = Set(backlog.map(\.error))
-                // A try under way has a reason already, in case that it never ends.
+                // An attempt in progress already has an error, in case it never ends.
                 return errors.isDisjoint(with: [nil, "The try did not end."]) ? errors : nil
             }
         }
@@ -197,7 +197,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "A backlog of several slices is given up, sent again and removed to the last event",
+        "A backlog of several slices is given up, sent again and removed completely",
         arguments: BooksKind.single
     )
     func slices(kind: BooksKind) async throws {
@@ -231,7 +231,7 @@ struct WebhookTests {
     private enum WebhookSlices { static let events = 700 }
 
     @Test(
-        "an event is given up after a day, and not before a last try at its end",
+        "An event is given up after a day, after a last attempt at its end",
         arguments: BooksKind.single
     )
     func giveUp(kind: BooksKind) async throws {
@@ -251,7 +251,7 @@ struct WebhookTests {
         let last = WebhookDelivery.Outcome.failed("HTTP 500.", nextTryAt: end)
         let late = end.advanced(by: .seconds(-59))
         #expect(worker.outcome(of: answer, for: delivery, at: late) == last)
-        // Who asks for more than the day is asked once more nevertheless.
+        // A receiver that asks for a longer delay is still tried once more, at the end of the day.
         let start = end.advanced(by: .seconds(-24 * 3_600))
         let patient = WebhookSender.Answer.refused("HTTP 500.", retryAfter: .seconds(Int64.max))
         #expect(worker.outcome(of: patient, for: delivery, at: start) == last)
@@ -264,7 +264,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "the commands manage endpoints of a running server, which then tells of a payment",
+        "The commands manage endpoints of a running server, which then reports a payment",
         arguments: BooksKind.all
     )
     func commands(kind: BooksKind) async throws {
@@ -326,7 +326,7 @@ struct WebhookTests {
         #expect(!server.program.text.contains(secret))
     }
 
-    /// The type and the amounts of a message.
+    /// Returns the type and the amounts of a message.
     private static func money(_ body: String) -> String {
         let type = body.firstMatch(of: /"type":"([a-z.]+)"/)?.output.1 ?? ""
         let amounts = body.matches(of: /"([a-z_]+)_cents":([0-9]+)/)
@@ -334,7 +334,7 @@ struct WebhookTests {
             + amounts.map { "\($0.output.1) \($0.output.2)" }.joined(separator: ", ")
     }
 
-    /// Leaves an endpoint as a removal does that is killed.
+    /// Leaves an endpoint as a removal does that was interrupted.
     private static func cutRemovalShort(of id: String, in books: String) throws {
         let sql = """
             UPDATE endpoints SET disabled = 'It is being removed.' WHERE id = '\(id)'

@@ -1,7 +1,7 @@
 import Ledger
 import Payments
 
-/// What the books themselves say was done, and in which order: each wallet's entries are numbered.
+/// The history according to the database, in order: the entries of each wallet are numbered.
 struct BookedHistory {
     struct Order: Hashable {
         let user: Int
@@ -17,17 +17,17 @@ struct BookedHistory {
 
     static let keyPrefix = "0123456789abcdef-"
 
-    /// Transfers by user, as their entries are numbered.
+    /// The transfers of each user, in the order of their entries.
     var entries: [Int: [String]] = [:]
-    /// The transfer that an order was answered with.
+    /// The transfer that is the stored answer of an order.
     var transfers: [Order: String] = [:]
-    /// By their names.
+    /// The records by id.
     var sessions: [String: Session] = [:]
     var balances: [Int: Int64] = [:]
 
     init() {}
 
-    /// - Parameter users: The users' addresses, by their numbers.
+    /// - Parameter users: The users' logins; a user's number is the index.
     init(_ books: CheckedBooks, users: [String]) throws {
         let numbers = Dictionary(uniqueKeysWithValues: users.enumerated().map { ($1, $0) })
         for row in try books.rows(
@@ -72,7 +72,7 @@ struct BookedHistory {
         ) { balances[numbers[row[0]] ?? -1] = Int64(row[1]) }
     }
 
-    /// The id on the wire.
+    /// Returns the transfer's id as the API shows it.
     static func transfer(_ record: String, _ step: String) -> String {
         Transfer.Key(RecordID(trusted: record), step).id
     }

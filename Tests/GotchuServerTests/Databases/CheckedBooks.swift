@@ -5,14 +5,14 @@ import SQLite
 
 @testable import GotchuServer
 
-/// The books that a history is held against.
+/// The database that a history is checked against.
 enum CheckedBooks: Sendable {
-    /// A file.
+    /// The path of an SQLite file.
     case sqlite(String)
-    /// A URL.
+    /// The URL of a PostgreSQL database.
     case postgresql(String)
 
-    /// As a server is told.
+    /// The address in the form of the server's `--database` option.
     var database: String {
         switch self {
         case .sqlite(let path): "sqlite:\(path)"
@@ -27,7 +27,7 @@ enum CheckedBooks: Sendable {
         }
     }
 
-    /// So many columns of texts.
+    /// Returns the first columns of a query's rows, as texts.
     func rows(_ columns: Int, _ sql: String) throws -> [[String]] {
         switch self {
         case .sqlite(let path):
@@ -49,12 +49,12 @@ enum CheckedBooks: Sendable {
 }
 
 extension Audit {
-    /// Looks at a file as `verify` does.
+    /// Audits a file as `verify` does.
     static func of(path: String) throws -> Audit {
         try run(path: path, kinds: TransferKind.all, records: RecordRule.all)
     }
 
-    /// Looks at a database as `verify` does.
+    /// Audits a database as `verify` does.
     static func of(url: String) throws -> Audit {
         try run(url: url, kinds: TransferKind.all, records: RecordRule.all)
     }

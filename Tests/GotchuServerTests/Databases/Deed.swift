@@ -2,23 +2,25 @@ import GotchuAPI
 import Ledger
 import LedgerTestSupport
 
-/// One call of a client: what was asked for, when it was on its way, and what was answered.
+/// One call of a client: the action, its start and end, and the reply.
 struct Deed: Sendable, CustomStringConvertible {
     struct Told: Equatable, Sendable {
         var reply: ReferenceModel.Reply
-        /// With too little money: what the wallet was said to hold.
+        /// The balance in the reply, if the wallet had too little money.
         var available: Int64?
-        /// Whether an earlier try was lost, which may have been the one that counted.
+        /// A Boolean that is true if an earlier attempt got no reply; that one may have taken
+        /// effect.
         var isRetry: Bool
     }
 
     let action: Step.Action
     let began: ContinuousClock.Instant
-    /// When the answer was there.
+    /// The time at which the reply arrived.
     var ended: ContinuousClock.Instant?
-    /// `nil` if no answer ever came: it may have been carried out at any time since, or never.
+    /// The reply; `nil` if there was none: the call may have taken effect at any time since, or
+    /// never.
     var told: Told?
-    /// Its place among all calls of a history, by when they began.
+    /// The call's index in the history, sorted by start time.
     var number = 0
 
     var description: String {
@@ -27,7 +29,7 @@ struct Deed: Sendable, CustomStringConvertible {
         return "\(action) told \(told.reply)\(available)\(told.isRetry ? ", asked again" : "")"
     }
 
-    /// Whether it was told what the model says.
+    /// Returns true if the reply matches the model's reply.
     func agrees(with reply: ReferenceModel.Reply) -> Bool {
         guard let told else { return false }
         return told.isRetry ? told.reply.asFirst == reply.asFirst : told.reply == reply
@@ -35,7 +37,7 @@ struct Deed: Sendable, CustomStringConvertible {
 }
 
 extension ReferenceModel.Reply {
-    /// The same, given for the first time.
+    /// The same reply, not marked as repeated.
     var asFirst: Self {
         switch self {
         case .paid(let left, let tip, _): .paid(left: left, tip: tip, again: false)
@@ -46,7 +48,7 @@ extension ReferenceModel.Reply {
         }
     }
 
-    /// Whether nobody else can notice that it was given.
+    /// A Boolean that is true if no other user can observe this reply's effect.
     var changesNothing: Bool {
         switch self {
         case .no, .declined: true
@@ -67,7 +69,8 @@ extension Deed.Told {
         .alreadyJoined: .alreadyJoined, .notJoined: .notJoined,
     ]
 
-    /// The server's answer in the model's words; `nil` if it is none that faults do not excuse.
+    /// Converts the server's reply to the model's; `nil` for replies that are errors even under
+    /// faults.
     static func read(_ wire: WireReply, to action: Step.Action, isRetry: Bool) -> Self? {
         let again = wire.headers["idempotent-replayed"] == "true"
         guard wire.status == 200 else {
@@ -122,7 +125,7 @@ extension Deed.Told {
         }
     }
 
-    /// A business error.
+    /// Converts a business error; `nil` for other errors.
     static func no(
         _ code: ErrorCode,
         to action: Step.Action,

@@ -3,11 +3,11 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-/// Disks that are slow, full, or fail to keep what they were given, in mid-load. Clients go away
-/// in mid-batch all the while, as they do in every history.
+/// Tests with disks that are slow, full, or fail to sync, under load. Clients also disconnect
+/// during batches, as in every history.
 @Suite("Databases whose disk fails", .timeLimit(.minutes(hangLimit)))
 struct DiskFaultTests {
-    @Test("PostgreSQL: a slow sync, a failed sync, a full disk")
+    @Test("PostgreSQL under load survives a slow sync, a failed sync and a full disk")
     func postgresql() async throws {
         let cluster = try PostgresCluster(faultLibrary: try await Faults.libraryPath())
         let faults = try #require(cluster.faults)
@@ -18,14 +18,15 @@ struct DiskFaultTests {
             try await tally.waitForPayments(10)
             try faults.slowSync(milliseconds: 120)
             try await tally.waitForPayments(10)
-            // It panics, since nobody knows what is on the disk now, and recovers by itself.
+            // PostgreSQL panics, because the content of the disk is now unknown, and recovers by
+            // itself.
             try faults.failSync(of: "pg_wal")
             try await eventually("the sync fails") { faults.hasFailed ? true : nil }
             try await eventually("PostgreSQL panics") {
                 cluster.text.contains("PANIC:  could not fdatasync file") ? true : nil
             }
             try await tally.waitForPayments(20)
-            // The tables cannot grow; it goes on running.
+            // The tables cannot grow; PostgreSQL keeps running.
             try faults.disk(.full, of: "/base/")
             try await eventually("the disk is full") {
                 cluster.text.contains("No space left on device") ? true : nil
@@ -36,7 +37,9 @@ struct DiskFaultTests {
         #expect(try await fleet.stop() == [0, 0])
     }
 
-    @Test("SQLite: slow and failed syncs, a full disk, and a kill right after")
+    @Test(
+        "SQLite under load survives slow and failed syncs, a full disk, and a kill right after it"
+    )
     func sqlite() async throws {
         let folder = try TemporaryFolder()
         let faults = try await Faults("server", in: folder.path)
@@ -53,7 +56,8 @@ struct DiskFaultTests {
             try await tally.waitForPayments(10)
             try faults.slowSync(milliseconds: nil)
             for _ in 0..<2 {
-                // It trusts its own books no more, and ends; what was not synced is found again.
+                // The server no longer trusts its database and exits; unsynced commits are found
+                // after the restart.
                 try faults.failSync(of: "books.db-wal")
                 try await fleet.restartEnded(0)
                 try await tally.waitForPayments(10)

@@ -3,14 +3,14 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-/// Several servers on a Citus cluster: a coordinator and two workers.
+/// Tests of several servers on a Citus cluster: a coordinator and two workers.
 @Suite(
     "Servers on a cluster",
     .enabled(if: CitusCluster.isInstalled, "\(CitusCluster.absence)"),
     .timeLimit(.minutes(hangLimit))
 )
 struct DistributedTests {
-    @Test("Servers on a cluster are killed under load: nothing is lost, nothing is double")
+    @Test("Servers on a cluster that are killed under load lose and duplicate nothing")
     func serversKilled() async throws {
         let url = try BooksKind.makeDistributed()
         let fleet = try await Fleet(2, database: url, opening: PaidHistory.opening)
@@ -24,7 +24,7 @@ struct DistributedTests {
         #expect(try await fleet.stop() == [0, 0])
     }
 
-    @Test("Servers lose a worker and the coordinator under load, and go on by themselves")
+    @Test("Servers recover by themselves when a worker or the coordinator is killed under load")
     func nodesKilled() async throws {
         let cluster = try CitusCluster(settings: ["citus.recover_2pc_interval=1s"])
         let url = try BooksKind.makeDistributed(on: cluster)
@@ -40,7 +40,7 @@ struct DistributedTests {
         }
     }
 
-    @Test("Running servers learn from migrate where the tables are, once and again")
+    @Test("The migrate command distributes the tables once, and a second run changes nothing")
     func command() async throws {
         let folder = try TemporaryFolder()
         let file = try await ServerProcess.run(

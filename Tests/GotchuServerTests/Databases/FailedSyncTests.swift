@@ -3,11 +3,11 @@ import Ledger
 import TestSupport
 import Testing
 
-/// A disk that does not take what it is to keep.
+/// Tests with a disk that fails to sync.
 @Suite("A disk that fails to sync", .timeLimit(.minutes(hangLimit)))
 struct FailedSyncTests {
     @Test(
-        "A failed sync leaves a payment unknown, not refused, and takes nothing acknowledged later"
+        "A failed sync leaves a payment unknown, not refused, and loses nothing acknowledged later"
     )
     func failedSync() async throws {
         var generator = SeededGenerator("A failed sync")
@@ -25,12 +25,12 @@ struct FailedSyncTests {
         let reply = try await first.wire.send(sessions[0], by: payer, key: Self.key(0))
         #expect(reply.status == 503 && reply.code == "TRY_AGAIN")
         #expect(reply.text.contains("not known") && !reply.text.contains("Nothing was decided"))
-        // It answers nothing more from books that may be read otherwise the next time, and ends in
-        // a way that systemd starts it again.
+        // The server answers nothing more from a database whose content is uncertain, and exits
+        // with a code that makes systemd restart it.
         #expect(try await first.program.exitCode() == 74, "\(first.program.text)")
         try cut.failSyncs(false)
 
-        // It was in the file all the time.
+        // The payment was in the file all along.
         let second = try await ServerProcess(folder: folder, environment: cut.environment)
         let outcome = try await second.wire.get("/wallet/sends/\(Self.key(0))", token: payer)
         #expect(outcome.status == 200)
@@ -62,7 +62,7 @@ struct FailedSyncTests {
         #expect(try Audit.of(path: third.path).isClean)
     }
 
-    @Test("A log that cannot be written anew ends the server at its start")
+    @Test("The server exits at start if the log cannot be rewritten")
     func start() async throws {
         let folder = try TemporaryFolder()
         let cut = try await PowerCut(in: folder, watching: "\(folder.path)/books.db")

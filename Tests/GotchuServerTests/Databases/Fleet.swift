@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Several servers on one database; any of them may be killed and is then started again.
+/// Several servers on one database; a server that is killed is replaced by a new one.
 actor Fleet {
     private let database: String
     private let opening: Int64
     private let environment: [String: String]
     private var servers: [ServerProcess] = []
 
-    /// - Parameter environment: Of each server, as faults need it.
+    /// - Parameter environment: The environment of each server, to inject faults.
     init(
         _ count: Int,
         database: String,
@@ -33,10 +33,10 @@ actor Fleet {
 
     var wires: [Wire] { servers.map(\.wire) }
 
-    /// One of them; perhaps one that has just been killed.
+    /// Returns the client of one server, which may just have been killed.
     func wire(_ number: Int) -> Wire { servers[number % servers.count].wire }
 
-    /// Kills one in the middle of whatever it does, and starts another in its place.
+    /// Kills one server and starts another in its place.
     func kill(_ number: Int) async throws {
         let index = number % servers.count
         servers[index].program.signal(SIGKILL)
@@ -44,21 +44,22 @@ actor Fleet {
         servers[index] = try await start()
     }
 
-    /// Waits until one has ended by itself, as one without a disk does, and starts another.
+    /// Waits until a server has exited by itself, as it does after a disk failure, and starts
+    /// another.
     func restartEnded(_ index: Int) async throws {
         #expect(try await servers[index].program.exitCode() == 74)
         servers[index] = try await start()
     }
 
-    /// How many batches they say were not committed.
+    /// The number of batches that failed to commit, according to the servers' logs.
     var failedBatches: Int {
         servers.map { $0.program.text.matches(of: /A batch was not committed/).count }
             .reduce(0, +)
     }
 
-    /// Stops all of them.
+    /// Stops all servers.
     ///
-    /// - Returns: Their exit codes.
+    /// - Returns: The exit codes.
     func stop() async throws -> [Int32] {
         var codes: [Int32] = []
         for server in servers { codes.append(try await server.stop()) }

@@ -4,12 +4,12 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-/// PostgreSQL cannot go on when the disk of its log is full: it panics, cannot recover either, and
-/// ends. Whoever runs it makes room and starts it again; that must be all there is to do.
+/// Tests with a full log disk. PostgreSQL then panics, cannot recover and exits. Operators must
+/// only have to free space and start it again.
 @Suite("A database whose log's disk is full", .timeLimit(.minutes(hangLimit)))
 struct FullLogTests {
     @Test(
-        "loses and doubles nothing, and its servers come back by themselves",
+        "A full log disk loses and duplicates nothing, and the servers recover by themselves",
         .enabled(if: geteuid() == 0, "only root can mount")
     )
     func fullLog() async throws {
@@ -23,7 +23,7 @@ struct FullLogTests {
                 try await tally.waitForPayments(10)
                 disk.fill()
                 try await eventually("PostgreSQL ends", within: .seconds(60)) {
-                    // Until then its log grows faster than payments make it grow.
+                    // Fills the log faster than payments alone would.
                     try? cluster.connect("postgres").connection.execute("SELECT pg_switch_wal()")
                     return cluster.isRunning ? nil : true
                 }

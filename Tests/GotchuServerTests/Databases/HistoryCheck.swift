@@ -1,22 +1,22 @@
 import LedgerTestSupport
 
-/// Replays a whole history through the model, in the manner of Jepsen: it must be possible to put
-/// all calls in one order, in which a call that was answered stands before every one that began
-/// later, and each wallet's payments and refunds stand as its entries are numbered, so that the
-/// model, taking them one by one, gives every answer that was given.
+/// Replays a whole history through the model, as Jepsen does. There must be an order of all calls
+/// in which the model gives every reply that was given. In that order, a call that was answered
+/// comes before all calls that began later, and the payments and refunds of each wallet follow the
+/// numbers of its entries.
 ///
-/// Nearly always some call can be the next without hindering another, and is taken at once. Where
-/// there is none, one is tried after the other: neither time nor entries settle whether a payment
-/// stands before or after a call that was told how much there was.
+/// Nearly always, some call can be next without excluding others, and is applied at once. Otherwise
+/// each candidate is tried: neither times nor entries show whether a payment comes before or after
+/// a call whose reply contained the balance.
 struct HistoryCheck {
-    /// How often a choice is made before the search is given up.
+    /// The number of choices after which the search is given up.
     private static let longestSearch = 20_000
 
     private let booked: BookedHistory
-    /// The names of sessions, by their numbers.
+    /// The ids of sessions; a session's number is the index.
     private let sids: [String]
     private let deeds: [Deed]
-    /// The one that went farthest of those that led nowhere, and what is wrong with it.
+    /// The failed attempt that explained the most calls, and the reason why it failed.
     private var farthest: (replay: Replay, complaint: String)?
 
     private init(_ deeds: [Deed], booked: BookedHistory, sids: [String]) {
@@ -25,11 +25,12 @@ struct HistoryCheck {
         self.sids = sids
     }
 
-    /// What is wrong, with all that those had to do with whom it concerns; `nil` if nothing is.
+    /// Returns the first contradiction, with all related calls of the users concerned; `nil` if the
+    /// history is consistent.
     ///
     /// - Parameters:
-    ///   - deeds: All calls that may have done anything.
-    ///   - users: How many there are, each with `opening` at first.
+    ///   - deeds: All calls that may have had an effect.
+    ///   - users: The number of users; each has `opening` at first.
     static func complaint(
         about deeds: [Deed],
         booked: BookedHistory,
@@ -46,7 +47,7 @@ struct HistoryCheck {
     }
 
     private mutating func search(_ start: Replay) -> String? {
-        // What is tried next is the last.
+        // Depth-first search: the last element is tried next.
         var untried: [(replay: Replay, move: Replay.Move?)] = [(start, nil)]
         var seen: Set<[Int]> = []
         while let next = untried.popLast() {
@@ -80,7 +81,7 @@ struct HistoryCheck {
         return "no order explains: \(what.joined(separator: "; "))\n\(story(of: users))"
     }
 
-    /// All that some users did, and what was done with their sessions, a line for each call.
+    /// Returns all calls on the sessions that some users took part in, one line per call.
     private func story(of users: Set<Int>) -> String {
         func concerns(_ deed: Deed) -> Bool { deed.action.user.map(users.contains) ?? false }
         let sessions = Set(deeds.filter(concerns).compactMap(\.action.session))
@@ -96,7 +97,7 @@ struct HistoryCheck {
             .joined(separator: "\n")
     }
 
-    /// What the books hold in the end must be what the model does.
+    /// Compares the final state of the database with that of the model.
     private func end(_ replay: Replay) -> String? {
         guard replay.rest.isEmpty else { return nil }
         for (user, entries) in booked.entries {

@@ -2,7 +2,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// A checker that never complains would be worth nothing.
+/// Tests that the checker accepts valid histories and finds contradictions.
 @Suite("The checker of histories")
 struct HistoryCheckTests {
     private static let start = ContinuousClock.now
@@ -26,7 +26,7 @@ struct HistoryCheckTests {
         .create(session: session, payee: 0, amount: amount, seconds: 300, proposesTaken: false)
     }
 
-    /// User 1 pays 30 to user 0 while user 2 is too late, and gets 10 back. Each has 100 at first.
+    /// User 1 pays 30 to user 0 and gets 10 back, while user 2 is too late. Each has 100 at first.
     private static let deeds = [
         deed(create(0, 30), 0, 1, .deal(mark: "a", holder: nil)),
         deed(.lock(session: 0, user: 2), 2, 3, .no(.sessionBusy)),
@@ -71,26 +71,26 @@ struct HistoryCheckTests {
         )
     }
 
-    @Test("a true history is accepted, in whatever order it was collected")
+    @Test("A valid history is accepted in any order of collection")
     func truth() {
         #expect(complaint() == nil)
         #expect(complaint { deeds, _ in deeds.reverse() } == nil)
     }
 
-    @Test("A call without an answer explains what others were told")
+    @Test("A call without a reply can explain the replies of other calls")
     func unknown() {
-        // The lock's answer was lost; that it was carried out is seen by others.
+        // The lock's reply was lost, but other calls show that it took effect.
         #expect(
             complaint { deeds, _ in deeds[2] = Self.deed(deeds[2].action, 2, 5, nil) } == nil
         )
-        // It cannot have been before it began.
+        // A call cannot take effect before it began.
         let late = complaint { deeds, _ in deeds[2] = Self.deed(deeds[2].action, 4, 5, nil) }
         #expect(late?.hasPrefix("no order explains") == true)
     }
 
-    /// User 1 pays 30 and, with that still on its way, cannot pay 81 of the 100: the balance then
-    /// is told in between, though the first payment began before all else and fits at once.
-    @Test("a payment stands after a call that was told what there was before it")
+    /// User 1 pays 30 and, before the reply arrives, cannot pay 81 of the 100. That reply shows the
+    /// balance in between, although the first payment began before it and would also fit first.
+    @Test("A payment comes after a call whose reply shows the balance before it")
     func latePayment() {
         func complaint(available: Int64, second: Int64 = 100) -> String? {
             var booked = BookedHistory()
@@ -129,7 +129,7 @@ struct HistoryCheckTests {
         #expect(complaint(available: 99)?.hasPrefix("no order explains") == true)
     }
 
-    @Test("answers that contradict each other, the books or time are found")
+    @Test("Replies that contradict each other, the database or the times are found")
     func lies() {
         let changes: [(inout [Deed]) -> Void] = [
             { $0[3].told?.reply = .paid(left: 71, again: false) },
@@ -148,8 +148,8 @@ struct HistoryCheckTests {
         }
     }
 
-    /// Users 1 and 2 pay half a pooled bill of user 0's each; user 1 enters a contest of one place
-    /// left, user 2 is too late, and the contest is cancelled. Each has 100 at first.
+    /// Users 1 and 2 each pay half of user 0's pooled bill. User 1 joins a contest with one place,
+    /// user 2 is too late, and the contest is cancelled. Each has 100 at first.
     private static let sharedDeeds: [Deed] = {
         func act(_ action: SharedAction, _ session: Int, _ user: Int) -> Step.Action {
             .shared(action, session: session, user: user)
@@ -195,10 +195,10 @@ struct HistoryCheckTests {
         )
     }
 
-    @Test("Lies about what several pay are found, and the truth is accepted")
+    @Test("A valid history of shared payments is accepted, and contradictions in it are found")
     func shared() {
         #expect(sharedComplaint() == nil)
-        // Both pay at once: either may have been the last.
+        // Both pay at the same time: either payment may be the last.
         #expect(sharedComplaint { deeds, _ in deeds.swapAt(3, 4) } == nil)
         let lies: [(inout [Deed], inout BookedHistory) -> Void] = [
             { deeds, _ in deeds[7].told?.reply = .deal(mark: "j", holder: 2) },
@@ -223,7 +223,7 @@ struct HistoryCheckTests {
         }
     }
 
-    @Test("books that hold more, less or something else are found")
+    @Test("Databases with missing, additional or different content are found")
     func books() {
         let changes: [(inout BookedHistory) -> Void] = [
             { $0.entries[1] = ["paid"] },

@@ -8,7 +8,8 @@ import Testing
 
 @testable import GotchuServer
 
-/// A database that neither answers nor goes away: its machine hangs, or its disk does.
+/// Tests with a database that does not answer but keeps its connections: its machine or its disk
+/// hangs.
 @Suite("A database that hangs", .timeLimit(.minutes(hangLimit)))
 struct HungDatabaseTests {
     private let cluster: PostgresCluster
@@ -25,8 +26,9 @@ struct HungDatabaseTests {
         payer = try await server.wire.login("payer")
     }
 
-    /// One server goes on, another is told to end meanwhile: each waits for several limits.
-    @Test("A database that hangs delays every call for a limited time, and no server's end")
+    /// One server keeps running, the other is stopped meanwhile; each waits for several time
+    /// limits.
+    @Test("A database that hangs delays each call, and the server's exit, only for a limited time")
     func calls() async throws {
         let sid = try await server.wire.lockedSession(payee, payer, cents: 5)
         let key = "0123456789abcdef"
@@ -55,7 +57,7 @@ struct HungDatabaseTests {
             let reply = try await server.wire.send(sid, by: payer, key: key)
             return reply.status == 200 ? true : nil
         }
-        // Reads have a connection of their own, and that may come back later.
+        // Reads use another connection, which may recover later.
         let balance = try await eventually("the wallet is read", within: .seconds(30)) {
             try await server.wire.balance(payer)
         }
@@ -63,7 +65,7 @@ struct HungDatabaseTests {
     }
 
     @Test(
-        "A database that hangs leaves its own figures out of the metrics, for all readers at once"
+        "A database that hangs leaves its own metrics out, for all concurrent readers"
     )
     func readers() async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -76,7 +78,7 @@ struct HungDatabaseTests {
         #expect(known != nil)
         try cluster.freeze(true)
         let began = ContinuousClock.now
-        // None of them may be told what was true before, while another waits to learn better.
+        // No reader may get the old reading while another waits for a new one.
         async let readings = [watch.reading, watch.reading]
         async let more = [watch.reading, watch.reading]
         let all = await readings + more
@@ -91,7 +93,7 @@ struct HungDatabaseTests {
         }
     }
 
-    @Test("A database that hangs is logged as away, and as back, once each")
+    @Test("A database that is away is logged once, and so is its return")
     func log() async throws {
         func count(_ sentence: String) -> Int { server.program.text.ranges(of: sentence).count }
         let failures = [
@@ -104,7 +106,7 @@ struct HungDatabaseTests {
         try await eventually("each has failed") {
             failures.allSatisfy { count($0) > 0 } ? true : nil
         }
-        // Sessions are tidied four times a second, and callers ask as often as they can.
+        // Expiry runs four times a second, and the client calls as often as it can.
         let sentences = ["A batch was not committed.", "The ledger failed."]
         let began = ContinuousClock.now
         let before = sentences.map(count)
@@ -114,7 +116,7 @@ struct HungDatabaseTests {
             calls += 1
         }
         let after = sentences.map(count)
-        // The counts were taken within this time, however busy the machine is.
+        // The counts were read within this time, however busy the machine is.
         let seconds = Int((ContinuousClock.now - began) / .seconds(1))
         #expect(failures.map(count) == [1, 1], "\(server.program.text)")
         for (number, sentence) in sentences.enumerated() {

@@ -3,8 +3,8 @@ import Ledger
 import TestSupport
 import Testing
 
-/// Load on several servers while faults happen, and the proof that no money was lost or made: every
-/// unknown outcome is resolved in a last phase of reading, then the whole history is replayed.
+/// Load on several servers during faults, with proof that no money was lost or created: a final
+/// phase resolves every unknown outcome, then the whole history is checked.
 struct PaidHistory {
     private static let payees = (0..<3).map { "payee\($0)" }
     private static let payers = (0..<8).map { "payer\($0)" }
@@ -12,7 +12,7 @@ struct PaidHistory {
     static let opening: Int64 = 3_000
 
     /// - Parameters:
-    ///   - faults: What happens meanwhile; the load ends with it.
+    ///   - faults: The faults during the load; the load ends when this returns.
     static func check(
         _ name: String,
         on fleet: Fleet,

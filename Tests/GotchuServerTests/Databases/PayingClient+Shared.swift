@@ -2,9 +2,9 @@ import Foundation
 import LedgerTestSupport
 import TestSupport
 
-/// Bills and contests: several pay at once, more than there are places.
+/// Bills and contests: several users pay at once, more than there are places.
 extension PayingClient {
-    /// The story of one bill, all-or-nothing or not, or of one contest.
+    /// Runs the calls of one bill, pooled or not, or of one contest.
     func share(
         _ deeds: inout [Deed],
         _ plot: Int,
@@ -42,7 +42,7 @@ extension PayingClient {
             let ends = (0..<2).map { _ in act(.callOff(key: tally.nextKey()), owner) }
             deeds += await all(ends, through: servers)
         } else {
-            // A bill that is closed is one that is not paid by all.
+            // A bill that is to be closed gets too few payers.
             let payers = guests.prefix(isEnded ? places - 1 : guests.count)
             let claims = await all(payers.map { act(.claim, $0) }, through: servers)
             deeds += claims
@@ -62,7 +62,7 @@ extension PayingClient {
         }
     }
 
-    /// A new bill or an open contest; nobody has seen one whose making was not answered.
+    /// Opens a bill or a contest; `nil` without a reply, since no client then knows its id.
     private func open(_ action: SharedAction, _ owner: Int, through server: Int) async -> Deed? {
         let began = ContinuousClock.now
         let wire = await fleet.wire(server)
@@ -113,7 +113,7 @@ extension PayingClient {
     ) async throws -> WireReply {
         let key = action.key.map { BookedHistory.keyPrefix + "\($0)" }
         func contest(_ call: String, _ body: String = "{}") async throws -> WireReply {
-            // The first clients' address needs no fee to be named.
+            // The path for the first clients requires no fee in the body.
             let place = call == "join" ? "custom-contests" : "contests"
             let path = "/api/\(place)/\(name)/\(call)"
             return try await wire.post(path, body, token: token, key: key)

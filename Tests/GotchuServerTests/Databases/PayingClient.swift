@@ -4,10 +4,10 @@ import LedgerTestSupport
 import Synchronization
 import TestSupport
 
-/// A payer who makes, locks and pays one session after the other through whatever server answers,
-/// now and then wrongly, and remembers every call: the history that is checked afterwards.
+/// A payer who creates, locks and pays one session after the other through any server that answers,
+/// sometimes with mistakes. It records every call: the history that is checked afterwards.
 struct PayingClient: Sendable {
-    /// What the clients of one test share.
+    /// The shared state of a test's clients.
     final class Tally: Sendable {
         private let state = Mutex(
             (paid: 0, sids: [String](), keys: 0, surprises: [String](), isOver: false)
@@ -19,11 +19,12 @@ struct PayingClient: Sendable {
         var isOver: Bool { state.withLock { $0.isOver } }
 
         func countPaid() { state.withLock { $0.paid += 1 } }
-        /// An answer that no fault excuses: a business error that is not one.
+        /// Records an unexpected reply: one that is not a business error and that no fault
+        /// explains.
         func note(_ surprise: String) { state.withLock { $0.surprises.append(surprise) } }
         func finish() { state.withLock { $0.isOver = true } }
 
-        /// A new session's number.
+        /// Returns the number of a new session.
         func number(_ sid: String) -> Int {
             state.withLock { state in
                 state.sids.append(sid)
@@ -38,7 +39,7 @@ struct PayingClient: Sendable {
             }
         }
 
-        /// Returns once so many more payments have been acknowledged.
+        /// Waits until this many more payments are acknowledged.
         func waitForPayments(_ more: Int) async throws {
             let target = paid + more
             try await eventually("\(more) more payments", within: .seconds(90)) {
@@ -47,12 +48,12 @@ struct PayingClient: Sendable {
         }
     }
 
-    /// A lock lasts for a minute; what comes near to its end is left alone.
+    /// A lock lasts for one minute; sessions whose lock is older than this are not paid.
     private static let lease: Duration = .seconds(35)
 
-    /// The number among the users.
+    /// The client's index among the users.
     let number: Int
-    /// Tokens of all users by their numbers; payees come first.
+    /// The tokens of all users; payees come first.
     let users: [String]
     let payees: Int
     let fleet: Fleet
@@ -67,13 +68,13 @@ struct PayingClient: Sendable {
             await tell(&deeds, &generator)
             let isHeard = deeds[before...].allSatisfy { $0.told != nil } && deeds.count > before
             guard !isHeard else { continue }
-            // SAFETY: a client whose server is away waits a little, as a real one does.
+            // SAFETY: a client whose server is away waits briefly, as a real one does.
             try? await Task.sleep(for: .milliseconds(50))
         }
         return deeds
     }
 
-    /// The story of one session.
+    /// Runs the calls of one session.
     private func tell(_ deeds: inout [Deed], _ generator: inout SeededGenerator) async {
         let servers = (0..<6).map { _ in Int.random(in: 0..<1_000, using: &generator) }
         let payee = Int.random(in: 0..<payees, using: &generator)
@@ -106,7 +107,7 @@ struct PayingClient: Sendable {
             expected: nil,
             tip: allowsTip ? Int64.random(in: 0...3, using: &generator) : 0
         )
-        // One in four does not wait for the answer at first.
+        // One client in four disconnects before the first reply.
         let patience = plot % 4 == 0 ? Duration.milliseconds(1 + plot % 13) : nil
         let paid = await call(send, through: servers, patience)
         deeds.append(paid)
@@ -115,7 +116,7 @@ struct PayingClient: Sendable {
         deeds += await all(epilogue(of: send, payee, amount, rival, &generator), through: servers)
     }
 
-    /// What is done to a session that was paid.
+    /// Returns the calls on a paid session.
     private func epilogue(
         of send: Step.Action,
         _ payee: Int,
@@ -138,7 +139,7 @@ struct PayingClient: Sendable {
         }
     }
 
-    /// Several calls at once.
+    /// Makes several calls at once.
     func all(_ actions: [Step.Action], through servers: [Int]) async -> [Deed] {
         await withTaskGroup(of: Deed.self) { group in
             for (index, action) in actions.enumerated() {
@@ -149,7 +150,7 @@ struct PayingClient: Sendable {
         }
     }
 
-    /// A new session; nobody has seen one whose making was not answered.
+    /// Creates a session; `nil` without a reply, since no client then knows its id.
     private func create(
         _ payee: Int,
         _ amount: Int64,
@@ -180,8 +181,8 @@ struct PayingClient: Sendable {
         )
     }
 
-    /// Calls, and calls again elsewhere if there is no answer: all that is called here comes to the
-    /// same when it is called twice.
+    /// Makes a call, and repeats it at another server if there is no reply; all calls here are
+    /// idempotent.
     func call(
         _ action: Step.Action,
         through servers: [Int],
@@ -202,7 +203,7 @@ struct PayingClient: Sendable {
         return Deed(action: action, began: began)
     }
 
-    /// Being told to try again is no answer; anything else that is none is a surprise.
+    /// Records an unexpected reply; 503 and 429 mean "try again" and are expected.
     func note(_ reply: WireReply, _ what: String) {
         guard reply.status != 503, reply.status != 429 else { return }
         tally.note("\(what): \(reply.status) \(reply.text)")
@@ -237,9 +238,9 @@ struct PayingClient: Sendable {
         }
     }
 
-    /// Asks what became of what was never answered, until that is definite.
+    /// Reads or repeats a call without a reply until its outcome is known.
     ///
-    /// - Returns: `nil` if nothing became of it, and nothing will.
+    /// - Returns: `nil` if the call had no effect and never will.
     func resolved(_ deed: Deed) async throws -> Deed? {
         switch deed.action {
         case .send(let session, let user, let key, _, _),
@@ -250,7 +251,7 @@ struct PayingClient: Sendable {
             guard let told else { return nil }
             return Deed(action: deed.action, began: deed.began, ended: .now, told: told)
         case .refund, .shared(.join, _, _), .shared(.leave, _, _), .shared(.callOff, _, _):
-            // It is asked for again, under its key.
+            // The call is repeated with its key.
             var again = try await eventually("the outcome of \(deed)", within: .seconds(60)) {
                 let again = await call(deed.action, through: [0, 1])
                 return again.told == nil ? nil : again
@@ -266,8 +267,8 @@ struct PayingClient: Sendable {
         }
     }
 
-    /// What is known under a payment's key; inside it is `nil` if that is nothing, or another
-    /// session's.
+    /// Returns the outcome under a payment's key: `nil` if unknown yet, an inner `nil` if the key
+    /// has none or belongs to another session.
     private func outcome(
         of key: Int,
         _ user: Int,
@@ -278,7 +279,7 @@ struct PayingClient: Sendable {
         guard let reply = try? await wire.get(path, token: users[user]) else { return nil }
         if reply.status == 404 { return .some(nil) }
         guard reply.status == 200 else { return nil }
-        // A share of a bill has the bill's name before its own number.
+        // The id of a share begins with the id of its bill.
         guard reply.string("sid").hasPrefix(sid) else { return .some(nil) }
         let action = Step.Action.send(session: 0, user: user, key: key, expected: nil)
         if reply.string("outcome") == "paid" {

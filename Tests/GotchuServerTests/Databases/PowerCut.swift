@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// What the power's going would leave of a server's files: every write and every sync is noted by a
-/// library that is preloaded into it (`Tests/PowerCut/powercut.c`).
+/// A simulated power cut: a preloaded library records each write and sync of a server's files
+/// (`Tests/PowerCut/powercut.c`), from which the files after a power cut are reconstructed.
 struct PowerCut {
     private struct Record {
         let kind: UInt8
@@ -17,8 +17,8 @@ struct PowerCut {
     private let fault: String
 
     /// - Parameters:
-    ///   - folder: Where library and notes go.
-    ///   - prefix: The paths to watch begin with it.
+    ///   - folder: The folder for the library and its log.
+    ///   - prefix: The prefix of the paths to watch.
     init(in folder: TemporaryFolder, watching prefix: String) async throws {
         let library = try await Preload.library("PowerCut/powercut.c", in: folder)
         log = "\(folder.path)/powercut.log"
@@ -30,7 +30,7 @@ struct PowerCut {
         ]
     }
 
-    /// From now on no log can be synced, or it can be again.
+    /// Makes syncs of logs fail from now on, or succeed again.
     func failSyncs(_ isSo: Bool) throws {
         if isSo {
             try Data().write(to: URL(fileURLWithPath: fault))
@@ -39,16 +39,15 @@ struct PowerCut {
         }
     }
 
-    /// Makes the files as they would be found afterwards.
+    /// Writes the files as they would be after the power cut.
     ///
-    /// Of what was written after a file's last sync each piece of 512 bytes is there or not, by
-    /// chance. Of what a failed sync left over nothing is there: the system takes it for written,
-    /// and later syncs pass it over.
+    /// Each 512-byte block written after a file's last sync is kept or lost at random. Data left by
+    /// a failed sync is always lost: the system considers it written, and later syncs skip it.
     ///
     /// - Parameters:
-    ///   - prefix: What the paths begin with instead.
-    ///   - syncs: The number of syncs that reach the disk; with a disk that lies it is smaller.
-    /// - Returns: How many writes were in danger.
+    ///   - prefix: The new prefix of the paths.
+    ///   - syncs: The number of syncs that reach the disk; smaller for a disk that lies.
+    /// - Returns: The number of writes that were not synced.
     func restore(
         as prefix: String,
         believing syncs: Int = .max,
@@ -91,7 +90,7 @@ struct PowerCut {
         return pending.values.reduce(0) { $0 + $1.count }
     }
 
-    /// How many syncs were noted.
+    /// Returns the number of recorded syncs.
     func syncCount() throws -> Int {
         try records().count { $0.kind == UInt8(ascii: "s") }
     }
@@ -110,7 +109,7 @@ struct PowerCut {
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: log)))
         var records: [Record] = []
         var position = 0
-        // The last record may be half: the program was killed.
+        // The last record may be incomplete, because the program was killed.
         while position + 32 <= bytes.count {
             let head = (0..<4).map { field in
                 (0..<8).reduce(0) { $0 | Int(bytes[position + field * 8 + $1]) << ($1 * 8) }

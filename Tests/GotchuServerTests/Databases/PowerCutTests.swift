@@ -11,7 +11,7 @@ struct PowerCutTests {
         let transfer: String
     }
 
-    @Test("A power cut takes no payment that was acknowledged, whatever was not synced yet")
+    @Test("A power cut loses no acknowledged payment, whatever was not synced")
     func powerCut() async throws {
         var generator = SeededGenerator("A power cut")
         let folder = try TemporaryFolder()
@@ -29,8 +29,8 @@ struct PowerCutTests {
             let missing = try await missing(acknowledged, after: after)
             #expect(missing == 0, "seed \(generator.seed)")
         }
-        // The same with a disk that lies about half of the syncs: payments must be missing, or this
-        // test would prove nothing.
+        // The same with a disk that ignores half of the syncs: payments must then be missing, or
+        // this test would prove nothing.
         let after = try TemporaryFolder()
         let half = try cut.syncCount() / 2
         let inDanger = try cut.restore(
@@ -43,7 +43,7 @@ struct PowerCutTests {
         #expect(try await missing(acknowledged, after: after) > 0)
     }
 
-    /// Pays until enough is acknowledged, with some on their way.
+    /// Runs clients that pay at the same time; returns the acknowledged payments.
     private func payments(at server: ServerProcess) async throws -> [Acknowledged] {
         let wire = server.wire
         let payee = try await wire.login("payee")
@@ -76,7 +76,8 @@ struct PowerCutTests {
         )
     }
 
-    /// How many of them a server that starts on what is left does not know. Its books are right.
+    /// Returns the number of payments that are unknown to a server on the remaining files, and
+    /// verifies its database.
     private func missing(
         _ acknowledged: [Acknowledged],
         after folder: TemporaryFolder

@@ -1,13 +1,13 @@
 import Ledger
 import LedgerTestSupport
 
-/// Calls in one order, as far as it has been found: what they come to by the model, and which are
-/// left.
+/// A partial order of calls, found so far: the state of the model after them, and the remaining
+/// calls.
 struct Replay {
-    /// Sessions last longer than a test.
+    /// The model's constant time: no session expires during a test.
     private static let time: Int64 = 1_000
 
-    /// A call that can be the next.
+    /// A call that can be next.
     struct Move {
         let deed: Deed
         let reply: ReferenceModel.Reply
@@ -15,14 +15,14 @@ struct Replay {
     }
 
     private let booked: BookedHistory
-    /// The names of sessions, by their numbers.
+    /// The ids of sessions; a session's number is the index.
     private let sids: [String]
     private(set) var model: ReferenceModel
-    /// What was answered, by when it began.
+    /// The remaining calls with a reply, sorted by start time.
     private(set) var rest: [Deed]
-    /// What may have been carried out or not.
+    /// The remaining calls without a reply, which may or may not have taken effect.
     private(set) var open: [Deed]
-    /// How many of a user's entries are explained.
+    /// The number of each user's entries that are explained.
     private(set) var explained: [Int: Int] = [:]
 
     init(
@@ -40,16 +40,17 @@ struct Replay {
         for user in 0..<users { _ = model.take(Step(time: Self.time, action: .open(user: user))) }
     }
 
-    /// What is left, whatever the order of the others was: they come to the same in any.
+    /// The numbers of the remaining calls. They identify the state: the model does not depend on
+    /// the order of the others.
     var left: [Int] { rest.map(\.number) + open.map(\.number) }
 
-    /// What was answered and can be the next, were it for time alone.
+    /// The remaining calls with a reply that can be next by time alone.
     var candidates: ArraySlice<Deed> {
         let horizon = horizon
         return rest.prefix { $0.began <= horizon ?? $0.began }
     }
 
-    /// When the first of the answers that are left was there.
+    /// The time of the earliest reply among the remaining calls.
     private var horizon: ContinuousClock.Instant? { rest.compactMap(\.ended).min() }
 
     func said(to deed: Deed) -> (reply: ReferenceModel.Reply, after: ReferenceModel) {
@@ -67,7 +68,7 @@ struct Replay {
         open.removeAll { $0.number == move.deed.number }
     }
 
-    /// A call that can be the next, if it is left at all, without hindering any other.
+    /// Returns a call that can be next and excludes no other call from any order.
     func safeMove() -> Move? {
         for deed in candidates {
             if let move = move(of: deed), isSafe(move) { return move }
@@ -75,7 +76,8 @@ struct Replay {
         return nil
     }
 
-    /// All calls that can be the next. What was answered first comes first; what never was, last.
+    /// Returns all calls that can be next: those with a reply first, by reply time, then the
+    /// others.
     func moves() -> [Move] {
         let told = candidates.compactMap(move).sorted { first, second in
             guard let end = first.deed.ended else { return false }
@@ -92,8 +94,8 @@ struct Replay {
         return Move(deed: deed, reply: reply, after: after)
     }
 
-    /// Of what was never answered, what does something. A lock or a cancellation can wait until it
-    /// makes a difference to what was answered.
+    /// Returns the calls without a reply that would have an effect. A lock or a cancellation is
+    /// tried only when it can affect a call with a reply.
     private func openMoves() -> [Move] {
         let horizon = horizon
         let sessions = Set(candidates.compactMap(\.action.session))
@@ -110,14 +112,14 @@ struct Replay {
         }
     }
 
-    /// True if a payer with too little was told the right balance.
+    /// Returns false if a payer with too little money was shown a balance other than the model's.
     private func isTrueAmount(_ deed: Deed, _ reply: ReferenceModel.Reply) -> Bool {
         guard reply.isPoverty, let available = deed.told?.available, let user = deed.action.user
         else { return true }
         return model.money[user] == available
     }
 
-    /// Whether each entry that a call makes is the next in its wallet.
+    /// Returns true if each entry of a call is the next one in its wallet.
     private func isNext(_ deed: Deed) -> Bool {
         guard let made = entries(of: deed) else { return false }
         return made.allSatisfy { entry in
@@ -133,7 +135,7 @@ struct Replay {
         let transfer: String
     }
 
-    /// The entries that a call makes, each with its wallet; `nil` if the books know nothing of it.
+    /// Returns the entries that a call makes; `nil` if the database has none for it.
     private func entries(of deed: Deed) -> [Entry]? {
         if case .shared(let action, let session, let user) = deed.action {
             guard let shared = model.shared[session] else { return [] }
@@ -174,8 +176,8 @@ struct Replay {
         }
     }
 
-    /// Whether no other call that is left could stand before this one and notice the difference. If
-    /// there is an order with both it stays one when this call is put first.
+    /// Returns true if no remaining call could come before this one and notice the difference. Any
+    /// order that contains both calls stays valid if this call is moved to the front.
     private func isSafe(_ move: Move) -> Bool {
         let end = move.deed.ended
         let isEarly = { (deed: Deed) in deed.began <= end ?? deed.began }
@@ -192,19 +194,21 @@ struct Replay {
         if let user = other.action.user, owners.contains(user),
             other.told?.reply.asFirst.isPoverty == true
         {
-            // Nothing else can change the wallet before: the transfer is the next in it.
+            // Nothing else can change the wallet earlier: this transfer is its next entry.
             return other.told?.available.map { $0 == model.money[user] } ?? true
         }
         guard other.action.session == move.deed.action.session else { return false }
         let reply = said(to: other).reply
         guard let told = other.told else { return !reply.changesNothing }
-        // What the session does not allow now only this call, or another of those, makes possible.
+        // The session does not allow that call now; only this call, or another candidate, can make
+        // it possible.
         return told.reply.movesMoney || other.agrees(with: reply)
     }
 }
 
 extension ReferenceModel.Reply {
-    /// There was too little money, and this is the first time that it is said.
+    /// A Boolean that is true for the first refusal because of too little money, not for a repeated
+    /// one.
     fileprivate var isPoverty: Bool { self == .declined(.insufficientBalance, again: false) }
 
     fileprivate var movesMoney: Bool {
@@ -236,7 +240,7 @@ extension Step.Action {
         }
     }
 
-    /// Of what moves money.
+    /// The order, for actions with an idempotency key.
     var order: BookedHistory.Order? {
         switch self {
         case .send(_, let user, let key, _, _): .init(user: user, key: key, isRefund: false)

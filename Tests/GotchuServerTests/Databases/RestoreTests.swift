@@ -3,7 +3,7 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-/// The steps of docs/operations.md.
+/// Tests of the steps in docs/operations.md.
 @Suite("Backup and restore on PostgreSQL", .timeLimit(.minutes(hangLimit)))
 struct RestoreTests {
     private let folder: TemporaryFolder
@@ -19,7 +19,7 @@ struct RestoreTests {
         #expect(try await program.exitCode() == 0, "\(tool): \(program.text)")
     }
 
-    @Test("books and secret come back, and no till is put out")
+    @Test("The database and its secret are restored, and registered tills still work")
     func restored() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())
@@ -48,7 +48,7 @@ struct RestoreTests {
             "--file=\(secret)",
             url
         )
-        // Its credential is newer than the backup from here on.
+        // From here on the credential is newer than the backup.
         for _ in 0..<3 { #expect(try await use(server.wire) == 200) }
         let old = credential
         #expect(try await server.stop() == 0)

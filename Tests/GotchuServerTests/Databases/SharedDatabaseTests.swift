@@ -6,10 +6,10 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-/// Several servers on one PostgreSQL, and what may happen to them.
+/// Tests of several servers on one PostgreSQL database, under faults.
 @Suite("Servers that share a database", .timeLimit(.minutes(hangLimit)))
 struct SharedDatabaseTests {
-    @Test("Servers are killed one after the other under load: nothing is lost, nothing is double")
+    @Test("Servers that are killed one after the other under load lose and duplicate nothing")
     func serversKilled() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())
@@ -24,7 +24,9 @@ struct SharedDatabaseTests {
         #expect(try await fleet.stop() == [0, 0, 0])
     }
 
-    @Test("Servers lose connections, backends and the whole database, and go on by themselves")
+    @Test(
+        "Servers recover by themselves from lost connections, killed backends and a killed database"
+    )
     func databaseKilled() async throws {
         let cluster = try PostgresCluster()
         let name = try cluster.makeDatabase()
@@ -56,7 +58,9 @@ struct SharedDatabaseTests {
         }
     }
 
-    @Test("Servers follow a replica promoted under load, with every acknowledged payment")
+    @Test(
+        "Servers switch to a replica that is promoted under load, with every acknowledged payment"
+    )
     func failover() async throws {
         let primary = try PostgresCluster()
         let name = try primary.makeDatabase()
@@ -67,7 +71,7 @@ struct SharedDatabaseTests {
                 try $0.integer(0)
             } == [1] ? true : nil
         }
-        // Nothing is acknowledged that is not on both.
+        // With synchronous replication, a payment is acknowledged only when both have it.
         try link.connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
         try link.connection.execute("SELECT pg_reload_conf()")
         let fleet = try await Fleet(
@@ -86,7 +90,7 @@ struct SharedDatabaseTests {
         }
     }
 
-    @Test("A server frozen in the middle of a payment delays others for two seconds")
+    @Test("A server frozen in the middle of a payment delays other servers for about two seconds")
     func frozen() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
@@ -101,7 +105,7 @@ struct SharedDatabaseTests {
         }
         let loads = payers.enumerated().map { number, payer in
             let wire = servers[0].wire
-            // SAFETY: owned by this test, which cancels it at its end.
+            // SAFETY: owned by this test, which cancels it at the end.
             return Task {
                 let payee = try await wire.login("payee-\(number)")
                 while !Task.isCancelled {
@@ -143,7 +147,7 @@ struct SharedDatabaseTests {
         #expect(verified.code == 0, "\(verified.text)")
     }
 
-    @Test("Servers use the database's clock: one with a wrong clock harms nobody's sessions")
+    @Test("Servers use the database's clock: a server with a wrong clock harms no sessions")
     func wrongClock() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())
@@ -163,11 +167,11 @@ struct SharedDatabaseTests {
         )
         let key = "0123456789abcdef"
         #expect(try await fast.wire.send(sid, by: payer, key: key).status == 200)
-        // What it makes itself does not live an hour longer either.
+        // Its own new session does not live an hour longer either.
         let made = try await fast.wire.create(payee, cents: 7).string("exp_at")
         let end = try #require(Timestamp(iso8601: made))
         #expect(Timestamp.now.duration(to: end) < .seconds(1_000))
-        // It knows, and says so.
+        // The server detects the wrong clock and logs it.
         let ahead = try await fast.wire.metric("gotchu_server_clock_ahead_milliseconds")
         #expect(try #require(ahead) > 3_000_000)
         #expect(fast.program.text.contains("the database's counts"))
@@ -180,14 +184,14 @@ struct SharedDatabaseTests {
         let fleet = try await Fleet(3, database: cluster.url(name))
         let wires = await fleet.wires
         let payee = try await wires[0].login("payee")
-        // One server's token is good at the others.
+        // A token of one server is valid at the others.
         let payer = try await wires[1].login("payer")
         let sid = try await wires[1].create(payee, cents: 7).string("sid")
         var stream = try await EventStream(wires[0], sid, token: payee)
         #expect(try await stream.next()?.status == "ADVERTISING")
         _ = try await wires[1].lock(sid, by: payer)
         #expect(try await stream.next()?.status == "LOCKED")
-        // The listener loses its connection, and what happens meanwhile.
+        // The listener loses its connection and misses the next change.
         try cluster.connect("postgres").connection.run([
             Query(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1",
@@ -202,7 +206,7 @@ struct SharedDatabaseTests {
         #expect(try await stream.next() == nil)
     }
 
-    @Test("commands work on a PostgreSQL database, and never show its password")
+    @Test("Commands work on a PostgreSQL database and never print its password")
     func commands() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())

@@ -3,7 +3,7 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-/// The pages while the database is away, on two servers that share one.
+/// Tests of the web pages while the database is away, and with two servers on one database.
 @Suite("Pages and their database", .timeLimit(.minutes(hangLimit)))
 struct WebDatabaseTests {
     private let cluster: PostgresCluster
@@ -16,7 +16,7 @@ struct WebDatabaseTests {
         server = try await ServerProcess(database: url, more: Browser.arguments)
     }
 
-    @Test("A session counts at each server, and its end at once")
+    @Test("A web session is valid at each server, and a logout ends it at all of them at once")
     func servers() async throws {
         let other = try await ServerProcess(database: url, more: Browser.arguments)
         let browser = try await Browser.loggedIn("ada@cafe.example", at: server)
@@ -27,7 +27,7 @@ struct WebDatabaseTests {
         #expect(try await browser.open("/web/earnings").status == 303)
     }
 
-    @Test("A page says that the database hangs or is gone, and shows no sum")
+    @Test("A page says that the database hangs or is gone, and shows no amounts")
     func away() async throws {
         let browser = try await Browser.loggedIn("ada@cafe.example", at: server)
         let before = try await browser.open("/web/earnings")
@@ -43,10 +43,10 @@ struct WebDatabaseTests {
             #expect(page.text.contains("The books cannot be reached") && !page.text.contains("$"))
             #expect(page.text.contains("<code>\(page.header("X-Request-ID") ?? "-")</code>"))
         }
-        // What may have been done is not told as not done.
+        // An action that may have been carried out is not reported as failed.
         #expect(pages[1].text.contains("It is not known yet whether this was paid"))
         #expect(pages[2].text.contains("It is not known whether this was done"))
-        // What reads is asked for again by the browser, a form never is.
+        // The browser reloads pages by itself, but never sends a form again.
         for page in pages.prefix(2) {
             let again = "<noscript><meta http-equiv=\"refresh\" content=\"5\"></noscript>"
             #expect(page.text.contains("data-seconds=\"5\"") && page.text.contains(again))

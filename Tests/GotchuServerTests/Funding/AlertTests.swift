@@ -19,7 +19,7 @@ struct AlertTests {
         let expr: String
     }
 
-    /// The rules, as a reader of YAML sees them.
+    /// Returns the alert rules, parsed by PyYAML.
     private static func rules() async throws -> [Rule] {
         let script = "import json, sys, yaml; print(json.dumps(yaml.safe_load(open(sys.argv[1]))))"
         let arguments = ["-c", script, Python.file("docs/alerts.rules.yml")]
@@ -29,7 +29,7 @@ struct AlertTests {
         return file.groups.flatMap(\.rules)
     }
 
-    @Test("Every metric and every label that an alert names is on the page")
+    @Test("All metrics and labels in the alert rules exist on the metrics page")
     func names() async throws {
         let rules = try await Self.rules()
         #expect(rules.count >= 10)
@@ -57,7 +57,7 @@ struct AlertTests {
         }
     }
 
-    @Test("All metrics of a server with every feature are explained to operators, and no others")
+    @Test("All metrics of a server with every feature are described in the manual, and no others")
     func metrics() async throws {
         let text = try String(contentsOfFile: Python.file("docs/operations.md"), encoding: .utf8)
         try await FundingRig.with(more: ["CONTESTS": "true"]) { rig in
@@ -76,7 +76,7 @@ struct AlertTests {
         }
     }
 
-    @Test("Every alert has its paragraph in the operator's manual")
+    @Test("All alerts are described in the operator's manual")
     func manual() async throws {
         let text = try String(contentsOfFile: Python.file("docs/operations.md"), encoding: .utf8)
         for rule in try await Self.rules() {

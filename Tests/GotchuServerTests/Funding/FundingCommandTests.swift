@@ -4,10 +4,12 @@ import Testing
 
 @testable import GotchuServer
 
-/// What the operator types about deposits, payees and payouts.
+/// Tests of the operator's commands for deposits, payees and payouts.
 @Suite("The operator's commands about money in and out", .timeLimit(.minutes(hangLimit)))
 struct FundingCommandTests {
-    @Test("A deposit of another amount is listed, not dropped, and accepted with what was received")
+    @Test(
+        "A deposit with a wrong amount is held, cannot be dropped, and is accepted as received"
+    )
     func accept() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -29,7 +31,7 @@ struct FundingCommandTests {
         }
     }
 
-    @Test("A user's own limit lets more in, until it is the usual one again")
+    @Test("A user's own deposit limit applies until it is reset to the usual one")
     func limit() async throws {
         try await FundingRig.with(more: ["DEPOSIT_MAXIMUM": "1000"]) { rig in
             let payer = try await rig.wire().login("payer")
@@ -49,7 +51,7 @@ struct FundingCommandTests {
         }
     }
 
-    @Test("A withdrawal whose money cannot be taken back is held, and returned once it can")
+    @Test("A withdrawal whose transfer cannot be reversed is held, and returned once it can be")
     func returned() async throws {
         try await FundingRig.with { rig in
             let payee = try await rig.wire().login("payee")
@@ -75,7 +77,7 @@ struct FundingCommandTests {
         }
     }
 
-    @Test("A held withdrawal that is to be paid again is looked for first")
+    @Test("The retry of a held withdrawal first looks for an existing payout")
     func retried() async throws {
         try await FundingRig.with { rig in
             let payee = try await rig.wire().login("payee")
@@ -118,7 +120,7 @@ struct FundingCommandTests {
         }
     }
 
-    @Test("A debt is forgiven, and the part of a payee's sales is set and the usual one again")
+    @Test("An operator forgives a debt, and sets and resets the house's part of a payee's sales")
     func terms() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()

@@ -4,11 +4,12 @@ import Testing
 
 @testable import GotchuServer
 
-/// A server that is killed around each of its calls to Stripe, and started again on its books.
+/// Tests of a server that is killed around each of its calls to Stripe, and restarted on its
+/// database.
 @Suite("Crashes around calls to Stripe", .timeLimit(.minutes(hangLimit)))
 struct FundingCrashTests {
-    /// The calls of one life: a deposit is paid, a payee set up, a withdrawal paid out, which fails
-    /// at the bank and is taken back.
+    /// The calls of one scenario: a deposit is paid, a payee is set up, and a withdrawal is paid
+    /// out, fails at the bank and is reversed.
     private static let calls = [
         "POST /v1/checkout/sessions", "GET /v1/checkout/sessions/{session}",
         "POST /v1/accounts", "POST /v1/transfers", "POST /v1/payouts",
@@ -29,7 +30,10 @@ struct FundingCrashTests {
         }
     }
 
-    @Test("Killed before or after any call, the server makes each thing once", arguments: moments)
+    @Test(
+        "A server killed before or after any call makes each object at Stripe once",
+        arguments: moments
+    )
     func killed(at moment: Moment) async throws {
         try await FundingRig.with(moment.books) { rig in
             let (payer, payee) = (

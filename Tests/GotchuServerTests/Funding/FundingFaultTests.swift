@@ -4,11 +4,11 @@ import Testing
 
 @testable import GotchuServer
 
-/// Calls to the provider under repeated requests, closed accounts and damage, with a real server
-/// and the stand-in.
+/// Tests of repeated requests, closed accounts and damaged records, with a real server and the
+/// stand-in.
 @Suite("Trouble around the provider", .timeLimit(.minutes(hangLimit)))
 struct FundingFaultTests {
-    @Test("A payer who repeats a deposit's request is slowed, and another's deposit is not")
+    @Test("A payer who repeats a deposit request is rate-limited, and another payer is not")
     func repeated() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()
@@ -41,7 +41,7 @@ struct FundingFaultTests {
         }
     }
 
-    @Test("A record that cannot be read keeps no event behind it from being booked")
+    @Test("A record that cannot be read blocks no later events")
     func unreadable() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -69,7 +69,7 @@ struct FundingFaultTests {
                     ["name": .text(intent), "amount": .integer(300)]
                 )
             }
-            // The list of events is read at the start.
+            // The list of events is read at startup.
             try await rig.kill()
             try await rig.waitForBalance(payer, 11_700)
             try rig.books.damage(
@@ -79,7 +79,7 @@ struct FundingFaultTests {
         }
     }
 
-    @Test("A payee whose account is closed gets the money back, and sets up another account")
+    @Test("A payee whose account is closed gets the money back and sets up another account")
     func closed() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()
@@ -110,7 +110,7 @@ struct FundingFaultTests {
         }
     }
 
-    @Test("A new payee's withdrawal is counted until it is released, or stopped")
+    @Test("A new payee's withdrawal counts as unreleased until it is released or stopped")
     func unreleased() async throws {
         try await FundingRig.with(more: ["PAYOUT_FIRST_SALES": "1"]) { rig in
             let payee = try await rig.wire().login("payee")
@@ -140,7 +140,9 @@ struct FundingFaultTests {
         }
     }
 
-    @Test("Commands beside the server have its terms, and what can be withdrawn is shown")
+    @Test(
+        "Commands use the running server's terms, and the API shows the withdrawable amount"
+    )
     func terms() async throws {
         try await FundingRig.with(more: ["PAYOUT_HOLD_HOURS": "168"]) { rig in
             let payee = try await rig.wire().login("payee")
@@ -157,7 +159,7 @@ struct FundingFaultTests {
         }
     }
 
-    @Test("A debt is settled from the wallet before something is withdrawn")
+    @Test("A debt is settled from the wallet before a withdrawal")
     func debt() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()

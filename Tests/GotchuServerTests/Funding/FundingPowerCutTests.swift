@@ -5,10 +5,10 @@ import Testing
 
 @testable import GotchuServer
 
-/// Deposits and withdrawals of a server whose machine loses its power.
+/// Tests of deposits and withdrawals when the server's machine loses power.
 @Suite("A power cut amid deposits and withdrawals", .timeLimit(.minutes(hangLimit)))
 struct FundingPowerCutTests {
-    /// What was acknowledged, by the address that tells of it.
+    /// The acknowledged deposits and withdrawals, by the path of their resource.
     private struct Acknowledged {
         let payer: String
         let payee: String
@@ -37,7 +37,7 @@ struct FundingPowerCutTests {
         return done
     }
 
-    /// Replaces the books of a server that was killed by what the power cut left of them.
+    /// Replaces the database of a killed server by the one that the power cut leaves.
     private static func replace(
         _ path: String,
         _ cut: PowerCut,
@@ -50,7 +50,7 @@ struct FundingPowerCutTests {
     }
 
     @Test(
-        "Acknowledged money is there afterwards, and each thing is made once at Stripe",
+        "Acknowledged money survives a power cut, and each object is made once at Stripe",
         arguments: [false, true]
     )
     func powerCut(isLying: Bool) async throws {
@@ -66,7 +66,8 @@ struct FundingPowerCutTests {
                 let power = try #require(cut)
                 let done = try await Self.story(rig)
                 guard case .sqlite(let path) = rig.books else { return }
-                // A disk that lies about half of its syncs loses some: the test would notice.
+                // A disk that ignores half of the syncs must lose some, or this test would prove
+                // nothing.
                 let syncs = isLying ? try power.syncCount() / 2 : Int.max
                 try await rig.kill {
                     try Self.replace(path, power, believing: syncs, seed: seed)

@@ -7,24 +7,25 @@ import Testing
 
 @testable import GotchuServer
 
-/// A real server whose provider is the stand-in, with books of the test's own.
+/// A real server with its own database, and the stand-in as its provider.
 actor FundingRig {
     let standIn: StripeStandIn
     let books: CheckedBooks
     private let folder: TemporaryFolder
     private let environment: [String: String]
-    /// Further variables of the servers, as they are named.
+    /// Additional environment variables of the servers, by full name.
     private let variables: [String: String]
-    /// The number of servers that have ended and were started again.
+    /// The number of servers that have exited and were restarted.
     private(set) var restarts = 0
     private var servers: [ServerProcess] = []
-    /// All that its servers have logged.
+    /// The collected logs of all servers and commands.
     private var logs = ""
 
     static let key = "sk_test_" + "standin"
     static let secret = "whsec" + "_one"
 
-    /// Runs a story with one server, or several, and holds the books against `verify`.
+    /// Runs a test with one or more servers, then audits the database and searches the logs for
+    /// secrets.
     static func with(
         _ kind: BooksKind = .sqlite,
         servers count: Int = 1,
@@ -62,7 +63,7 @@ actor FundingRig {
         ].merging(more) { $1 }
     }
 
-    /// Writes a file that its owner alone reads.
+    /// Writes a file that only its owner can read.
     private static func file(
         _ text: String,
         _ name: String,
@@ -73,7 +74,7 @@ actor FundingRig {
         return path
     }
 
-    /// Starts a server, and has the stand-in's webhooks sent to all that run.
+    /// Starts a server, and makes the stand-in send webhooks to all running servers.
     func start() async throws {
         let server = try await ServerProcess(
             folder: folder,
@@ -103,12 +104,12 @@ actor FundingRig {
 
     var processID: Int32 { servers[0].program.processID }
 
-    /// The program of the first server, which a test may expect to end.
+    /// The process of the first server, for tests that expect it to exit.
     var program: Program { servers[0].program }
 
-    /// Waits until the first server was killed, and starts it again on the same books.
+    /// Waits until the first server has exited, and restarts it on the same database.
     ///
-    /// - Parameter change: What happens to the books in between.
+    /// - Parameter change: A change to the database before the restart.
     func restart(after change: @Sendable () async throws -> Void = {}) async throws {
         restarts += 1
         let server = servers.removeFirst()
@@ -118,7 +119,7 @@ actor FundingRig {
         try await start()
     }
 
-    /// Kills the first server, and starts it again.
+    /// Kills the first server and restarts it.
     func kill(andThen change: @Sendable () async throws -> Void = {}) async throws {
         servers[0].program.signal(SIGKILL)
         try await restart(after: change)
@@ -144,19 +145,19 @@ actor FundingRig {
 
     // MARK: Commands
 
-    /// Runs a command of the operator's on these books.
+    /// Runs an operator's command on this database.
     func run(_ command: String...) async throws -> (code: Int32, text: String) {
         let ended = try await run(command)
         logs += ended.text
         return ended
     }
 
-    /// Runs a command that prints a secret.
+    /// Runs a command that prints a secret; its output is not searched for secrets.
     func runSecretly(_ command: [String]) async throws -> (code: Int32, text: String) {
         try await run(command)
     }
 
-    /// Compares these books with the stand-in.
+    /// Compares this database with the stand-in.
     func reconcile(_ more: String...) async throws -> (code: Int32, text: String) {
         let ended = try await run(["reconcile"] + more)
         logs += ended.text
@@ -168,7 +169,7 @@ actor FundingRig {
             "gotchu-server",
             command + ["--database", books.database],
             environment: Dictionary(
-                // A shell has no variables for a server's terms.
+                // An operator's shell does not have the server's PAYOUT_ variables.
                 uniqueKeysWithValues: environment.filter { !$0.key.hasPrefix("PAYOUT_") }
                     .map { ("GOTCHU_SERVER_\($0)", $1) }
             )
@@ -178,10 +179,11 @@ actor FundingRig {
 
     // MARK: Steps
 
-    /// A key that is long enough, of a short name.
+    /// Makes a key of sufficient length from a short name.
     static func named(_ key: String) -> String { "key-of-a-story-\(key)" }
 
-    /// Orders a deposit, again until there is an answer, as a payer's program does.
+    /// Requests a deposit, and repeats the request until there is an answer, as a payer's program
+    /// does.
     func deposit(
         _ token: String,
         cents: Int,
@@ -203,14 +205,14 @@ actor FundingRig {
         }
     }
 
-    /// The id by which the stand-in knows a deposit's payment or checkout.
+    /// Returns the stand-in's id of a deposit's payment or checkout.
     func object(of reply: WireReply) throws -> String {
         let page = reply.string("checkout_url").split(separator: "/").last.map(String.init)
         let intent = reply.string("client_secret").split(separator: "_").prefix(2)
         return try #require(page ?? (intent.count == 2 ? intent.joined(separator: "_") : nil))
     }
 
-    /// Waits until a member of a resource is a text, whatever happens to the server meanwhile.
+    /// Waits until a member of a resource has this text; restarts the server if it has exited.
     @discardableResult
     func wait(
         _ token: String,
@@ -232,7 +234,7 @@ actor FundingRig {
         }
     }
 
-    /// Makes a payee ready for payouts, and returns the account.
+    /// Makes a payee ready for payouts and returns the account.
     func onboard(_ token: String) async throws -> String {
         let path = "/api/connect/links"
         try await eventually("there is a link") {
@@ -247,7 +249,7 @@ actor FundingRig {
         return account
     }
 
-    /// Orders a withdrawal, again until there is an answer, and returns its address.
+    /// Requests a withdrawal, and repeats the request until there is an answer; returns its path.
     func withdraw(_ token: String, cents: Int, key: String) async throws -> String {
         let path = "/api/wallet/withdrawals"
         let made = try await eventually("it is ordered") {
@@ -264,7 +266,7 @@ actor FundingRig {
         return "\(path)/\(made.string("withdrawal_id"))"
     }
 
-    /// Has the newest payout move on at the bank.
+    /// Moves the newest payout to a status at the bank.
     func movePayout(to status: String) async throws {
         let values: [String: ControlValue] = [
             "name": .text(try await last("payouts")), "status": .text(status),
@@ -272,7 +274,7 @@ actor FundingRig {
         try await standIn.order("move_payout", values)
     }
 
-    /// Waits until there are so many payouts.
+    /// Waits until there are this many payouts.
     func waitForPayouts(_ count: Int) async throws {
         try await eventually("there are \(count) payouts") {
             if !servers[0].program.isRunning { try await restart() }
@@ -280,18 +282,18 @@ actor FundingRig {
         }
     }
 
-    /// The number of the stand-in's objects of a kind.
+    /// Returns the number of the stand-in's objects of a kind.
     func count(_ kind: String) async throws -> Int {
         try await standIn.state()[kind]?.list?.count ?? 0
     }
 
-    /// The number of requests of a call: `GET /v1/payouts/{payout}`.
+    /// Returns the number of requests of a call: `GET /v1/payouts/{payout}`.
     func calls(_ call: String) async throws -> Int {
         let requests = try await standIn.state()["requests"]?.list ?? []
         return requests.count { $0["call"]?.text == call }
     }
 
-    /// The newest object's id of a kind.
+    /// Returns the id of the newest object of a kind.
     func last(_ kind: String) async throws -> String {
         try #require(try await standIn.state()[kind]?.list?.last?["id"]?.text)
     }

@@ -6,14 +6,14 @@ import Testing
 
 @testable import GotchuServer
 
-/// Deposits and payouts as payers, payees and the operator see them, with a real server and the
-/// stand-in.
+/// Tests of deposits and payouts as payers, payees and the operator see them, with a real server
+/// and the stand-in.
 @Suite("Deposits and payouts at the stand-in", .timeLimit(.minutes(hangLimit)))
 struct FundingStoryTests {
     private static let opening: Int64 = 10_000
 
     @Test(
-        "A deposit is credited once, however its webhooks come",
+        "A deposit is credited once, however its webhooks arrive",
         arguments: [
             "usual", "twice", "reversed", "late", "early", "lost", "foreign", "badly signed",
         ]
@@ -50,7 +50,7 @@ struct FundingStoryTests {
     }
 
     @Test(
-        "One key, sent by twenty at once and again later, is one deposit; with another amount none"
+        "One key, sent twenty times at once, makes one deposit; with another amount it is refused"
     )
     func key() async throws {
         try await FundingRig.with { rig in
@@ -69,7 +69,7 @@ struct FundingStoryTests {
         }
     }
 
-    @Test("A declined card leaves the deposit open; another card pays it, once")
+    @Test("A declined card leaves the deposit open, and another card pays it once")
     func declined() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -89,7 +89,7 @@ struct FundingStoryTests {
     }
 
     @Test(
-        "A cancelled deposit cannot be paid, and one that was paid first is credited all the same"
+        "A deposit can be cancelled, but one that was already paid is credited"
     )
     func cancel() async throws {
         try await FundingRig.with { rig in
@@ -114,7 +114,9 @@ struct FundingStoryTests {
         }
     }
 
-    @Test("A refund of spent money is owed, settled by the next deposit; one that fails comes back")
+    @Test(
+        "A refund of spent money is a debt for the next deposit, and a failed refund comes back"
+    )
     func refund() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -139,7 +141,7 @@ struct FundingStoryTests {
     }
 
     @Test(
-        "A dispute takes the money and the fee; one that is won brings it back; an inquiry nothing"
+        "A dispute takes the amount, a won dispute returns it, and an inquiry changes nothing"
     )
     func dispute() async throws {
         try await FundingRig.with { rig in
@@ -163,7 +165,7 @@ struct FundingStoryTests {
         }
     }
 
-    @Test("A payment of another amount is held and books nothing")
+    @Test("A payment with another amount is held and not booked")
     func wrongAmount() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -176,7 +178,7 @@ struct FundingStoryTests {
         }
     }
 
-    /// The time in which eight payers make so many payments each.
+    /// Measures the time in which eight payers make forty payments each.
     private static func pay(_ rig: FundingRig, round: String) async throws -> Duration {
         let wire = await rig.wire()
         let payee = try await wire.login("payee")
@@ -199,11 +201,11 @@ struct FundingStoryTests {
     }
 
     @Test(
-        "Payments go on at full speed while Stripe is away or hangs, and deposits wait",
+        "Payments run at full speed while Stripe is away or hangs, and deposits wait",
         arguments: ["away", "slow"]
     )
     func away(fault: String) async throws {
-        // All sales are of one payee, whose calls are limited else.
+        // All sales have the same payee, whose calls are limited otherwise.
         try await FundingRig.with(more: ["CALLS_PER_SECOND": "10000"]) { rig in
             let payer = try await rig.wire().login("payer")
             let payee = try await rig.wire().login("payee")
@@ -215,12 +217,13 @@ struct FundingStoryTests {
             } else {
                 try await rig.standIn.order("away")
             }
-            // What is due is tried all the time.
+            // These withdrawals are retried all the time.
             for number in 0..<5 {
                 _ = try await rig.withdraw(payee, cents: 100, key: "w\(number)")
             }
             let meanwhile = try await Self.pay(rig, round: "meanwhile")
-            // Other work on this machine varies; one call to Stripe waits for half a minute.
+            // Generous, because other load on this machine varies; one call to Stripe would wait
+            // for half a minute.
             #expect(meanwhile < before * 4 + .seconds(2), "\(before) before, \(meanwhile)")
             guard fault == "away" else {
                 try await rig.standIn.order("clear")
@@ -242,7 +245,7 @@ struct FundingStoryTests {
         }
     }
 
-    @Test("A wallet is shown at once while Stripe hangs")
+    @Test("A deposit's status is shown at once while Stripe hangs")
     func hangingPages() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -258,7 +261,9 @@ struct FundingStoryTests {
         }
     }
 
-    @Test("A key of another account ends the server, and one of the books' own does not")
+    @Test(
+        "A key of another Stripe account ends the server; a key of the database's own account works"
+    )
     func otherAccount() async throws {
         try await FundingRig.with { rig in
             try await eventually("the books are bound") {
@@ -286,7 +291,7 @@ struct FundingStoryTests {
         }
     }
 
-    @Test("Two servers get every webhook, and each deposit is credited once")
+    @Test("Two servers receive every webhook, and each deposit is credited once")
     func twoServers() async throws {
         try await FundingRig.with(.postgresql, servers: 2) { rig in
             let payer = try await rig.wire().login("payer")
@@ -299,7 +304,7 @@ struct FundingStoryTests {
             let payee = try await rig.wire(1).login("payee")
             _ = try await rig.onboard(payee)
             try await rig.standIn.order("fund", ["amount": .integer(50_000)])
-            // So slow that the other server takes up what this one is at.
+            // Slow enough that the other server takes over the work of this one.
             try await rig.standIn.fault(
                 "slow",
                 of: "POST /v1/transfers",

@@ -5,11 +5,11 @@ import Testing
 
 @testable import GotchuServer
 
-/// `gotchu-server reconcile`, and the lies that it must find.
+/// Tests of `gotchu-server reconcile` and of the discrepancies that it must find.
 @Suite("The comparison with Stripe", .timeLimit(.minutes(hangLimit)))
 struct ReconcileTests {
-    /// A deposit, a refund and one that failed, a dispute that was won and one that was lost, and a
-    /// withdrawal on its way.
+    /// Makes a deposit, a refund and a failed refund, a won and a lost dispute, and a withdrawal in
+    /// transit.
     private static func story(_ rig: FundingRig) async throws {
         let payer = try await rig.wire().login("payer")
         let made = try await rig.deposit(payer, cents: 2_000, key: "a")
@@ -47,7 +47,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("Books that are right are proved, once the platform's own money is booked")
+    @Test("A correct database is confirmed once the platform's own money is booked")
     func right() async throws {
         try await FundingRig.with { rig in
             try await Self.story(rig)
@@ -67,13 +67,13 @@ struct ReconcileTests {
         }
     }
 
-    @Test("A change that the running server has not looked at yet is noted, and is no difference")
+    @Test("A change that the running server has not seen yet is noted, and is no difference")
     func notSeenYet() async throws {
         try await FundingRig.with { rig in
             try await Self.story(rig)
             let before = try await rig.reconcile("--book")
             #expect(before.code == 0 && !before.text.contains("note\t"), "\(before.text)")
-            // Without a server nothing is faster than the comparison.
+            // Without a running server, the comparison certainly sees the changes first.
             try await rig.kill {
                 let part: [String: ControlValue] = [
                     "name": .text(try await rig.last("intents")), "amount": .integer(100),
@@ -94,7 +94,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("A payout that the server has looked at without an answer is a difference")
+    @Test("A payout that the server has read without an answer is a difference")
     func unanswered() async throws {
         try await FundingRig.with { rig in
             try await Self.story(rig)
@@ -103,7 +103,7 @@ struct ReconcileTests {
             try await rig.standIn.fault("error", of: look, times: 1_000)
             let before = try await rig.calls(look)
             try await rig.movePayout(to: "paid")
-            // By the second look the first one is in the books.
+            // By the second call, the first one is recorded in the database.
             try await eventually("the payout was looked at twice more") {
                 try await rig.calls(look) >= before + 2 ? true : nil
             }
@@ -120,7 +120,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("Money at an account that is closed is a difference until it is back")
+    @Test("Money at a closed account is a difference until it is back")
     func closed() async throws {
         try await FundingRig.with { rig in
             let payee = try await rig.wire().login("payee")
@@ -144,7 +144,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("Each of six lies is found, one after the other")
+    @Test("Six kinds of discrepancies are found, one after the other")
     func lies() async throws {
         let lies = [
             ("adjust", "adjustment -15.00 is not booked"), ("charge more", "is booked as"),
@@ -169,7 +169,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("A paid deposit that the books have lost is taken up")
+    @Test("A paid deposit that the database has lost is adopted")
     func adopted() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -185,11 +185,11 @@ struct ReconcileTests {
         }
     }
 
-    @Test("A withdrawal that the restored books have lost is taken up, and not paid again")
+    @Test("A withdrawal that a restored database has lost is adopted, and not paid again")
     func restored() async throws {
         try await FundingRig.with { rig in
             _ = try await rig.onboard(try await rig.wire().login("owner"))
-            // Another shop of the same owner's, paid to their account.
+            // This payee is another shop of the same owner, paid to the owner's account.
             let payee = try await rig.wire().login("payee")
             let linked = try await rig.run(
                 "payees",
@@ -205,14 +205,14 @@ struct ReconcileTests {
             let old = "\(copy.path)/copy.db"
             let backup = try await rig.run("backup", old)
             #expect(backup.code == 0, "\(backup.text)")
-            // What is adopted was made long before that.
+            // Only withdrawals made long before are adopted.
             try await rig.standIn.order("advance", ["seconds": .integer(-7_200)])
             let withdrawal = try await rig.withdraw(payee, cents: 4_000, key: "w")
             try await rig.waitForPayouts(1)
             try await rig.standIn.order("advance", ["seconds": .integer(7_200)])
             try await rig.movePayout(to: "paid")
             try await rig.wait(payee, for: withdrawal, "status", toBe: "paid")
-            // Stripe has forgotten its keys when the old books come back.
+            // Stripe has forgotten the idempotency keys when the old database is restored.
             try await rig.standIn.order("advance", ["seconds": .integer(2 * 86_400)])
             guard case .sqlite(let path) = rig.books else { return }
             try await rig.kill {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GotchuServer
 
-/// The pages on which payees with a ticket set up payouts.
+/// Tests of the pages where payees with a ticket set up payouts.
 @Suite("Invitations of payees", .timeLimit(.minutes(hangLimit)))
 struct SetUpPageTests {
     private static let site = "http://127.0.0.1:1"
@@ -17,13 +17,13 @@ struct SetUpPageTests {
         return String(line.dropFirst(Self.site.count))
     }
 
-    /// The stand-in's answer to a look at one of its pages: where it leads.
+    /// Opens a page of the stand-in and returns the redirect's target.
     private static func look(at address: String, _ rig: FundingRig) async throws -> String? {
         let path = String(address.dropFirst(rig.standIn.address.count))
         return try await Browser(Wire(base: rig.standIn.address)).open(path).location
     }
 
-    @Test("A payee is invited, looks twice, sets up payouts with fresh links, and is done")
+    @Test("An invited payee opens the page twice and sets up payouts with fresh links")
     func invited() async throws {
         try await FundingRig.with { rig in
             let payee = try await rig.wire().login("payee")
@@ -35,13 +35,13 @@ struct SetUpPageTests {
                 let page = try await browser.open(path)
                 #expect(page.status == 200 && page.title == "Set up payouts", "\(page.text)")
             }
-            // A look opens nothing.
+            // Opening the page creates nothing.
             #expect(try await rig.count("accounts") == 0)
             let ticket = try #require(try await browser.open(path).field("ticket"))
             let sent = try await browser.send("/connect/start", ["ticket": ticket])
             let link = try #require(sent.location, "\(sent.text)")
             #expect(sent.status == 303 && link.contains("/setup/e/"))
-            // A preview spends the link; the way back leads to another.
+            // A link preview uses up the link; the way back leads to a new one.
             #expect(try await Self.look(at: link, rig) == nil)
             let back = try #require(try await Self.look(at: link, rig))
             let again = try Self.path(back)
@@ -50,7 +50,7 @@ struct SetUpPageTests {
             let fresh = try await browser.send("/connect/refresh", ["ticket": renewal])
             #expect(fresh.status == 303 && fresh.location != link, "\(fresh.text)")
             #expect(try await rig.count("accounts") == 1)
-            // A ticket of one way is none of the other.
+            // Tickets for one page are invalid for the other.
             for (page, ticket) in [("start", renewal), ("refresh", ticket), ("start", "x.1.y")] {
                 let refused = try await browser.send("/connect/\(page)", ["ticket": ticket])
                 #expect(refused.status == 403, "\(refused.text)")
@@ -65,7 +65,7 @@ struct SetUpPageTests {
         }
     }
 
-    @Test("A ticket is good for its time, with the key of its server, as it was written")
+    @Test("A ticket is valid for its time, with its server's key, and unchanged")
     func tickets() throws {
         let own = OwnTokens(Secret(bytes: [UInt8](repeating: 1, count: 32)))
         let other = OwnTokens(Secret(bytes: [UInt8](repeating: 2, count: 32)))
@@ -96,7 +96,9 @@ struct SetUpPageTests {
         }
     }
 
-    @Test("A ticket's renewals end when it does, and an invitation's stay such")
+    @Test(
+        "A renewed ticket expires with the first one, and an invitation's stays an invited one"
+    )
     func renewals() {
         let start = Timestamp(milliseconds: 1_900_000_000_123)
         let user = UserID(trusted: "ann")

@@ -8,8 +8,8 @@ import Testing
 @testable import Ledger
 @testable import Stripe
 
-/// Calls of decisions about money, made at the stand-in, and what they showed.
-@Suite("The provider's calls at Stripe")
+/// Tests of the provider's operations with the stand-in.
+@Suite("Operations at Stripe")
 struct StripeProviderTests {
     private static let created = Timestamp.now
 
@@ -90,7 +90,7 @@ struct StripeProviderTests {
         }
     }
 
-    @Test("A deposit that nobody pays is ended, and one that was never made is absent")
+    @Test("An unpaid deposit is ended, and one that was never made is absent")
     func end() async throws {
         for presentation in Presentation.allCases {
             try await Self.with { provider, _ in
@@ -103,7 +103,7 @@ struct StripeProviderTests {
         }
     }
 
-    @Test("A kept failure is looked for at once, and a stranger's object is no answer to a look")
+    @Test("A stored failure is looked up at once, and an unknown object gives no observation")
     func faults() async throws {
         try await Self.with { provider, standIn in
             try await standIn.fault("kept", ["effect": .boolean(true)])
@@ -128,7 +128,7 @@ struct StripeProviderTests {
         }
     }
 
-    @Test("A withdrawal goes to the payee's account and bank, fails there, and is taken back")
+    @Test("A withdrawal reaches the payee's account and bank, fails there, and is reversed")
     func withdrawal() async throws {
         try await Self.with { provider, standIn in
             let payee = PayeeOrder(
@@ -224,7 +224,7 @@ struct StripeProviderTests {
         #expect(await provider.perform(.reverseTransfer(other)).observation == .transfer(first))
     }
 
-    @Test("A link is fresh each time, and one to nobody's account is refused")
+    @Test("Each onboarding link is new, and a link for an unknown account is refused")
     func link() async throws {
         try await Self.with { provider, _ in
             let payee = PayeeOrder(

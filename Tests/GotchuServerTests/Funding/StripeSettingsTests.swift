@@ -26,7 +26,7 @@ struct StripeSettingsTests {
         return try ServerSettings(flags: usual.merging(flags) { $1 }).stripeOptions
     }
 
-    @Test("A test key, endpoint secrets and an address on this machine are taken as they are")
+    @Test("A test key, endpoint secrets and a local address are valid settings")
     func good() throws {
         let folder = try TemporaryFolder()
         let options = try #require(
@@ -45,7 +45,7 @@ struct StripeSettingsTests {
     }
 
     @Test(
-        "Settings that cannot be, or would mix test and real money, are refused with status 78"
+        "Settings that are invalid, or would mix test and real money, are refused with status 78"
     )
     func bad() throws {
         let folder = try TemporaryFolder()

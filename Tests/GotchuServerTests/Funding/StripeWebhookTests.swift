@@ -45,7 +45,7 @@ struct StripeWebhookTests {
         )
     }
 
-    @Test("A call that Stripe has not signed, or not now, is refused and changes nothing")
+    @Test("A call without a valid, recent signature of Stripe is refused and changes nothing")
     func forged() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()
@@ -69,7 +69,7 @@ struct StripeWebhookTests {
         }
     }
 
-    @Test("Both secrets are good, and what is not ours or not known is received and forgotten")
+    @Test("Both secrets are valid, and foreign or unknown events are acknowledged and ignored")
     func received() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()
@@ -106,7 +106,7 @@ struct StripeWebhookTests {
             .reduce(0, +)
     }
 
-    @Test("A body of 512 KiB is read and one byte more is not")
+    @Test("A body of 512 KiB is accepted, and one more byte is refused")
     func size() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()
@@ -121,7 +121,7 @@ struct StripeWebhookTests {
         }
     }
 
-    @Test("Forged calls do not shut Stripe out, not even from its own address")
+    @Test("Forged calls do not block Stripe, not even from the same address")
     func flood() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()
@@ -134,7 +134,7 @@ struct StripeWebhookTests {
         }
     }
 
-    @Test("A server without a provider receives nothing")
+    @Test("A server without a provider refuses webhooks")
     func none() async throws {
         let server = try await ServerProcess()
         let reply = try await Self.send("{}", "t=1", to: server.wire)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GotchuServer
 
-/// Payees and their withdrawals, with a real server and the stand-in.
+/// Tests of payees and their withdrawals, with a real server and the stand-in.
 @Suite("Payees and withdrawals at the stand-in", .timeLimit(.minutes(hangLimit)))
 struct WithdrawalStoryTests {
     private static let opening: Int64 = 10_000
@@ -54,7 +54,7 @@ struct WithdrawalStoryTests {
         }
     }
 
-    @Test("The operator pays every payee out, and a second run at once finds nothing more")
+    @Test("The operator pays out every payee, and a second run right after finds nothing more")
     func operatorsRun() async throws {
         try await FundingRig.with { rig in
             let none = try await rig.run("payouts", "run")
@@ -79,7 +79,7 @@ struct WithdrawalStoryTests {
         }
     }
 
-    @Test("A payee whom Stripe restricts can neither withdraw nor, where that is wanted, sell")
+    @Test("A payee whom Stripe restricts can neither withdraw nor, if onboarding is required, sell")
     func restricted() async throws {
         try await FundingRig.with(more: ["REQUIRE_ONBOARDING": "true"]) { rig in
             let wire = await rig.wire()
@@ -101,7 +101,7 @@ struct WithdrawalStoryTests {
             )
             #expect(refused.status == 409 && refused.code == "PAYEE_NOT_ONBOARDED")
             #expect(try await wire.create(payee, cents: 100).code == "PAYEE_NOT_ONBOARDED")
-            // They go on where they stopped.
+            // Payees continue where they stopped.
             #expect(try await wire.post("/api/connect/links", token: payee).status == 200)
             try await rig.standIn.order("onboard", ["name": account])
             try await rig.wait(payee, for: "/api/connect/status", "status", toBe: "ACTIVE")
@@ -109,7 +109,7 @@ struct WithdrawalStoryTests {
         }
     }
 
-    @Test("Money that came in lately is held, and what is older goes out")
+    @Test("Money that arrived recently is on hold and cannot be withdrawn")
     func hold() async throws {
         try await FundingRig.with(more: ["PAYOUT_HOLD_HOURS": "1"]) { rig in
             let payee = try await rig.wire().login("payee")
@@ -126,7 +126,7 @@ struct WithdrawalStoryTests {
         }
     }
 
-    @Test("One balance is withdrawn once, whoever asks for it at the same time")
+    @Test("One balance is withdrawn once, although several requests arrive at the same time")
     func twice() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()
@@ -153,7 +153,7 @@ struct WithdrawalStoryTests {
         }
     }
 
-    @Test("A till cannot withdraw, nor see or set up payouts")
+    @Test("A till without the right to withdraw can neither withdraw nor see or set up payouts")
     func till() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()

@@ -3,20 +3,20 @@ import Logging
 import PostgresTestSupport
 import TestSupport
 
-/// Where a test's server keeps its books. What it says must be the same.
+/// The kinds of databases that servers in tests use. All must behave the same.
 enum BooksKind: String, Sendable {
     case sqlite
     case postgresql
-    /// PostgreSQL with Citus, where that is installed.
+    /// PostgreSQL with Citus, if that is installed.
     case distributed
 
-    /// What has one engine each, for what would take too long on a cluster.
+    /// The kinds with a single database server, for tests that take too long on a cluster.
     static let single: [BooksKind] = [.sqlite, .postgresql]
     static let all = single + (CitusCluster.isInstalled ? [.distributed] : [])
 
-    /// New books.
+    /// Makes a new, empty database.
     ///
-    /// - Parameter folder: For those that are a file.
+    /// - Parameter folder: The folder of the file, for SQLite.
     func makeBooks(in folder: TemporaryFolder) throws -> CheckedBooks {
         switch self {
         case .sqlite: return .sqlite(folder.path + "/books.db")
@@ -27,7 +27,7 @@ enum BooksKind: String, Sendable {
         }
     }
 
-    /// The address of a new database whose tables are distributed.
+    /// Returns the URL of a new database with distributed tables.
     static func makeDistributed(on cluster: CitusCluster? = nil) throws -> String {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         return try (cluster ?? .shared()).makeDatabase { url in
@@ -36,7 +36,7 @@ enum BooksKind: String, Sendable {
         }
     }
 
-    /// A new server on new books.
+    /// Starts a server on a new database.
     func server(
         opening: Int64 = 10_000,
         environment: [String: String] = [:]
@@ -51,7 +51,8 @@ enum BooksKind: String, Sendable {
         )
     }
 
-    /// The way to a new server, which runs as long as somebody knows it.
+    /// Starts a server on a new database and returns a client for it, which keeps the server
+    /// running.
     func wire() async throws -> Wire {
         let server = try await server()
         var wire = server.wire

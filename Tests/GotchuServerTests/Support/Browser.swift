@@ -5,20 +5,19 @@ import NIOHTTP1
 import TestSupport
 import Testing
 
-/// A browser as far as pages need one: it keeps cookies, says where it is, and follows nothing by
-/// itself.
+/// A minimal browser: it keeps cookies, sends its origin, and follows no redirects.
 final class Browser {
-    /// Where the pages of most servers here believe that they are.
+    /// The origin that most servers in tests are configured with.
     static let usualOrigin = "http://127.0.0.1:7777"
-    /// What makes a server send such pages.
+    /// The arguments that make a server serve web pages at that origin.
     static let arguments = ["--web", "--public-url", usualOrigin]
 
-    /// Where the pages believe that they are.
+    /// The origin that the server is configured with.
     let origin: String
     private let base: String
     var cookies: [String: String] = [:]
 
-    /// One at another program, at its own address.
+    /// Creates a browser for another program, with that program's address as the origin.
     init(_ wire: Wire) {
         origin = wire.base
         base = wire.base
@@ -29,9 +28,9 @@ final class Browser {
         base = server.wire.base
     }
 
-    /// One of a person who has logged in to a development server.
+    /// Returns a browser that is logged in to a development server.
     ///
-    /// - Parameter path: The page that the login was for.
+    /// - Parameter path: The page to open after the login.
     static func loggedIn(
         _ email: String,
         at server: ServerProcess,
@@ -43,7 +42,7 @@ final class Browser {
         return browser
     }
 
-    /// Another that has the same cookies, as a thief or another server's visitor would.
+    /// Returns a browser with the same cookies, as a thief or a visitor of another server has.
     func copy(at server: ServerProcess) -> Browser {
         let other = Browser(server, origin: origin)
         other.cookies = cookies
@@ -55,12 +54,12 @@ final class Browser {
         configuration: HTTPClient.Configuration(redirectConfiguration: .disallow)
     )
 
-    /// Opens a page as a link does.
+    /// Opens a page, like a link.
     func open(_ path: String, headers: [String: String] = [:]) async throws -> BrowserPage {
         try await send("GET", path, nil, headers)
     }
 
-    /// Sends a form, with the token of the page that it stands on.
+    /// Sends a form with the form token of the page that contains it.
     func send(
         _ path: String,
         _ fields: [String: String],
@@ -128,7 +127,8 @@ struct BrowserPage {
     var title: String? { text.firstMatch(of: /<h1>([^<]*)<\/h1>/).map { String($0.output.1) } }
     var formToken: String? { field("form_token") }
 
-    /// The hidden fields of the first form that has one of this name, without the form's token.
+    /// Returns the hidden fields of the first form with a field of this name, without the form
+    /// token.
     func fields(beside name: String) throws -> [String: String] {
         let forms = text.split(separator: "<form")
         let form = try #require(forms.first { $0.contains("name=\"\(name)\"") }, "\(text)")

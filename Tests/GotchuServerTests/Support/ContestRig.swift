@@ -3,7 +3,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// A server with contests, an organiser and entrants, and all documents that it sent.
+/// A server with contests, an organiser and entrants. It keeps all documents that the server sent.
 final class ContestRig: Sendable {
     let server: ServerProcess
     let books: CheckedBooks
@@ -38,7 +38,7 @@ final class ContestRig: Sendable {
         return tokens
     }
 
-    /// The body of a new contest that locks in a minute.
+    /// Returns the body of a new contest that locks in ten minutes.
     ///
     /// - Parameter review: The time for objections, in seconds.
     static func body(
@@ -57,7 +57,7 @@ final class ContestRig: Sendable {
             """
     }
 
-    /// A published contest's id.
+    /// Publishes a new contest and returns its id.
     func published(_ body: String = ContestRig.body()) async throws -> String {
         let made = try await wire.post("/api/contests", body, token: organizer, key: Self.key())
         #expect(made.status == 200, "\(made.text)")
@@ -67,7 +67,7 @@ final class ContestRig: Sendable {
         return id
     }
 
-    /// A call of the organiser's, or another's.
+    /// Calls an operation of a contest, as the organiser or as another user.
     @discardableResult
     func post(
         _ id: String,
@@ -114,7 +114,8 @@ final class ContestRig: Sendable {
         return reply
     }
 
-    /// Scores by the numbers of entries, completes and returns the settlement.
+    /// Locks the contest, scores entries by number, completes and settles it; returns the
+    /// settlement.
     func settled(_ id: String, _ points: [Int: Int]) async throws -> WireReply {
         let scores = points.sorted { $0.key < $1.key }.map {
             #"{"entry_number":\#($0.key),"points":\#($0.value)}"#
@@ -131,7 +132,7 @@ final class ContestRig: Sendable {
         return try await post(id, "settle")
     }
 
-    /// Holds every document that was kept against the schema of presentation contract 1.
+    /// Validates every kept document against the schema of presentation contract 1.
     func judgeDocuments() async throws {
         let judge = try await Python.run(
             "presentation.py",

@@ -6,10 +6,10 @@ import Testing
 @testable import GotchuAPI
 @testable import GotchuServer
 
-/// The description that the server serves, as the judge of what it answers.
+/// The API description that the server serves; it validates the server's replies.
 ///
-/// Stricter than JSON Schema: an answer may hold no member that is not described, a problem no code
-/// that is not named for that status, and a keyword that this judge does not know is an error.
+/// Stricter than JSON Schema: undescribed members, codes that are not listed for the status, and
+/// keywords that this validator does not know are errors.
 struct Contract: Sendable {
     private let document: JSON
 
@@ -26,12 +26,12 @@ struct Contract: Sendable {
         document = try JSONDecoder().decode(JSON.self, from: Data(read.text.utf8))
     }
 
-    /// Every code that the description knows.
+    /// All codes in the description.
     var codes: Set<String> {
         Set(schema("Code")?["enum"]?.elements.compactMap(\.string) ?? [])
     }
 
-    /// Every operation by its method and address: `POST /wallet/send`.
+    /// All operations by method and path: `POST /wallet/send`.
     var described: [String: JSON] {
         var found: [String: JSON] = [:]
         for (path, item) in value("paths").members {
@@ -44,25 +44,25 @@ struct Contract: Sendable {
 
     var operations: Set<String> { Set(described.keys) }
 
-    /// Every example with the name of its schema.
+    /// All examples, each with the name of its schema.
     var examples: [(schema: String, example: JSON)] {
         value("components", "schemas").members.flatMap { name, schema in
             (schema["examples"]?.elements ?? []).map { (name, $0) }
         }
     }
 
-    /// The value at a place of the document; null if there is none.
+    /// Returns the value at a path in the document; null if there is none.
     func value(_ place: String...) -> JSON {
         place.reduce(document) { $0[$1] ?? .null }
     }
 
-    /// All that is said in words at a place of the document.
+    /// Returns the summary and description at a path in the document.
     func text(_ place: String...) -> String {
         let value = place.reduce(document) { $0[$1] ?? .null }
         return ["summary", "description"].compactMap { value[$0]?.string }.joined(separator: "\n")
     }
 
-    /// Which codes each operation may answer with which status.
+    /// The problem codes that each operation may return, by status.
     var problems: [(operation: String, status: String, codes: [String])] {
         described.flatMap { name, operation in
             let responses =
@@ -74,7 +74,7 @@ struct Contract: Sendable {
         }
     }
 
-    /// What is wrong with an answer; empty if nothing is.
+    /// Returns the ways in which a reply differs from the description; empty if there are none.
     func violations(_ method: String, _ path: String, _ reply: WireReply) -> [String] {
         guard let item = item(for: path) else {
             return reply.status == 404 ? problems(reply, "NOT_FOUND") : ["an undescribed address"]
@@ -99,7 +99,7 @@ struct Contract: Sendable {
         return body(reply, schema)
     }
 
-    /// What is wrong with a value that should be of a named schema.
+    /// Returns the ways in which a JSON text differs from a named schema.
     func violations(of bytes: Data, _ name: String) -> [String] {
         guard let schema = schema(name) else { return ["an undescribed schema \(name)"] }
         guard let value = try? JSONDecoder().decode(JSON.self, from: bytes) else {
@@ -108,7 +108,7 @@ struct Contract: Sendable {
         return violations(of: value, schema, at: name)
     }
 
-    /// What is wrong with an example of a named schema.
+    /// Returns the ways in which an example differs from a named schema.
     func violations(of example: JSON, _ name: String) -> [String] {
         violations(of: example, value("components", "schemas", name), at: name)
     }
@@ -150,7 +150,7 @@ struct Contract: Sendable {
         target(of: value).map(resolved) ?? value
     }
 
-    /// The nearest one: a reference's own stands before that of what it refers to.
+    /// Returns the nearest description: a reference's own comes before that of its target.
     private func description(of value: JSON) -> String {
         value["description"]?.string ?? target(of: value).map(description) ?? ""
     }

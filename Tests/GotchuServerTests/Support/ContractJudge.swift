@@ -2,14 +2,13 @@ import Testing
 
 @testable import GotchuServer
 
-/// Holds every answer that the tests of this process get against the description, and remembers
-/// which codes were seen.
+/// Validates every reply that the tests of this process receive against the API description.
 actor ContractJudge {
     static let shared = ContractJudge()
 
     private var loading: Task<Contract, any Error>?
 
-    /// Records an issue for whatever an answer has that is not described.
+    /// Records an issue for each part of a reply that does not match the description.
     func judge(_ method: String, _ path: String, _ reply: WireReply) async throws {
         let isOfContests =
             ["/api/contests", "/api/custom-contests", "/contests/", "/contest-assets/"]
@@ -22,7 +21,7 @@ actor ContractJudge {
 
     private var loadingContests: Task<Contract, any Error>?
 
-    /// The description of contests, read once.
+    /// The description of the contest API, read once.
     var contests: Contract {
         get async throws {
             if let loadingContests { return try await loadingContests.value }

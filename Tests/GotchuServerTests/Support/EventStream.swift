@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-/// One connection to the events of a session or of a wallet, read as a browser would.
+/// A connection to the events of a session or a wallet, read as a browser does.
 struct EventStream {
     struct Event: Equatable {
         /// Empty in an event that repeats a state.
@@ -12,21 +12,21 @@ struct EventStream {
         let status: String
         var tip: Int64?
         var noticedAt: String?
-        /// Of a desk.
+        /// The free places; only for a desk.
         var placesLeft: Int?
     }
 
-    /// A wallet's state: its balance and its newest entry.
+    /// The state of a wallet: its balance and its newest entry.
     struct Wallet: Equatable {
         let balance: Int64
         var type: String?
-        /// Less than zero for a debit.
+        /// The amount; negative for a debit.
         var amount: Int64?
         var memo: String?
     }
 
     let status: Int
-    /// Whether the reply said that no other request can follow on its connection.
+    /// A Boolean that is true if the reply has `Connection: close`: no other request may follow.
     let isLast: Bool
     private var parts: HTTPClientResponse.Body.AsyncIterator
     private var rest = ""
@@ -43,7 +43,7 @@ struct EventStream {
         try await self.init(wire, path: path, token, lastEventID: lastEventID, body: body)
     }
 
-    /// The events of a user's wallet.
+    /// Opens the events of a user's wallet.
     init(_ wire: Wire, walletOf token: String) async throws {
         try await self.init(wire, path: "/api/wallet/events", token)
     }
@@ -66,7 +66,7 @@ struct EventStream {
         parts = response.body.makeAsyncIterator()
     }
 
-    /// The next event; `nil` once the server has closed the stream.
+    /// Returns the next event; `nil` after the server has closed the stream.
     @concurrent mutating func next() async throws -> Event? {
         guard let (fields, session) = try await nextObject("Session") else { return nil }
         return Event(
@@ -78,7 +78,7 @@ struct EventStream {
         )
     }
 
-    /// The wallet's next state; `nil` once the server has closed the stream.
+    /// Returns the next state of the wallet; `nil` after the server has closed the stream.
     @concurrent mutating func nextWallet() async throws -> Wallet? {
         guard let (fields, wallet) = try await nextObject("Balance") else { return nil }
         #expect(fields["event"] == "wallet.changed")
@@ -92,7 +92,7 @@ struct EventStream {
         )
     }
 
-    /// The fields of the next event that has data, and its data, which is of a schema.
+    /// Returns the fields and the data of the next event that has data, validated against a schema.
     @concurrent private mutating func nextObject(
         _ schema: String
     ) async throws -> (fields: [Substring: String], object: [String: Any])? {

@@ -1,17 +1,17 @@
 import Foundation
 import TestSupport
 
-/// An OpenID issuer in Python (PyJWT), with keys that it made when it started.
+/// An OpenID issuer in Python (PyJWT) that makes its keys when it starts.
 struct IssuerProcess {
     static let name = "https://issuer.example"
 
     private let program: Program
     let wire: Wire
 
-    /// Where its public keys are.
+    /// The URL of its public keys.
     var keys: String { wire.base + "/jwks.json" }
 
-    /// What makes a server believe it.
+    /// The arguments that make a server trust it.
     var arguments: [String] {
         ["--oidc-issuer", Self.name, "--oidc-audience", "gotchu", "--oidc-jwks", keys]
     }
@@ -25,12 +25,12 @@ struct IssuerProcess {
         wire = Wire(base: "http://127.0.0.1:\(port)", isJudged: false)
     }
 
-    /// An honest token but for what `more` says, in the words of `issuer.py`.
+    /// Returns a valid token, except for the changes in `more`; `issuer.py` defines those.
     func token(_ more: String = "") async throws -> String {
         try await act(#"{"op":"token"\#(more.isEmpty ? "" : ",")\#(more)}"#).string("token")
     }
 
-    /// Something that only looks like one.
+    /// Returns a forged token.
     func forge(_ members: String) async throws -> String {
         try await act(#"{"op":"forge",\#(members)}"#).string("token")
     }

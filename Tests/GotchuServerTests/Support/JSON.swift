@@ -1,4 +1,4 @@
-/// Any JSON, for a judge that must look at every member.
+/// A JSON value, for validators that read every member.
 enum JSON: Decodable, Equatable, Sendable {
     case null
     case boolean(Bool)
@@ -27,7 +27,7 @@ enum JSON: Decodable, Equatable, Sendable {
         }
     }
 
-    /// A member of an object; `nil` for anything else.
+    /// The member of an object; `nil` for other values.
     subscript(_ name: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members[name]
@@ -53,7 +53,7 @@ enum JSON: Decodable, Equatable, Sendable {
         return value
     }
 
-    /// What JSON Schema calls it.
+    /// The name of the type in JSON Schema.
     var type: String {
         switch self {
         case .null: "null"

@@ -1,14 +1,14 @@
 import Foundation
 import TestSupport
 
-/// Libraries that are loaded into a program under test and stand between it and the C library.
+/// Libraries that are preloaded into a program under test and intercept calls to the C library.
 enum Preload {
-    /// Builds one.
+    /// Builds a library.
     ///
     /// - Parameters:
-    ///   - source: Its source below `Tests`.
-    ///   - folder: Where it goes.
-    /// - Returns: Its path.
+    ///   - source: The path of its source file below `Tests`.
+    ///   - folder: The folder for the library.
+    /// - Returns: The path of the library.
     static func library(_ source: String, in folder: TemporaryFolder) async throws -> String {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()

@@ -1,21 +1,22 @@
 import Foundation
 import TestSupport
 
-/// A real gotchu-server on a loopback port, with a database of the test's own.
+/// A real gotchu-server on a loopback port, with a database for this test only.
 final class ServerProcess: Sendable {
     let folder: TemporaryFolder
     let program: Program
     let wire: Wire
 
-    /// Where its books are.
+    /// The path of its database file.
     var path: String { folder.path + "/books.db" }
 
-    /// Starts it and waits until it serves.
+    /// Starts the server and waits until it listens.
     ///
     /// - Parameters:
-    ///   - folder: That of an earlier one, to start again on its books.
-    ///   - database: Where its books are, if not in a file of its folder.
-    ///   - opening: What a new wallet starts with; `nil` for a server without development logins.
+    ///   - folder: The folder of an earlier server, to restart on its database.
+    ///   - database: The address of the database, if it is not a file in the folder.
+    ///   - opening: The opening balance of new wallets; `nil` for a server without development
+    ///     logins.
     ///   - more: Further arguments.
     init(
         folder: TemporaryFolder? = nil,
@@ -42,13 +43,13 @@ final class ServerProcess: Sendable {
         wire = Wire(base: "http://127.0.0.1:\(port)")
     }
 
-    /// Asks it to stop and waits for its end.
+    /// Sends SIGTERM and returns the exit code.
     func stop() async throws -> Int32 {
         program.signal(SIGTERM)
         return try await program.exitCode(within: .seconds(10))
     }
 
-    /// Runs a command of the program to its end.
+    /// Runs a command of the program until it exits.
     static func run(_ arguments: String...) async throws -> (code: Int32, text: String) {
         let program = try Program("gotchu-server", arguments)
         let code = try await program.exitCode()

@@ -1,14 +1,14 @@
 import Foundation
 import TestSupport
 
-/// A merchant's web server in Python, which checks signatures with Standard Webhooks' own library.
+/// A merchant's web server in Python that checks signatures with the Standard Webhooks library.
 final class WebhookReceiver: Sendable {
     struct Message: Decodable, Sendable {
         let path: String
         let id: String?
         let isVerified: Bool
         let body: String?
-        /// How many were with the receiver at this one's arrival, itself included, at its path.
+        /// The number of messages in progress at this path when this one arrived, itself included.
         let running: Int?
 
         enum CodingKeys: String, CodingKey {
@@ -49,20 +49,20 @@ final class WebhookReceiver: Sendable {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// Tells it the secrets, by path.
+    /// Sets the secrets by path.
     func know(_ secrets: [String: String]) throws {
         let data = try JSONEncoder().encode(secrets)
         try data.write(to: URL(fileURLWithPath: folder.path + "/secrets.json"), options: .atomic)
     }
 
-    /// What has come to a path so far.
+    /// Returns all messages that a path has received so far.
     func messages(_ path: String) -> [Message] {
         program.text.split(separator: "\n").compactMap {
             try? JSONDecoder().decode(Message.self, from: Data($0.utf8))
         }.filter { $0.path == path }
     }
 
-    /// Waits until so many have come to a path.
+    /// Waits until a path has received this many messages.
     func wait(for count: Int, at path: String) async throws -> [Message] {
         try await eventually("\(count) messages have come to \(path): \(program.text)") {
             let messages = messages(path)

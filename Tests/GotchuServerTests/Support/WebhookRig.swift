@@ -9,7 +9,7 @@ import TestSupport
 
 @testable import GotchuServer
 
-/// Books with a payee, and a real receiver of what becomes of their sessions.
+/// A database with a payee, and a real receiver of the webhooks about their sessions.
 struct WebhookRig: Sendable {
     let store: any Store
     let receiver: WebhookReceiver
@@ -18,8 +18,8 @@ struct WebhookRig: Sendable {
     private let payee: UserID
 
     /// - Parameters:
-    ///   - paths: Where there are endpoints, each with a secret of its own.
-    ///   - events: How many wait to be told of.
+    ///   - paths: The paths of the endpoints; each gets its own secret.
+    ///   - events: The number of events in the outbox at the start.
     init(_ kind: BooksKind, _ paths: String..., events: Int = 0) async throws {
         folder = try TemporaryFolder()
         store =
@@ -53,7 +53,7 @@ struct WebhookRig: Sendable {
         try receiver.know(secrets)
     }
 
-    /// Sessions that are cancelled, each of which is an event.
+    /// Creates and cancels sessions; each one causes an event.
     func happen(_ count: Int) async throws {
         for _ in 0..<count {
             let create = CreateSession(
@@ -96,7 +96,7 @@ struct WebhookRig: Sendable {
         }
     }
 
-    /// Returns once nothing waits any more.
+    /// Waits until the outbox is empty.
     func drained() async throws {
         try await eventually("nothing waits any more") {
             try await outbox.backlog(dead: false, limit: 1).isEmpty ? true : nil

@@ -1,10 +1,10 @@
-/// The steps that every story needs.
+/// The steps that most tests need.
 extension Wire {
     func login(_ name: String) async throws -> String {
         try await post("/auth/dev-login", #"{"email":"\#(name)@shop.example"}"#).string("token")
     }
 
-    /// A session and its EID.
+    /// Creates a session; the reply has its id and EID.
     func create(_ payee: String, cents: Int, more: String = "") async throws -> WireReply {
         try await post("/sessions/create", #"{"amount_cents":\#(cents)\#(more)}"#, token: payee)
     }
@@ -22,7 +22,7 @@ extension Wire {
         try await post("/wallet/send", #"{"sid":"\#(sid)"\#(more)}"#, token: payer, key: key)
     }
 
-    /// A session that a payer has locked.
+    /// Creates a session and locks it for a payer.
     func lockedSession(_ payee: String, _ payer: String, cents: Int) async throws -> String {
         let sid = try await create(payee, cents: cents).string("sid")
         _ = try await lock(sid, by: payer)

@@ -3,17 +3,18 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Plain HTTP to a server: what is sent and what comes back, nothing in between.
+/// A plain HTTP client for a server, without retries.
 struct Wire: Sendable {
     let base: String
-    /// Whether its answers are held against the description: whether it is our server at all.
+    /// A Boolean that is true if replies are validated against the API description: only our
+    /// server's.
     var isJudged = true
-    /// The server, if it is to run as long as this is known.
+    /// The server, kept running as long as this value exists.
     var owner: ServerProcess?
-    /// How long an answer is waited for; then the connection is closed.
+    /// The time limit for a reply; then the connection is closed.
     var patience: Duration = .seconds(30)
 
-    /// As many connections as a test has callers: the usual eight would queue them up.
+    /// The shared client: up to 256 connections, since the default of eight would queue callers.
     static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration()
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
@@ -65,7 +66,7 @@ struct Wire: Sendable {
     }
 }
 
-/// What came back.
+/// A reply of the server.
 struct WireReply: Sendable {
     let status: Int
     let headers: [String: String]
@@ -77,7 +78,7 @@ struct WireReply: Sendable {
         (try? JSONSerialization.jsonObject(with: bytes)) as? [String: Any] ?? [:]
     }
 
-    /// The names of its members, sorted, on one line.
+    /// The names of its members, sorted and joined by spaces.
     var names: String { members.keys.sorted().joined(separator: " ") }
 
     var code: String? { members["code"] as? String }
