@@ -7,7 +7,7 @@ package import DBus
 /// it.
 package actor BlueZSession {
     /// A change.
-    package enum Event: Sendable {
+    package enum Event: Equatable, Sendable {
         /// bluetoothd started under this unique name, or went away. Everything registered with an
         /// earlier one is gone.
         case daemon(owner: String?)
@@ -66,7 +66,7 @@ package actor BlueZSession {
         owners = change
         // Subscribe before any query, so that nothing is missed.
         let subscription = try await connection.subscribe(rules) { [weak self] signal in
-            self?.assumeIsolated { $0.receive(signal) }
+            self?.assumeIsolated { $0.apply(signal) }
         }
         let current = try await connection.owner(of: BlueZ.busName)
         // A change signalled meanwhile is at least as new as the reply.
@@ -90,19 +90,16 @@ package actor BlueZSession {
         return rules
     }
 
-    private func receive(_ signal: Signal) {
+    private func apply(_ signal: Signal) {
         if let newOwner = MatchRule.newOwner(of: BlueZ.busName, in: signal) {
             if !isOwnerKnown || newOwner != owner { adopt(newOwner) }
             return
         }
         guard let owner, signal.sender == owner else { return }
-        switch tree.apply(signal) {
+        guard let event = tree.apply(signal) else { return }
         // Before the snapshot the set of adapters is not known.
-        case .adapters: if isLoaded { onEvent(.adapters(sortedAdapters)) }
-        case .heard(let report): onEvent(.heard(report))
-        case .noise(let adapter): onEvent(.noise(adapter))
-        case nil: break
-        }
+        if case .adapters = event, !isLoaded { return }
+        onEvent(event)
     }
 
     private func adopt(_ newOwner: String?) {
@@ -112,10 +109,6 @@ package actor BlueZSession {
         tree.clear()
         onEvent(.daemon(owner: newOwner))
         owners?.yield()
-    }
-
-    private var sortedAdapters: [AdapterState] {
-        tree.adapters.values.sorted { $0.path.text < $1.path.text }
     }
 
     /// Requests all objects of bluetoothd until they are loaded, or it is gone.
@@ -156,7 +149,7 @@ package actor BlueZSession {
         guard asked == owner else { return }
         tree.load(objects)
         isLoaded = true
-        onEvent(.adapters(sortedAdapters))
+        onEvent(tree.adaptersChanged)
     }
 
     private static func rule(

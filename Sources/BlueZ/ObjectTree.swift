@@ -16,6 +16,11 @@ struct ObjectTree {
     /// The number of stored devices, to check the memory limit.
     var deviceCount: Int { devices.count }
 
+    /// The current state of all adapters, ordered by path.
+    var adaptersChanged: BlueZSession.Event {
+        .adapters(adapters.values.sorted { $0.path.text < $1.path.text })
+    }
+
     /// Removes all objects: bluetoothd is gone.
     mutating func clear() {
         adapters = [:]
@@ -38,8 +43,8 @@ struct ObjectTree {
         }
     }
 
-    /// Applies a signal from bluetoothd.
-    mutating func apply(_ signal: Signal) -> ObjectChange? {
+    /// Applies a signal from bluetoothd, and returns the change that it made.
+    mutating func apply(_ signal: Signal) -> BlueZSession.Event? {
         switch (signal.interface, signal.member) {
         case (BlueZ.objectManagerInterface, "InterfacesAdded"):
             guard signal.arguments.count == 2, let path = signal.arguments[0].asObjectPath,
@@ -65,20 +70,20 @@ struct ObjectTree {
         _ path: ObjectPath,
         _ interfaces: Value,
         isFresh: Bool
-    ) -> ObjectChange? {
-        var change: ObjectChange?
+    ) -> BlueZSession.Event? {
+        var change: BlueZSession.Event?
         if let properties = interfaces[BlueZ.adapterInterface], properties.hasProperties,
             adapters[path] != nil || adapters.count < Self.adapterLimit
         {
             var adapter = adapters[path] ?? AdapterState(path: path)
             adapter.update(properties, invalidated: [])
             adapters[path] = adapter
-            change = .adapters
+            change = adaptersChanged
         }
         if let manager = interfaces[BlueZ.advertisingManagerInterface], adapters[path] != nil {
             adapters[path]?.canAdvertise = true
             adapters[path]?.advertisingInstances = Self.instances(manager)
-            change = .adapters
+            change = adaptersChanged
         }
         if let properties = interfaces[BlueZ.deviceInterface], properties.hasProperties {
             let (device, isNews) = devices.update(path, properties, isFresh: isFresh)
@@ -94,13 +99,13 @@ struct ObjectTree {
         _ interface: String,
         _ changed: Value,
         _ invalidated: [String]
-    ) -> ObjectChange? {
+    ) -> BlueZSession.Event? {
         if interface == BlueZ.adapterInterface {
             if let isPowered = changed["Powered"]?.asBool, isPowered == adapters[path]?.isPowered {
                 adapters[path]?.powerBlinks += 1
             }
             adapters[path]?.update(changed, invalidated: invalidated)
-            return adapters[path] == nil ? nil : .adapters
+            return adapters[path] == nil ? nil : adaptersChanged
         }
         guard interface == BlueZ.deviceInterface else { return nil }
         devices.invalidate(path, invalidated)
@@ -108,7 +113,7 @@ struct ObjectTree {
         // A level or service data arrive with an advertisement; other properties may change without
         // one.
         guard changed["RSSI"] != nil || changed["ServiceData"] != nil else { return nil }
-        guard !device.isEmpty else { return adapter(of: path).map(ObjectChange.noise) }
+        guard !device.isEmpty else { return adapter(of: path).map(BlueZSession.Event.noise) }
         return .heard(report(path, device, changed, isNews: isNews))
     }
 
@@ -119,16 +124,16 @@ struct ObjectTree {
         return Int(left) + Int(taken)
     }
 
-    private mutating func remove(_ path: ObjectPath, _ interfaces: [String]) -> ObjectChange? {
+    private mutating func remove(_ path: ObjectPath, _ interfaces: [String]) -> BlueZSession.Event? {
         if interfaces.contains(BlueZ.deviceInterface) { devices.remove(path) }
         if interfaces.contains(BlueZ.adapterInterface) {
-            return adapters.removeValue(forKey: path) == nil ? nil : .adapters
+            return adapters.removeValue(forKey: path) == nil ? nil : adaptersChanged
         }
         guard adapters[path] != nil, interfaces.contains(BlueZ.advertisingManagerInterface) else {
             return nil
         }
         adapters[path]?.canAdvertise = false
-        return .adapters
+        return adaptersChanged
     }
 
     private func adapter(of device: ObjectPath) -> ObjectPath? {
@@ -148,16 +153,6 @@ struct ObjectTree {
             isNews: isNews
         )
     }
-}
-
-/// The change made by a signal.
-enum ObjectChange: Equatable, Sendable {
-    /// An adapter was added, removed or changed.
-    case adapters
-    /// An advertisement was heard.
-    case heard(DeviceReport)
-    /// The adapter at this path heard a device that sends nothing about our service.
-    case noise(ObjectPath)
 }
 
 /// An advertisement, as far as BlueZ reports it.

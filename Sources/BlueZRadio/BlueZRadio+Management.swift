@@ -137,6 +137,6 @@ extension BlueZRadio {
         else { return }
         choice.heard()
         let (recognition, isNews) = filter.recognise(report)
-        receive(recognition, isNews: isNews, rssi: report.rssi, adapter, now: .now)
+        publish(recognition, isNews: isNews, rssi: report.rssi, adapter, now: .now)
     }
 }

@@ -171,7 +171,7 @@ package actor BlueZRadio: Radio {
         while !Task.isCancelled {
             do {
                 var limits = Limits()
-                limits.gathersSignals = true
+                limits.batchesSignals = true
                 let connection = try await Connection.open(
                     address,
                     on: thread,
@@ -276,11 +276,11 @@ package actor BlueZRadio: Radio {
             if report.rssi != nil, choice.heardOverDBus(now: now) { listener?.fail(.silent) }
             return wakeIfNeeded(by: planner.noticed(now: now), now: now)
         }
-        receive(report.recognition, isNews: report.isNews, rssi: report.rssi, adapter, now: now)
+        publish(report.recognition, isNews: report.isNews, rssi: report.rssi, adapter, now: now)
     }
 
-    /// Receives an advertisement on our adapter, over either transport.
-    func receive(
+    /// Publishes an advertisement received on our adapter, over either transport.
+    func publish(
         _ recognition: HeardAdvertisement.Recognition,
         isNews: Bool,
         rssi: RSSI?,

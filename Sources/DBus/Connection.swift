@@ -26,11 +26,8 @@ package actor Connection {
     var nextID: UInt64 = 0
     /// The number of replies dropped because their calls had timed out or were cancelled.
     package private(set) var lateReplies = 0
+    /// The pauses in which signals are left unread, to be read together.
     private var pace = ReadingPace()
-    /// The time until which signals are left unread, to be read together.
-    private var gatherEnd: ContinuousClock.Instant?
-    /// The number of messages read, in one turn or several, since the pace was last updated.
-    private var readCount = 0
     private var closureStreams: [UInt64: AsyncStream<Never>.Continuation] = [:]
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -179,54 +176,50 @@ extension Connection: BusThread.Pump {
         calls.failCancelled()
         let now = ContinuousClock.now
         calls.failExpired(now: now)
-        if isGathering(now: now) {
-            return BusThread.Interest(descriptor: nil, deadline: gatherEnd)
-        }
-        // One read takes 2 KiB, a few signals: a backlog takes several reads, and several turns.
-        let hasGathered = gatherEnd != nil
-        var count = 0
-        var isDrained = false
-        repeat {
-            let before = count
-            wire?.readAndWrite()
-            while count < Self.messagesPerTurn, let message = wire?.nextMessage() {
-                count += 1
-                receive(message)
-            }
-            isDrained = count == before
-            // Bounded: jobs (replies being awaited) run in between.
-        } while hasGathered && !isDrained && count < Self.messagesPerTurn
-        if hasGathered { gatherEnd = isDrained ? nil : now }
-        readCount += count
+        if let pause = pause(now: now) { return pause }
+        let hasMore = readMessages()
         sendWaitingCalls()
         guard let descriptor = wire?.descriptor, let isSending = wire?.hasMessagesToSend else {
             return nil
         }
-        let hasMore = wire?.hasMessages == true || gatherEnd != nil
-        if limits.gathersSignals, readCount > 0, !hasMore {
-            gatherEnd = pace.read(readCount, now: .now).map { .now + $0 }
-            readCount = 0
-            if isGathering(now: now) {
-                return BusThread.Interest(descriptor: nil, deadline: gatherEnd)
-            }
-        }
-        return BusThread.Interest(
-            descriptor: descriptor,
-            wantsToWrite: isSending,
-            deadline: hasMore ? .now : calls.nextDeadline
-        )
+        return pause(now: now)
+            ?? BusThread.Interest(
+                descriptor: descriptor,
+                wantsToWrite: isSending,
+                deadline: hasMore ? .now : calls.nextDeadline
+            )
     }
 
-    /// Returns true if signals are left unread for now: never while a reply is awaited or anything
-    /// waits to be sent.
-    private func isGathering(now: ContinuousClock.Instant) -> Bool {
-        guard let gatherEnd, now < gatherEnd, calls.isEmpty else { return false }
-        return wire?.hasMessagesToSend == false
+    /// The wait for the end of a pause; `nil` if there is none, and always while a reply is awaited
+    /// or anything waits to be sent.
+    private func pause(now: ContinuousClock.Instant) -> BusThread.Interest? {
+        guard let end = pace.pauseEnd, now < end, calls.isEmpty, wire?.hasMessagesToSend == false
+        else { return nil }
+        return BusThread.Interest(descriptor: nil, deadline: end)
+    }
+
+    /// Reads and dispatches as many messages as one turn may, so that jobs run in between. Returns
+    /// true if more may be waiting.
+    private func readMessages() -> Bool {
+        // One read takes 2 KiB, a few signals: those of a pause take several reads.
+        let isBatch = pace.pauseEnd != nil
+        var (count, before) = (0, 0)
+        repeat {
+            before = count
+            wire?.readAndWrite()
+            while count < Self.messagesPerTurn, let message = wire?.nextMessage() {
+                count += 1
+                dispatch(message)
+            }
+        } while isBatch && before < count && count < Self.messagesPerTurn
+        let hasMore = isBatch && before < count || wire?.hasMessages == true
+        if limits.batchesSignals { pace.read(count, hasMore: hasMore, now: .now) }
+        return hasMore
     }
 
     private static var messagesPerTurn: Int { 64 }
 
-    private func receive(_ message: borrowing Message) {
+    private func dispatch(_ message: borrowing Message) {
         switch message.kind {
         case DBUS_MESSAGE_TYPE_METHOD_RETURN, DBUS_MESSAGE_TYPE_ERROR: receiveReply(message)
         case DBUS_MESSAGE_TYPE_SIGNAL: receiveSignal(message)

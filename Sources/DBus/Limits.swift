@@ -17,7 +17,7 @@ package struct Limits: Sendable {
 
     /// A Boolean that is true if signals that arrive by the hundred may be left unread for
     /// `ReadingPace.pause` and then read together.
-    package var gathersSignals = false
+    package var batchesSignals = false
 
     package init() {}
 }

@@ -68,7 +68,7 @@ struct Daemon {
         // In dependency order; they stop in reverse: the socket closes first, the radio last.
         services =
             [
-                RadioService(radio) { parts.presenceService.receive($0) }, parts.presenceService,
+                RadioService(radio) { parts.presenceService.apply($0) }, parts.presenceService,
                 Self.monitor(parts), JournalWatch(journal: journal, status: core.status),
                 parts.requestService,
                 parts.paymentService, parts.withdrawalService, parts.contestEntryService,

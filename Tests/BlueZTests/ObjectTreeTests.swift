@@ -150,10 +150,11 @@ import Testing
             ["Powered": .boolean(false), "Modalias": .string("usb:v1D6Bp0246d0542")],
             interface: "org.bluez.Adapter1"
         )
-        #expect(tree.apply(changed) == .adapters)
+        let event = tree.apply(changed)
+        #expect(event == tree.adaptersChanged)
         #expect(tree.adapters[Self.adapter]?.isPowered == false)
         #expect(tree.adapters[Self.adapter]?.version == BlueZVersion(5, 66))
-        #expect(tree.apply(Self.removed(Self.adapter, "org.bluez.Adapter1")) == .adapters)
+        #expect(tree.apply(Self.removed(Self.adapter, "org.bluez.Adapter1")) == .adapters([]))
         #expect(tree.adapters.isEmpty)
     }
 

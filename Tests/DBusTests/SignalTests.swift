@@ -40,7 +40,7 @@ import Testing
         let bus = try PrivateBus()
         let sender = try await bus.connect()
         var limits = Limits()
-        limits.gathersSignals = true
+        limits.batchesSignals = true
         let client = try await bus.connect(limits: limits)
         let signals = try await client.signals(MatchRule(path: Self.here))
         let count = 20_000

@@ -12,7 +12,8 @@ struct DepositTests {
         _ deposit: RecordID,
         _ status: SeenDeposit.Status = .succeeded,
         amount: Int64 = 2_000,
-        isLive: Bool = false
+        isLive: Bool = false,
+        charge: SeenCharge? = nil
     ) -> SeenDeposit {
         SeenDeposit(
             intent: "pi_1",
@@ -20,7 +21,8 @@ struct DepositTests {
             amount: amount,
             currency: "usd",
             isLive: isLive,
-            deposit: deposit.rawValue
+            deposit: deposit.rawValue,
+            charge: charge
         )
     }
 
@@ -67,6 +69,31 @@ struct DepositTests {
         #expect(try second.deposit(id).state == .canceled)
         #expect(try second.tell(adoption(id, of: user)).get().state == .succeeded)
         #expect(second.balance(.user(user)) == 2_000 && second.complaint == nil)
+    }
+
+    @Test("A dispute in a converted currency moves the disputed amount, and no foreign fee is booked")
+    func convertedDispute() throws {
+        func line(_ id: String, _ amount: Int64, fee: Int64) -> SeenTransaction {
+            SeenTransaction(id: id, type: "adjustment", amount: amount, fee: fee, currency: "eur")
+        }
+        var rig = FundingBooks()
+        let payer = try rig.user("payer")
+        let id = try rig.open(2_000, by: payer).outcome.get()
+        func see(_ dispute: SeenReturn) throws {
+            let charge = SeenCharge(transaction: nil, disputes: [dispute])
+            _ = try rig.tell(Observe(id, .deposit(Self.seen(id, charge: charge)))).get()
+        }
+        let out = line("txn_out", -1_730, fee: 1_500)
+        for _ in 0..<2 {
+            try see(SeenReturn(id: "dp_1", amount: 1_900, out: out))
+            #expect(rig.balance(.user(payer)) == 100 && rig.complaint == nil)
+        }
+        // The rate has changed meanwhile: what was taken is given back, in the charge's currency.
+        try see(
+            SeenReturn(id: "dp_1", amount: 1_900, out: out, back: line("txn_in", 1_801, fee: -1_500))
+        )
+        #expect(rig.balance(.user(payer)) == 2_000 && rig.balance(.house(.stripeFees)) == 0)
+        #expect(rig.complaint == nil)
     }
 
     private func tell(_ random: inout SeededGenerator, _ reached: inout Set<String>) throws {

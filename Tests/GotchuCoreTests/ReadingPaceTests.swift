@@ -15,22 +15,43 @@ import Testing
     @Test("after the crowd has gone nothing waits any more")
     func calm() {
         var pace = ReadingPace()
-        var time = MonotonicTime(sinceStart: .zero)
+        var time = ContinuousClock.now
         for _ in 0..<1000 {
-            time = time + .milliseconds(1)
-            _ = pace.read(1, now: time)
+            time += .milliseconds(1)
+            pace.read(1, hasMore: false, now: time)
         }
-        time = time + .seconds(10)
-        let first = pace.read(1, now: time)
-        #expect(first == nil)
+        #expect(pace.pauseEnd == time + ReadingPace.pause)
+        time += .seconds(10)
+        pace.read(1, hasMore: false, now: time)
+        #expect(pace.pauseEnd == nil)
+    }
+
+    @Test("a batch that takes several reads is one batch, and nothing is left after an empty one")
+    func severalReads() {
+        var pace = ReadingPace()
+        var time = ContinuousClock.now
+        for _ in 0..<1000 {
+            time += .milliseconds(1)
+            pace.read(1, hasMore: false, now: time)
+        }
+        let end = pace.pauseEnd
+        time += .milliseconds(100)
+        pace.read(64, hasMore: true, now: time)
+        #expect(end != nil && pace.pauseEnd == end)
+        pace.read(3, hasMore: false, now: time)
+        #expect(pace.pauseEnd == time + ReadingPace.pause)
+        pace.read(0, hasMore: false, now: time)
+        #expect(pace.pauseEnd == nil)
     }
 
     /// When, in two seconds, a reading is followed by a pause.
     private func pauses(perSecond: Int) -> [Duration] {
         var pace = ReadingPace()
+        let start = ContinuousClock.now
         return (0..<(2 * perSecond)).compactMap { index in
-            let time = MonotonicTime(sinceStart: .seconds(Double(index) / Double(perSecond)))
-            return pace.read(1, now: time) == nil ? nil : time.sinceStart
+            let time: Duration = .seconds(Double(index) / Double(perSecond))
+            pace.read(1, hasMore: false, now: start + time)
+            return pace.pauseEnd == nil ? nil : time
         }
     }
 }

@@ -52,7 +52,7 @@ struct ListeningTests {
         func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
             try await till.startAdvertising(.random())
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await self.radio.run { self.presences.receive($0) } }
+                group.addTask { try await self.radio.run { self.presences.apply($0) } }
                 group.addTask { try await self.till.run { _ in } }
                 group.addTask { try await self.presences.run() }
                 try await body()
@@ -139,7 +139,7 @@ struct ListeningTests {
         #expect(await pauses.next() == .seconds(2), "the limit")
         var state = RadioState()
         state.isScanning = true
-        presences.receive(.stateChanged(state))
+        presences.apply(.stateChanged(state))
         let hearing = try #require(await pauses.next())
         #expect(hearing > .zero && hearing <= .seconds(2), "since it began")
         await call

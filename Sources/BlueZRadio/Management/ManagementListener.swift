@@ -40,11 +40,8 @@ final class ManagementListener: BusThread.Pump {
         var dropped = 0
         /// The time by which the kernel must have answered; `nil` once it has.
         var answerDue: ContinuousClock.Instant?
+        /// The pauses in which reports are left unread, to be read together.
         var pace = ReadingPace()
-        /// The time until which reports are left unread, to be read together.
-        var gatherEnd: ContinuousClock.Instant?
-        /// The number of frames read, in one turn or several, since the pace was last updated.
-        var readCount = 0
         var hasEnded = true
     }
 
@@ -113,10 +110,9 @@ final class ManagementListener: BusThread.Pump {
 
     private func turn(_ state: inout State) throws(ManagementFailure) -> BusThread.Interest {
         let now = ContinuousClock.now
-        if let end = state.gatherEnd, now < end {
+        if let end = state.pace.pauseEnd, now < end {
             return BusThread.Interest(descriptor: nil, deadline: end)
         }
-        state.gatherEnd = nil
         var tally = Tally()
         while tally.frames < Self.batch {
             guard try readOne(&state, &tally) else { break }
@@ -130,18 +126,16 @@ final class ManagementListener: BusThread.Pump {
         if tally.overflows > 0 { onNotice(.overflowed(tally.overflows)) }
         if tally.malformed > 0 { onNotice(.malformed(tally.malformed)) }
         if let answerDue = state.answerDue, answerDue <= now { throw .timedOut }
-        state.readCount += tally.frames
-        // More frames may be waiting: reading continues after other work has had its turn.
-        guard tally.frames < Self.batch else {
+        let hasMore = tally.frames == Self.batch
+        state.pace.read(tally.frames, hasMore: hasMore, now: .now)
+        // Reading continues after other work has had its turn.
+        guard !hasMore else {
             return BusThread.Interest(descriptor: socket.descriptor, deadline: now)
         }
         // Broken and empty: it would be reported as ready for ever.
         if tally.frames == 0, isBroken { throw .lost(0) }
-        let count = state.readCount
-        state.readCount = 0
-        if count > 0, let pause = state.pace.read(count, now: .now) {
-            state.gatherEnd = .now + pause
-            return BusThread.Interest(descriptor: nil, deadline: state.gatherEnd)
+        if let end = state.pace.pauseEnd {
+            return BusThread.Interest(descriptor: nil, deadline: end)
         }
         return BusThread.Interest(descriptor: socket.descriptor, deadline: state.answerDue)
     }

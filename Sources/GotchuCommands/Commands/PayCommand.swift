@@ -113,10 +113,7 @@ struct PayCommand: SocketCommand {
 
     private func money(_ typed: String?, next: String) throws -> Money? {
         guard let typed else { return nil }
-        guard let money = Money(typed, currency: currency) else {
-            throw CommandFailure.badData(Money.misreading(typed, in: currency), next: next)
-        }
-        return money
+        return try Money(typed: typed, in: currency, allowed: 0 ... .max, next: next)
     }
 
     private func typedEID() throws -> EID? {

@@ -86,16 +86,11 @@ struct RefundCommand: SocketCommand {
 
     private func typedAmount() throws -> Money? {
         guard let amount else { return nil }
-        let currency = currency ?? .usd
-        guard let money = Money(amount, currency: currency),
-            Money.allowedRequest.contains(money.minorUnits)
-        else {
-            throw CommandFailure.badData(
-                Money.misreading(amount, in: currency),
-                next: "gotchu-ctl refund \(id.shellQuoted) 5.00"
-            )
-        }
-        return money
+        return try Money(
+            typed: amount,
+            in: currency ?? .usd,
+            next: "gotchu-ctl refund \(id.shellQuoted) 5.00"
+        )
     }
 
     /// The same command with `--yes` and the amount, so that a copied command never refunds more

@@ -63,20 +63,7 @@ struct RequestCommand: SocketCommand {
 
     private func parsed() throws -> NewRequest {
         let next = "gotchu-ctl request 50.00"
-        guard let money = Money(amount, currency: currency) else {
-            throw CommandFailure.badData(
-                Money.misreading(amount, in: currency),
-                next: next
-            )
-        }
-        guard Money.allowedRequest.contains(money.minorUnits) else {
-            let least = Money(minorUnits: Money.allowedRequest.lowerBound, currency: currency)
-            let most = Money(minorUnits: Money.allowedRequest.upperBound, currency: currency)
-            throw CommandFailure.badData(
-                "An amount is between \(least) and \(most).",
-                next: next
-            )
-        }
+        let money = try Money(typed: amount, in: currency, next: next)
         let terms = try sharing(money)
         let longest = terms == nil ? 300 : 3_600
         guard ttl.map((1...longest).contains) ?? true else {
@@ -134,16 +121,11 @@ struct RequestCommand: SocketCommand {
 
     private static func amounts(_ text: String, in currency: Currency) throws -> [Money] {
         try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
-            let part = String(part.filter { $0 != " " })
-            guard let share = Money(part, currency: currency),
-                Money.allowedRequest.contains(share.minorUnits)
-            else {
-                throw CommandFailure.badData(
-                    Money.misreading(part, in: currency),
-                    next: "gotchu-ctl request 50.00 --shares 20,15,15"
-                )
-            }
-            return share
+            try Money(
+                typed: String(part.filter { $0 != " " }),
+                in: currency,
+                next: "gotchu-ctl request 50.00 --shares 20,15,15"
+            )
         }
     }
 }

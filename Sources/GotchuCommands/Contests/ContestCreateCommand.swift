@@ -156,15 +156,13 @@ struct ContestCreateCommand: SocketCommand {
     }
 
     private static func amount(_ text: String) throws -> Int64 {
-        guard let money = Money(text),
-            (0...Money.allowedRequest.upperBound).contains(
-                money.minorUnits
-            )
-        else { throw badData(Money.misreading(text, in: .usd)) }
-        return money.minorUnits
+        let allowed = 0...Money.allowedRequest.upperBound
+        return try Money(typed: text, allowed: allowed, next: help).minorUnits
     }
 
+    private static let help = "gotchu-ctl contest create --help"
+
     private static func badData(_ sentence: String) -> CommandFailure {
-        .badData(sentence, next: "gotchu-ctl contest create --help")
+        .badData(sentence, next: help)
     }
 }

@@ -14,15 +14,11 @@ struct DemoScript: Sendable {
     let payer: LocalClient
 
     init(amount: String, environment: DemoEnvironment, output: DemoOutput) throws {
-        guard let money = Money(amount),
-            (1...DemoEnvironment.openingBalance).contains(money.minorUnits)
-        else {
-            throw CommandFailure.badData(
-                "'\(amount.printable)' is not an amount from $0.01 to $100.00.",
-                next: "gotchu-ctl demo --amount 12.50"
-            )
-        }
-        self.amount = money
+        self.amount = try Money(
+            typed: amount,
+            allowed: 1...DemoEnvironment.openingBalance,
+            next: "gotchu-ctl demo --amount 12.50"
+        )
         self.environment = environment
         self.output = output
         kiosk = environment.client(of: .kiosk)

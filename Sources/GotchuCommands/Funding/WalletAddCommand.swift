@@ -34,12 +34,7 @@ struct WalletAddCommand: SocketCommand {
     var timeout = Seconds(7_200)
 
     func run(_ client: LocalClient, _ output: Output) async throws {
-        guard let money = Money(amount), Money.allowedRequest.contains(money.minorUnits) else {
-            throw CommandFailure.badData(
-                Money.misreading(amount, in: .usd),
-                next: "gotchu-ctl wallet add 20.00"
-            )
-        }
+        let money = try Money(typed: amount, next: "gotchu-ctl wallet add 20.00")
         let end = ContinuousClock.now + timeout.duration
         var deposit = try await open(money, client)
         if !deposit.status.isFinal { show(deposit, output) }

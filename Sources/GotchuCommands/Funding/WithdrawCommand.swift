@@ -40,12 +40,7 @@ struct WithdrawCommand: SocketCommand {
     var timeout = Seconds(10)
 
     func run(_ client: LocalClient, _ output: Output) async throws {
-        guard let money = Money(amount), Money.allowedRequest.contains(money.minorUnits) else {
-            throw CommandFailure.badData(
-                Money.misreading(amount, in: .usd),
-                next: "gotchu-ctl withdraw 50.00"
-            )
-        }
+        let money = try Money(typed: amount, next: "gotchu-ctl withdraw 50.00")
         let question = Question(output: output)
         if !yes { try question.requireTerminal(next: "gotchu-ctl withdraw \(money.plain) --yes") }
         guard yes || question.ask("Pay \(output.talking.paint("\(money)", .bold)) to your bank?")

@@ -241,7 +241,7 @@ final class PresenceService: Service {
     // MARK: On the radio's thread
 
     /// The radio's listener.
-    func receive(_ event: RadioEvent) {
+    func apply(_ event: RadioEvent) {
         switch event {
         case .heard(let sighting): state.withLock { apply(sighting, &$0) }
         case .ignored(let reason):
@@ -327,16 +327,7 @@ final class PresenceService: Service {
         }
         for eid in eids { state.unpublished.remove(eid) }
         let presences = eids.compactMap { state.board[$0] }
-        // Only presences in reach are resolved; the resolver asks again if an answer is stale or
-        // missing.
-        for presence in presences where presence.isInReach {
-            resolver.want(
-                presence.eid,
-                level: presence.level ?? -.infinity,
-                since: presence.firstHeard,
-                isTap: presence.verdict == .tap
-            )
-        }
+        for presence in presences where presence.isInReach { resolve(presence) }
         let now = MonotonicTime.now
         hub.publish(
             lost.map { .presenceLost($0) }
@@ -345,6 +336,16 @@ final class PresenceService: Service {
                         state.view(of: $0, at: now, session: resolver.cached($0.eid))
                     )
                 }
+        )
+    }
+
+    /// Schedules a question to the server about a presence in reach, unless its answer is fresh.
+    private func resolve(_ presence: Presence) {
+        resolver.want(
+            presence.eid,
+            level: presence.level ?? -.infinity,
+            since: presence.firstHeard,
+            isTap: presence.verdict == .tap
         )
     }
 }

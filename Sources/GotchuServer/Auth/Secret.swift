@@ -34,17 +34,30 @@ struct Secret: Sendable {
     private static func read(_ file: String) throws(ServerFailure) -> Secret? {
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         if descriptor < 0, errno == ENOENT { return nil }
-        guard descriptor >= 0 else { throw .secret(file, "It cannot be opened.") }
+        guard descriptor >= 0 else {
+            throw .secret(file, "It cannot be opened.", fix: "Let the server's user read it.")
+        }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & 0o077 == 0 else {
-            throw .secret(file, "Others than its owner may read it.")
+            throw .secret(
+                file,
+                "Others than its owner may read it.",
+                fix: "Make the file readable by its owner alone: chmod 600"
+            )
         }
         var bytes = [UInt8](repeating: 0, count: length + 1)
         let count = bytes.withUnsafeMutableBytes {
             Glibc.read(descriptor, $0.baseAddress, $0.count)
         }
-        guard count == length else { throw .secret(file, "It does not hold 32 bytes.") }
+        guard count == length else {
+            throw .secret(
+                file,
+                "It does not hold 32 bytes.",
+                fix: "Restore the file, or remove it: a new one is made, "
+                    + "and everybody has to log in again."
+            )
+        }
         return Secret(bytes: Array(bytes.prefix(length)))
     }
 
@@ -54,7 +67,7 @@ struct Secret: Sendable {
         let bytes = random().bytes
         let draft = "\(file).\(UInt64.random(in: .min ... .max))"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .secret(file, "It cannot be made.") }
+        guard descriptor >= 0 else { throw .secret(file, "It cannot be made.", fix: folderFix) }
         let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         let isWritten = count == length && fsync(descriptor) == 0
         close(descriptor)
@@ -62,18 +75,19 @@ struct Secret: Sendable {
         let isTaken = isWritten && !isInPlace && errno == EEXIST
         unlink(draft)
         if isTaken, let other = try read(file) { return other }
-        guard isInPlace else { throw .secret(file, "It cannot be written.") }
+        guard isInPlace else { throw .secret(file, "It cannot be written.", fix: folderFix) }
         return Secret(bytes: bytes)
     }
+
+    private static let folderFix = "Let the server write to the file's folder."
 }
 
 extension ServerFailure {
-    fileprivate static func secret(_ file: String, _ what: String) -> ServerFailure {
-        ServerFailure(
-            .inputOutput,
-            "The secret \(file) cannot be used. \(what)",
-            fix: "Make the file readable by its owner alone (chmod 600), or remove it: "
-                + "a new one is made, and everybody has to log in again."
-        )
+    fileprivate static func secret(
+        _ file: String,
+        _ what: String,
+        fix: String
+    ) -> ServerFailure {
+        ServerFailure(.inputOutput, "The secret \(file) cannot be used. \(what)", fix: fix)
     }
 }

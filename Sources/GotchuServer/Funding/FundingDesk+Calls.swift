@@ -28,7 +28,7 @@ extension FundingDesk {
             throw Problem(
                 .providerRefused,
                 detail: "The payment provider refused this: "
-                    + "\(deposit.body.error?.message ?? "it gives no reason"). Nothing was charged."
+                    + "\(deposit.body.error?.message ?? "") Nothing was charged."
             )
         case .requiresPaymentMethod, .requiresConfirmation, .requiresAction:
             guard let secret else { throw Problem.providerUnavailable.retry(after: 2) }

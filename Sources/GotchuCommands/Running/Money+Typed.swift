@@ -1,0 +1,41 @@
+import GotchuCore
+
+extension Money {
+    /// Parses an amount that a person typed.
+    ///
+    /// - Parameters:
+    ///   - allowed: The allowed amounts in minor units.
+    ///   - next: A command that works.
+    /// - Throws: A failure with bad data that says what is wrong.
+    init(
+        typed text: String,
+        in currency: Currency = .usd,
+        allowed: ClosedRange<Int64> = Money.allowedRequest,
+        next: String
+    ) throws(CommandFailure) {
+        guard let money = Money(text, currency: currency) else {
+            throw .badData(Self.misreading(text, in: currency), next: next)
+        }
+        guard allowed.contains(money.minorUnits) else {
+            let least = Money(minorUnits: allowed.lowerBound, currency: currency)
+            let most = Money(minorUnits: allowed.upperBound, currency: currency)
+            throw .badData("An amount is between \(least) and \(most).", next: next)
+        }
+        self = money
+    }
+
+    /// Returns the message for an amount that cannot be parsed.
+    static func misreading(_ text: String, in currency: Currency) -> String {
+        let decimals = text.split(separator: ".", omittingEmptySubsequences: false).dropFirst()
+        let limit = currency.minorUnitDigits
+        let rule =
+            if text.contains(",") {
+                ": it is written without separators."
+            } else if decimals.count == 1, decimals.joined().count > limit {
+                limit == 0 ? ", which has no decimals." : ": \(limit) decimals at most."
+            } else {
+                "."
+            }
+        return "'\(text.shortened)' is not an amount in \(currency.rawValue)\(rule)"
+    }
+}
