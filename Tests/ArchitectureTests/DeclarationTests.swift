@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Declarations")
 struct DeclarationTests {
-    /// Lines that a function may have, its signature included.
+    /// The maximum number of lines of a function, including its signature.
     private static let lengthLimit = 60
 
     @Test("no function has more than 60 lines")
@@ -33,8 +33,8 @@ struct DeclarationTests {
         "private", "public", "required", "static",
     ]
 
-    /// The lines up to the brace that stands as far to the left as the function; the formatter puts
-    /// it there. A requirement of a protocol has none before the protocol's own.
+    /// Returns the number of lines up to the closing brace, which the formatter indents like the
+    /// function. A protocol's requirement has none before the protocol's own.
     private static func length(ofFunctionAt first: Int, in lines: [String]) -> Int {
         let indent = lines[first].prefix { $0 == " " }
         guard !lines[first].hasSuffix("}") else { return 1 }
@@ -46,14 +46,16 @@ struct DeclarationTests {
         return 1
     }
 
-    /// Witnesses of requirements that other packages and the standard library make.
+    /// Names of members that satisfy requirements of other packages and the standard library.
     private static let witnesses: Set = [
         "appendInterpolation", "appendLiteral", "checkIsolated", "configuration", "coreContext",
         "description", "enqueue", "isIsolatingCurrentContext", "makeAsyncIterator",
         "maxUploadSize", "unownedExecutor",
     ]
 
-    @Test("every package declaration is named by another module, by one's signature or protocol")
+    @Test(
+        "Every package declaration is used by another module, or by a signature or protocol that is"
+    )
     func packageDeclarations() throws {
         let files = try SourceTree("Sources").files
         let code = Dictionary(grouping: files, by: \.module).mapValues { files in
@@ -83,11 +85,11 @@ struct DeclarationTests {
 private struct CodeText {
     let path: String
     private(set) var words: Set<String> = []
-    /// Names with the modifier `package`, and their lines.
+    /// The names declared with the modifier `package`, with their lines.
     private(set) var declared: [(name: String, line: Int)] = []
-    /// Names in the signatures of `package` declarations and in cases.
+    /// The names in the signatures of `package` declarations and in enum cases.
     private(set) var namedBySignatures: Set<String> = []
-    /// Names in requirements, which witnesses in any module may have.
+    /// The names of protocol requirements; types in any module may implement them.
     private(set) var namedByProtocols: Set<String> = []
 
     init(_ file: SourceTree.File) {
@@ -112,7 +114,7 @@ private struct CodeText {
             } else if isInSignature {
                 namedBySignatures.formUnion(itsWords.filter { $0 != name })
             }
-            // A signature ends with its line, unless that leaves a parenthesis open.
+            // A signature ends with its line, unless a parenthesis is still open.
             if isInSignature {
                 openParentheses += code.count { $0 == "(" } - code.count { $0 == ")" }
                 isInSignature = openParentheses > 0
@@ -128,7 +130,7 @@ private struct CodeText {
         "func", "var", "let", "struct", "class", "enum", "actor", "protocol", "typealias",
     ]
 
-    /// The name that a line's words declare, if they declare one.
+    /// Returns the name that a line declares, or `nil`.
     private static func declaredName(_ words: [String]) -> String? {
         guard let index = words.firstIndex(where: introducers.contains), index + 1 < words.count,
             words[..<index].contains("package")

@@ -13,13 +13,13 @@ struct HouseRuleTests {
         }
     }
 
-    /// What needs its reason beside it, in the line or the one above: `SAFETY:` or, for a task, its
-    /// owner.
+    /// Constructs that need a `SAFETY:` comment with their reason, on the same line or the line
+    /// above. A task's comment names its owner.
     private static let needReason = [
         "try!", "as! ", "@unchecked Sendable", "nonisolated(unsafe)", "fatalError(",
     ]
 
-    @Test("a forbidden construct stands only with its reason")
+    @Test("a forbidden construct needs a comment with its reason")
     func constructs() throws {
         for file in try SourceTree("Sources", "Tests").files
         where file.module != "ArchitectureTests" {
@@ -62,7 +62,7 @@ struct HouseRuleTests {
         }
     }
 
-    @Test("Only the folders and files of the plan stand at the top")
+    @Test("the top folder contains only the planned folders and files")
     func topLevel() throws {
         let allowed: Set = [
             "Package.swift", "Sources", "Tests", "systemd", "dbus-policy", "README.md", "Makefile",

@@ -1,9 +1,9 @@
 import Testing
 
-/// The house's one rule of imports: down this list and never up.
+/// The rule for imports: a module may import only modules above it in this list.
 @Suite("Imports run one way")
 struct ImportTests {
-    /// What each of our modules may import of our own.
+    /// The own modules that each module may import.
     private let allowed: [String: Set<String>] = [
         "CDBus": [], "CBluetooth": [], "CSQLite": [], "CPostgres": [],
         "CLinux": [],

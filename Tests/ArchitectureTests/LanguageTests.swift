@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Language")
 struct LanguageTests {
-    /// Words that no doc comment begins with: a noun or a verb in the third person does better.
+    /// Words that no doc comment may begin with: use a noun or a verb in the third person.
     private static let questionWords: Set = [
         "as", "because", "how", "however", "if", "of", "since", "so", "that", "unless", "until",
         "what", "whatever", "when", "whenever", "where", "wherever", "whether", "which",
@@ -18,7 +18,7 @@ struct LanguageTests {
                 let text = line.drop { $0 == " " }
                 defer { isInside = text.hasPrefix("///") }
                 guard text.hasPrefix("/// ") else { continue }
-                // A parameter, and what is returned, have sentences of their own.
+                // The texts after `Parameter` and `Returns` are sentences too.
                 let field = text.prefixMatch(
                     of: /\/\/\/( - (Returns|Parameter \w+)|   - \w+): +/
                 )
@@ -33,7 +33,7 @@ struct LanguageTests {
         }
     }
 
-    /// Verbs that leave the subject to the name of the suite.
+    /// Words at the start of a title that has no subject.
     private static let verbs: Set = [
         "are", "can", "comes", "ends", "gets", "gives", "has", "have", "is", "it", "says", "takes",
         "tells",

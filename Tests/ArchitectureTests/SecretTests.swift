@@ -17,13 +17,13 @@ struct SecretTests {
         ]
     }
 
-    /// Text of which each form has at least one: a file without any is not searched further.
+    /// Substrings of which every secret contains at least one: files without any are skipped.
     private static let marks = [
         "PRIVATE KEY", "k_live_", "whsec_", "KIA", "SIA", "ghp_", "gho_", "ghs_", "ghu_", "ghr_",
         "github_pat_", "xox", "eyJ",
     ]
 
-    /// Files with values of such a form that open nothing.
+    /// Files that contain such values on purpose; they are not real secrets.
     private static let fixtures: Set = [
         "Tests/GotchuCoreTests/RedactorTests.swift",
         "Tests/GotchuDaemonTests/ConfigurationTests.swift",
@@ -39,7 +39,7 @@ struct SecretTests {
         #expect(paths.contains("Package.swift"))
         for path in paths where !Self.fixtures.contains(path) {
             let file = SourceTree.root.appendingPathComponent(path)
-            // A link, or a file that the working tree has deleted.
+            // A link, or a file that is deleted in the working tree.
             guard let data = try? Data(contentsOf: file) else { continue }
             for name in Self.secrets(in: data) {
                 Issue.record("\(path) holds \(name)")

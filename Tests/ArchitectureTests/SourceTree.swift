@@ -5,7 +5,7 @@ struct SourceTree {
     let files: [File]
 
     struct File {
-        /// From the package's root: `Sources/GotchuCore/Values/EID.swift`.
+        /// The path from the package's root: `Sources/GotchuCore/Values/EID.swift`.
         let path: String
         let lines: [String]
 

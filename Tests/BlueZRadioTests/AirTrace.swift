@@ -3,8 +3,8 @@ import GotchuCore
 import Radio
 import TestSupport
 
-/// What happened on the air of a small shop: a kiosk that is approached, a phone at some distance,
-/// a Tile. Told to a radio as the kernel would tell it, and as bluetoothd would.
+/// A scripted ten seconds of radio traffic in a small shop: a kiosk that comes closer, a phone at
+/// some distance, a Tile. It is played to a radio as kernel frames or as bluetoothd's signals.
 enum AirTrace {
     enum Sender: Int, CaseIterable {
         case kiosk = 1
@@ -21,7 +21,7 @@ enum AirTrace {
     static let phone = EID(literal: "0123456789")
     private static let tile: [UInt8] = [0x02, 0x00, 0xF3, 0x8E, 0x91, 0xC7, 0xD2, 0xAA, 0xB0, 0x80]
 
-    /// Ten seconds: from −85 dBm up to −40, held there, and away again.
+    /// Ten seconds: from −85 dBm up to −40, a pause there, and down again.
     static let steps: [Step] = (0..<100).flatMap { turn -> [Step] in
         let time = MonotonicTime(sinceStart: .milliseconds(100 * turn))
         let level =
@@ -32,10 +32,10 @@ enum AirTrace {
         return turn % 2 == 0 ? [kiosk, phone, tile] : [kiosk]
     }
 
-    /// How many of the steps are sightings.
+    /// The number of steps that are sightings.
     static let sightingCount = steps.count { $0.sender != .tile }
 
-    /// A step as DEVICE_FOUND.
+    /// Returns a step as a DEVICE_FOUND frame.
     static func frame(_ step: Step) -> [UInt8] {
         let list = ManagementFrame.field(0x03, [0xED, 0xFE])
         let data =
@@ -51,7 +51,7 @@ enum AirTrace {
         )
     }
 
-    /// A device as `Device1` when it is new; afterwards only its level changes.
+    /// Returns all properties of `Device1` for a new device, and only the level afterwards.
     static func properties(_ step: Step) -> [String: Value] {
         var properties: [String: Value] = [
             "RSSI": .int16(Int16(step.rssi)), "UUIDs": .strings([ScriptedBlueZ.feed]),
@@ -68,7 +68,7 @@ enum AirTrace {
     }
 }
 
-/// What became of the trace behind a radio.
+/// The result of playing the trace to a radio.
 struct TraceOutcome: Equatable {
     struct Heard: Equatable {
         let eid: EID
@@ -81,7 +81,7 @@ struct TraceOutcome: Equatable {
     /// Each change of a verdict, in the order of the trace.
     var verdicts: [String] = []
 
-    /// Takes everything in, by the trace's own time.
+    /// Collects all events, with the trace's own clock.
     static func collect(_ next: () async throws -> RadioEvent?) async throws -> TraceOutcome {
         var outcome = TraceOutcome()
         var board = ProximityBoard()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import BlueZRadio
 
-/// One fault at a time, on each release that matters.
+/// One fault at a time, on each relevant release of BlueZ.
 @Suite(.timeLimit(.minutes(hangLimit))) struct BlueZFaultTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let quiet = FaultyBlueZ.Reality(onAir: [], isScanning: true)
@@ -18,12 +18,12 @@ import Testing
         isScanning: true
     )
 
-    @Test("no release is made to crash, whatever it does", arguments: BlueZRelease.allCases)
+    @Test("the radio makes no release of bluetoothd crash", arguments: BlueZRelease.allCases)
     func releases(_ release: BlueZRelease) async throws {
         try await with(release) { bluez, radio in
             try await radio.startAdvertising(Self.eid)
             try await Self.until(bluez, Self.advertising)
-            // A registration that is left without an answer, and comes true later.
+            // A registration that gets no answer but succeeds later.
             bluez.turns.hang()
             do throws(RadioFailure) {
                 try await radio.startAdvertising(EID(literal: "0123456789"))
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "a scan that is dead while it says that it scans comes back, whatever that takes",
+        "a dead scan with Discovering still true is brought back, whichever step that needs",
         arguments: FaultyBlueZ.Cure.allCases
     )
     func stuck(_ cure: FaultyBlueZ.Cure) async throws {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("an adapter that was off for a moment sends and scans again")
+    @Test("an adapter that was off for a moment advertises and scans again")
     func powerBlink() async throws {
         try await with(.bookworm) { bluez, radio in
             try await radio.startAdvertising(Self.eid)
@@ -72,7 +72,9 @@ import Testing
         }
     }
 
-    @Test("a controller that stops answering is noticed, and all is begun anew when it does again")
+    @Test(
+        "a controller that stops answering is noticed, and all work restarts when it answers again"
+    )
     func unresponsive() async throws {
         let kernel = Mutex(ControllerTraffic(commands: 40, events: 40))
         try await with(.bookworm, traffic: { _ in kernel.withLock { $0 } }) { bluez, radio in
@@ -86,7 +88,7 @@ import Testing
                 await radio.planner.state.problem?.code == .adapterUnresponsive ? true : nil
             }
             #expect(await !radio.planner.state.isScanning)
-            // It starts the scan again and again, in vain.
+            // The scan is restarted again and again, in vain.
             for count in 1...3 {
                 try await eventually("attempt \(count)") {
                     await refilters() >= count ? true : nil
@@ -100,7 +102,7 @@ import Testing
                 registrations() > before ? true : nil
             }
             try await eventually("it goes on") {
-                // What the kernel counts of a scan that begins.
+                // The kernel's counts of a starting scan.
                 kernel.withLock { traffic in
                     traffic.commands += 4
                     traffic.events += 4
@@ -112,7 +114,7 @@ import Testing
         }
     }
 
-    /// What a kernel counts, each part of it when it is looked at next.
+    /// The kernel's counts; each part is added at the next look.
     private struct Script {
         var traffic = ControllerTraffic(commands: 40, events: 40)
         var parts: [ControllerTraffic] = []
@@ -125,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("a scan whose next cycle is lost is asked for, and nothing else waits for that")
+    @Test("a scan whose next cycle is lost is restarted, and other work does not wait for that")
     func lostStart() async throws {
         let script = Mutex(Script())
         try await with(.bookworm, traffic: { _ in script.withLock { $0.look() } }) { _, radio in
@@ -138,7 +140,7 @@ import Testing
             try await eventually("a cycle is over") {
                 script.withLock { $0.parts.isEmpty } ? true : nil
             }
-            // The end of a scan and the start of the next: one is answered, and late.
+            // The end of a scan and the start of the next: only one command is answered, and late.
             let (before, looks) = (await restarts(), script.withLock(\.looks))
             let start = ContinuousClock.now
             script.withLock { script in
@@ -154,13 +156,13 @@ import Testing
                 let isKnown = script.withLock { $0.parts.isEmpty }
                 return isKnown && state.isScanning && state.problem == nil ? true : nil
             }
-            // One every 5 ms at the most, and a few for each action.
+            // At most one look per 5 ms, and a few for each action.
             let most = Int(start.duration(to: .now) / .milliseconds(5)) + 20
             #expect(script.withLock(\.looks) - looks <= most)
         }
     }
 
-    @Test("an advertisement that bluetoothd will not let go leaves the air all the same")
+    @Test("an advertisement that bluetoothd does not release leaves the air nevertheless")
     func stuckAdvertisement() async throws {
         try await with(.bookworm) { bluez, radio in
             try await radio.startAdvertising(Self.eid)

@@ -19,7 +19,7 @@ import Testing
         planner.adaptersChanged([AdapterState.hci0()], now: now)
     }
 
-    @Test("the first thing is the scan, then nothing")
+    @Test("the first action is the scan, and no other follows")
     mutating func scanFirst() {
         #expect(planner.next(now: now) == .startScan(isRestart: false))
         finish(.startScan(isRestart: false))
@@ -28,13 +28,13 @@ import Testing
         #expect(planner.nextDeadline(now: now) == now + Self.timings.longQuietLimit)
     }
 
-    @Test("a scan that is not wanted any more is stopped, also if the answer was lost")
+    @Test("a scan that is no longer wanted is stopped, even if the answer was lost")
     mutating func unwantedScan() {
         finish(.startScan(isRestart: false))
         planner.wantScan(false)
         #expect(planner.next(now: now) == .stopScan && !planner.state.isScanning)
         finish(.stopScan, .failure(RadioFailure(.timedOut)))
-        // An adapter that comes back goes on with what bluetoothd remembers.
+        // A returning adapter resumes the sessions that bluetoothd remembers.
         planner.adaptersChanged([AdapterState.hci0(isPowered: false)], now: now)
         planner.adaptersChanged([AdapterState.hci0()], now: now)
         #expect(planner.next(now: now) == .stopScan)
@@ -57,7 +57,7 @@ import Testing
         #expect(!planner.isOnAir(Self.eid))
     }
 
-    @Test("a new advertisement that fails is refused; an old one is tried again")
+    @Test("a new advertisement that fails is refused; an old one is retried")
     mutating func failures() {
         planner.want(Self.eid)
         finish(.register(Self.eid), .failure(RadioFailure(.rejected)))
@@ -77,7 +77,7 @@ import Testing
         #expect(planner.next(now: now) == .register(Self.eid))
     }
 
-    @Test("An EID that is not wanted any more is taken off when the adapter is back from off")
+    @Test("An EID that is no longer wanted is taken off the air when the adapter is on again")
     mutating func unwantedWhileOff() {
         planner.want(Self.eid)
         finish(.register(Self.eid))
@@ -90,7 +90,7 @@ import Testing
         #expect(!planner.isOnAir(Self.eid))
     }
 
-    @Test("an adapter that cannot advertise is given up on, and says so to whoever waits")
+    @Test("an advertisement that never completes is given up, and its caller gets an error")
     mutating func givenUp() {
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
@@ -104,7 +104,7 @@ import Testing
         #expect(planner.next(now: now) == .unregister(Self.eid), "what came late is taken off")
     }
 
-    @Test("The outcome of an action of an earlier bluetoothd is of no interest")
+    @Test("The outcome of an action of an earlier bluetoothd is ignored")
     mutating func epochs() {
         planner.want(Self.eid)
         let epoch = planner.epoch
@@ -113,7 +113,7 @@ import Testing
         #expect(planner.state.advertising.isEmpty)
     }
 
-    @Test("a scan that has ended is restarted, one that blinks is not")
+    @Test("a scan that has ended is restarted; one that only blinks is not")
     mutating func ended() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
@@ -127,7 +127,7 @@ import Testing
         #expect(planner.popStep() == RecoveryStep(rung: .restart, reason: .ended))
     }
 
-    @Test("an advertisement that could not be taken off is taken off until it is")
+    @Test("the removal of an advertisement is repeated until it succeeds")
     mutating func stuckAdvertisement() {
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
@@ -148,7 +148,7 @@ import Testing
         #expect(planner.state.recovery.rungs[.reconnect] == 1)
     }
 
-    @Test("a registration that timed out is taken off before anything else is tried")
+    @Test("a registration that timed out is removed before anything else is tried")
     mutating func unclearRegistration() {
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
@@ -161,7 +161,7 @@ import Testing
         #expect(planner.outcome(of: Self.eid) == nil, "and not there yet")
     }
 
-    @Test("samples that flow leave the scan alone, and for a while also when they stop")
+    @Test("a scan with flowing samples is not restarted, nor for a while after they stop")
     mutating func flow() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
@@ -171,7 +171,7 @@ import Testing
             #expect(planner.next(now: now) == nil)
         }
         #expect(planner.nextDeadline(now: now) == now + SampleRefresher.slowPause)
-        // And when the controller begins to leave out what it has reported.
+        // The controller begins to leave out devices that it has reported.
         now = now + SampleRefresher.flowWindow
         hear(-40)
         for _ in 0..<20 {
@@ -182,7 +182,7 @@ import Testing
         #expect(planner.next(now: now) == .refreshScan)
     }
 
-    @Test("samples that come only with a restart of the scan have it restarted")
+    @Test("a scan whose samples come only after a restart is restarted")
     mutating func samples() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
@@ -201,7 +201,7 @@ import Testing
         #expect(planner.nextDeadline(now: now) == lastHeard + Self.timings.longQuietLimit)
     }
 
-    @Test("a candidate that is far and still is looked at less often")
+    @Test("a candidate that is far and still is sampled less often")
     mutating func far() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
@@ -215,7 +215,7 @@ import Testing
         #expect(planner.nextDeadline(now: now) == now + SampleRefresher.fastPause)
     }
 
-    @Test("any order of events and outcomes ends where it should", arguments: 0..<50)
+    @Test("any order of events and outcomes ends in the wanted state", arguments: 0..<50)
     mutating func storm(_ round: Int) {
         var random = SeededGenerator("planner storm \(round)")
         let eids = (0..<4).map { _ in EID.random(using: &random) }

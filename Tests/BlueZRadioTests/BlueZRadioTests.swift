@@ -12,7 +12,7 @@ import Testing
     private static let other = EID(literal: "0123456789")
     private static let inProgress = "org.bluez.Error.InProgress"
 
-    @Test("the radio scans with a filter, and tells what it hears")
+    @Test("the radio scans with a filter, and reports its sightings")
     func hears() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -56,7 +56,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("after bluetoothd has been restarted it advertises and scans again")
+    @Test("the radio advertises and scans again after a restart of bluetoothd")
     func restart() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("the bus itself is restarted")
+    @Test("the radio recovers from a restart of the bus itself")
     func busRestart() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -90,7 +90,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("an adapter that is off is a problem with a name, until it is on")
+    @Test("an adapter that is off is reported as a problem until it is on")
     func power() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus, isPowered: false)
@@ -110,7 +110,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("an adapter that is pulled out and put back goes on as before")
+    @Test("an adapter that is unplugged and plugged in again goes on as before")
     func unplugged() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -124,7 +124,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("a scan that ends by itself is started again, InProgress or not")
+    @Test("a scan that ends by itself is restarted, with or without InProgress")
     func lostDiscovery() async throws {
         let bus = try PrivateBus()
         let refusals = ["StopDiscovery": [Self.inProgress]]
@@ -151,7 +151,7 @@ import Testing
         #expect(starts == 1)
     }
 
-    @Test("a start that is refused is tried again")
+    @Test("a scan start that is refused is retried")
     func refusedStart() async throws {
         let bus = try PrivateBus()
         let refusals = ["StartDiscovery": ["org.bluez.Error.NotReady", Self.inProgress]]
@@ -163,7 +163,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("no room for another advertisement is said as that")
+    @Test("an adapter without room for another advertisement is reported as such")
     func exhausted() async throws {
         let bus = try PrivateBus()
         let refusals = ["RegisterAdvertisement": ["org.bluez.Error.NotPermitted"]]
@@ -181,7 +181,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("5.87 is never given the UUID filter that crashes it")
+    @Test("BlueZ 5.87 never gets the UUID filter that crashes it")
     func quirk() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus, modalias: "usb:v1D6Bp0246d0557")
@@ -195,7 +195,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("signals that are not bluetoothd's, or of the wrong types, change nothing")
+    @Test("signals with wrong types, or from senders other than bluetoothd, change nothing")
     func malformed() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -229,7 +229,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("The scan is restarted for fresh samples while a candidate gives none by itself")
+    @Test("The scan is restarted for fresh samples while a candidate sends none by itself")
     func refresh() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -237,7 +237,7 @@ import Testing
             _ = try await running.state { $0.isScanning }
             _ = await Self.first(bluez) { $0 == .startDiscovery }
             try await bluez.hears(rssi: -50, data: Self.eid.serviceData)
-            // Filters that differ, or bluetoothd would do nothing.
+            // Each filter differs from the last; bluetoothd ignores an equal one.
             var filters: Set<ScriptedBlueZ.Request> = []
             for await request in bluez.requests {
                 guard case .setFilter = request else { continue }

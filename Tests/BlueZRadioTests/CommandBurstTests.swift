@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Commands that come together")
 struct CommandBurstTests {
-    @Test("The end of a scan that is lost and sent again twice is not taken for a start")
+    @Test("The end of a scan that is lost and resent twice is not counted as a start")
     func endSentAgain() throws {
         let timings = RecoveryTimings()
         var burst = CommandBurst()
         var now = MonotonicTime.now
-        // The kernel gives the first one up after 2 s, which may be soon; reports went on coming.
+        // The kernel gives up the first one after 2 s, which may be soon; reports kept coming.
         #expect(burst.looked(ControllerTraffic(commands: 1, events: 4), now: now) == nil)
         let pause = try #require(burst.lookInterval(timings))
         #expect(pause <= .milliseconds(100), "a start would be complete")

@@ -7,13 +7,13 @@ import Testing
 
 @testable import BlueZRadio
 
-/// What is done about a controller that leaves its host's commands without an answer.
+/// The recovery of a controller that leaves its host's commands unanswered.
 @Suite struct ControllerWatchTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let timings = RecoveryTimings()
     private var planner = BlueZPlanner(adapterName: nil, canPowerCycle: true)
     private var now = MonotonicTime(sinceStart: .seconds(100))
-    /// Close to their end, as after months: they wrap.
+    /// Counts close to their end, as after months, so that they wrap.
     private var traffic = ControllerTraffic(commands: .max - 3, events: .max - 1)
 
     init() {
@@ -26,7 +26,7 @@ import Testing
         look()
     }
 
-    @Test("commands that are answered, now or at the next look, are nothing")
+    @Test("commands that are answered, now or by the next look, raise no alarm")
     mutating func answered() {
         for _ in 0..<100 {
             look(commands: 4, events: 4, after: .seconds(3))
@@ -39,7 +39,7 @@ import Testing
         #expect(planner.state.recovery.rungs.values.allSatisfy { $0 == 0 })
     }
 
-    @Test("a command without an answer for half a second is a controller that does not answer")
+    @Test("a command without an answer for half a second makes the controller unresponsive")
     mutating func unresponsive() {
         look(commands: 1, after: .seconds(3))
         look(after: Self.timings.closeLook - .milliseconds(1))
@@ -49,13 +49,13 @@ import Testing
         #expect(!planner.state.isScanning)
     }
 
-    @Test("a command that never had an answer is noticed also when the next ones have theirs")
+    @Test("a command that never gets an answer is noticed even if the next ones get theirs")
     mutating func lostCommand() {
         look(commands: 3, events: 1, after: Self.timings.scanCycle)
         #expect(look(commands: 2, events: 2, after: Self.timings.closeLook) == nil)
         #expect(planner.next(now: now) == nil, "it may be on its way")
         #expect(look(events: 1, after: Self.timings.closeLook) == .answersAgain)
-        // Whose fresh samples have to wait as well.
+        // Restarts for fresh samples have to wait as well.
         hear()
         expectNothingUntilGivenUp()
         expect(.refreshScan, .refilter)
@@ -67,7 +67,7 @@ import Testing
         #expect(planner.popStep() == nil, "it has begun: no rung is taken for it again")
     }
 
-    @Test("a scan that did not begin is asked for until the controller answers, and no more then")
+    @Test("a scan that did not begin is restarted until the controller answers, and no longer")
     mutating func lostStart() {
         fallSilent()
         #expect(planner.next(now: now) == nil, "the kernel has not given its command up")
@@ -93,7 +93,7 @@ import Testing
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
         look(commands: 1, after: .milliseconds(100))
-        // What was told was about the advertisement: the scan still runs for the kernel.
+        // The lost command was the advertisement's: for the kernel the scan still runs.
         #expect(look(after: Self.timings.closeLook) == .stoppedAnswering)
         let fell = now
         hear()
@@ -105,7 +105,9 @@ import Testing
         expect(.refreshScan, .refilter)
     }
 
-    @Test("a new advertisement is not refused for a moment's silence, an old one is put on again")
+    @Test(
+        "a new advertisement is not refused for a moment's silence; an old one is registered again"
+    )
     mutating func advertisements() {
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
@@ -122,14 +124,14 @@ import Testing
         #expect(planner.next(now: now) == .register(Self.eid), "its firmware may have forgotten it")
     }
 
-    @Test("a kernel that waits for a scan to end is noticed: only the power helps then")
+    @Test("a kernel that waits in vain for a scan to end is noticed, and the power is cycled")
     mutating func stuck() {
         proveFilter()
         fallSilent()
         look(events: 1, after: .seconds(3))
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
-        // An attempt that fails, as one does that was on its way: the kernel is not stuck.
+        // The attempt fails, like any that is under way, so the kernel is not stuck.
         look(commands: 1, events: 5, after: Self.timings.answerLimit)
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
@@ -143,7 +145,7 @@ import Testing
         #expect(planner.state.problem == nil && planner.state.isScanning)
     }
 
-    @Test("the same is noticed in an empty room, where nothing tells that it answers again")
+    @Test("a stuck kernel is noticed in an empty room too, without a sign that it answers again")
     mutating func stuckInSilence() {
         proveFilter()
         fallSilent()
@@ -155,9 +157,10 @@ import Testing
         }
     }
 
-    /// The controller fell silent beside another program's filter, speaks again, and ours is set.
+    /// Sets our filter after the controller fell silent beside another program's filter and
+    /// answered again.
     ///
-    /// - Parameter isKnown: Whether that there is such a filter has been seen before.
+    /// - Parameter isKnown: A Boolean that is true if the other filter was noticed before.
     private mutating func refilterInVain(isKnown: Bool) {
         if isKnown { maskFilter() }
         fallSilent()
@@ -167,7 +170,7 @@ import Testing
     }
 
     @Test(
-        "beside a wider filter, or if there may be one, silence after ours says nothing at first",
+        "beside a wider filter, or if there may be one, silence after ours proves nothing at first",
         arguments: [true, false]
     )
     mutating func maskedFilter(isKnown: Bool) {
@@ -220,7 +223,7 @@ import Testing
         Issue.record("it was waited for in vain")
     }
 
-    @Test("without leave to touch the power it is said what to do, and tried on")
+    @Test("without permission to cycle the power, the radio reports the problem and keeps trying")
     mutating func stuckWithoutPower() {
         planner = BlueZPlanner(adapterName: nil)
         self = Self(planner: planner, now: now)
@@ -240,7 +243,7 @@ import Testing
 }
 
 extension ControllerWatchTests {
-    @Test("Without a scan an unresponsive controller is probed, or nothing is known against it")
+    @Test("Without a scan an unresponsive controller is probed, or its problem is dropped")
     mutating func notScanning() {
         planner.want(Self.eid)
         finish(.register(Self.eid))
@@ -275,7 +278,7 @@ extension ControllerWatchTests {
         look()
     }
 
-    /// A filter of ours is seen to do nothing; then nobody is there any more.
+    /// Sets a filter that has no effect; then nobody is nearby.
     private mutating func maskFilter() {
         hear()
         pass(SampleRefresher.fastPause)
@@ -287,7 +290,7 @@ extension ControllerWatchTests {
         #expect(planner.next(now: now) == nil)
     }
 
-    /// A filter of ours is seen to restart the scan; then nobody is there any more.
+    /// Sets a filter that restarts the scan; then nobody is nearby.
     private mutating func proveFilter() {
         hear()
         pass(SampleRefresher.fastPause)
@@ -299,7 +302,7 @@ extension ControllerWatchTests {
         #expect(planner.next(now: now) == nil)
     }
 
-    /// A start fails until the kernel has given up the command that was lost.
+    /// Expects no action until the kernel gives up the lost command: a start before that fails.
     private mutating func expectNothingUntilGivenUp() {
         guard let freeAt = planner.controller.freeAt else {
             Issue.record("nothing was lost")
@@ -314,7 +317,7 @@ extension ControllerWatchTests {
         pass(freeAt - now)
     }
 
-    /// The end of a scan's cycle is lost.
+    /// Loses the end of a scan's cycle.
     private mutating func fallSilent() {
         look(commands: 1, after: .seconds(3))
         #expect(look(after: Self.timings.closeLook) == .stoppedAnswering)

@@ -7,11 +7,11 @@ import Testing
 
 @testable import BlueZRadio
 
-/// What the radio is told and what the room hears are the same again after anything.
+/// The wanted state and the state of the air are equal again after any faults.
 @Suite(.timeLimit(.minutes(20 * patience))) struct FaultSoakTests {
     private static let sequences = 50 * effort
 
-    @Test("after each of many random sequences of faults, what is wanted is what is real")
+    @Test("after each of many random sequences of faults the real state is the wanted one")
     func soak() async throws {
         let world = try await FaultyWorld(random: SeededGenerator("radio faults"))
         let radio = try BlueZRadio(
@@ -41,7 +41,7 @@ import Testing
         await world.end()
     }
 
-    /// A till opens or ends a request in the middle of it all.
+    /// Opens or ends a till's request at a random moment.
     private static func change(
         _ wanted: inout Set<EID>,
         _ world: FaultyWorld,
@@ -59,7 +59,7 @@ import Testing
             await radio.stopAdvertising(eid)
             return "stop"
         case 2:
-            // SAFETY: time for the radio to get anywhere in its work; nothing is expected by then.
+            // SAFETY: time for the radio to progress; nothing is expected by then.
             try? await Task.sleep(for: .milliseconds(world.number(in: 1...150)))
             return "later"
         default: return ""

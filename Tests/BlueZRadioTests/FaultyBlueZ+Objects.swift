@@ -48,7 +48,7 @@ extension FaultyBlueZ {
         ])
     }
 
-    /// A method that is late or refuses as the script says, and else does its work in its turn.
+    /// Returns a method that is delayed or refuses as scripted, and otherwise works in its turn.
     private func method(
         _ input: Signature,
         _ work: @escaping @Sendable (Invocation, _ ticket: Int) async throws -> Void
@@ -62,7 +62,7 @@ extension FaultyBlueZ {
                 let refusal = hasRefusal ? state.refusals[call.member]?.removeFirst() : nil
                 return (state.hasAdapter ? refusal : "UnknownObject", state.delay)
             }
-            // SAFETY: how long a slow bluetoothd takes; nobody waits for it but the radio.
+            // SAFETY: the delay of a slow bluetoothd; only the radio waits for it.
             if delay > .zero { try? await Task.sleep(for: delay) }
             if let refusal { throw MethodFailure(bluez: refusal) }
             do {
@@ -116,7 +116,7 @@ extension FaultyBlueZ {
         )
     }
 
-    /// The kernel has the adapter off and on again before bluetoothd says anything of it. The
+    /// Lets the kernel switch the adapter off and on before bluetoothd reports it. The
     /// advertisements are off the air, although bluetoothd keeps their registrations.
     func blinksPower() async throws {
         let isOn = state.withLock { state in
@@ -131,7 +131,7 @@ extension FaultyBlueZ {
         try await changed(["Powered": .boolean(true), "Discovering": .boolean(false)])
     }
 
-    /// Shows the adapter, or what of it there is.
+    /// Exports the adapter, with the interfaces that it has now.
     func showsAdapter() async throws {
         guard let interfaces else { return }
         try await emit("InterfacesAdded", [.objectPath(Self.adapter), Self.value(interfaces)])

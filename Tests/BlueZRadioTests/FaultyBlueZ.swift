@@ -4,44 +4,44 @@ import Synchronization
 
 @testable import DBus
 
-/// A bluetoothd that goes wrong in every way that a real one does, on a bus of the test's own.
+/// A bluetoothd with all known faults of a real one, on a private bus.
 ///
-/// It keeps what a real one keeps (discovery and advertisements of each client, dropped when the
-/// client leaves the bus), answers calls in order, and has the kernel count the commands that a
-/// living scan takes. What is truly on the air and truly scanned is `reality`.
+/// It keeps the same state as a real one (discovery and advertisements of each client, dropped when
+/// the client leaves the bus), answers calls in order, and lets the kernel count the commands of a
+/// living scan. `reality` holds the advertisements and the scan that are truly active.
 final class FaultyBlueZ: Sendable {
     struct State {
         var isPowered = true
         var hasAdapter = true
         var canAdvertise = true
-        /// Clients that discover, and whether their filter names UUIDs.
+        /// The clients with discovery on.
         var sessions: Set<String> = []
         var filters: [String: [String: Value]] = [:]
-        /// What `Discovering` says.
+        /// The value of `Discovering`.
         var isDiscovering = false
-        /// The rung from which on a dead scan comes back to life; `nil` while it lives.
+        /// The first rung that revives a dead scan; `nil` while it lives.
         var deadUntil: Cure?
         var advertisements: [ObjectPath: Advertisement] = [:]
         /// Errors to answer the next calls with, by member.
         var refusals: [String: [String]] = [:]
-        /// How long each answer takes.
+        /// The delay of each answer.
         var delay = Duration.zero
-        /// What would have crashed the real one.
+        /// Actions that would have crashed a real bluetoothd.
         var crashes: [String] = []
         var calls: [String] = []
     }
 
     struct Advertisement {
         let owner: String
-        /// How many calls had come when it began to be read from its owner.
+        /// The number of calls issued when it began to read this from its owner.
         let readSince: Int
         /// `nil` while it is being read.
         var data: [UInt8]?
-        /// The kernel has taken it off the air, and bluetoothd has not noticed.
+        /// A Boolean that is true if the kernel took it off the air and bluetoothd has not noticed.
         var isLost = false
     }
 
-    /// What brings a dead scan back.
+    /// The action that revives a dead scan.
     enum Cure: Int, CaseIterable, Comparable {
         case filter
         case restart
@@ -50,7 +50,7 @@ final class FaultyBlueZ: Sendable {
         static func < (left: Cure, right: Cure) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// What a listener in the room would notice.
+    /// The state that a receiver in the room would observe.
     struct Reality: Equatable {
         var onAir: [[UInt8]]
         var isScanning: Bool
@@ -68,8 +68,8 @@ final class FaultyBlueZ: Sendable {
     private let cycle = Mutex<Task<Void, Never>?>(nil)
 
     /// - Parameters:
-    ///   - counts: the kernel's, which outlive a bluetoothd.
-    ///   - cycleInterval: how often a living scan ends and begins anew.
+    ///   - counts: the kernel's counts, which outlive a bluetoothd.
+    ///   - cycleInterval: the time after which a living scan ends and starts again.
     init(
         on bus: PrivateBus,
         version: BlueZRelease = .bookworm,
@@ -98,7 +98,7 @@ final class FaultyBlueZ: Sendable {
         cycle.withLock { $0 = task }
     }
 
-    /// Dies, as a killed bluetoothd does.
+    /// Ends abruptly, like a killed bluetoothd.
     func stop() async {
         cycle.withLock { $0?.cancel() }
         turns.letGo()
@@ -132,7 +132,7 @@ final class FaultyBlueZ: Sendable {
         }
     }
 
-    /// The end of a scan; the address, the parameters and the begin of the next.
+    /// The end of a scan, and the address, the parameters and the start of the next.
     private static let restartCommands: UInt32 = 4
 
     private func follow(_ departures: AsyncStream<Signal>) async {
@@ -153,7 +153,7 @@ final class FaultyBlueZ: Sendable {
         }
     }
 
-    // MARK: What its methods do
+    // MARK: Methods
 
     func setFilter(_ call: Invocation) async throws {
         guard let sender = call.sender else { return }
@@ -195,7 +195,7 @@ final class FaultyBlueZ: Sendable {
             if state.deadUntil == nil { state.isDiscovering = false }
             return state.deadUntil != nil
         }
-        // Our session is gone, `Discovering` stays (bluez/bluez#807).
+        // Our session is gone but `Discovering` stays true (bluez/bluez#807).
         if isStuck { throw MethodFailure(bluez: "InProgress") }
         try await says(isDiscovering: false)
     }
@@ -209,7 +209,7 @@ final class FaultyBlueZ: Sendable {
             guard state.advertisements.count < 5 else { throw MethodFailure(bluez: "NotPermitted") }
             state.advertisements[path] = Advertisement(owner: sender, readSince: turns.issued)
         }
-        // Reads it from its owner, and answers others meanwhile.
+        // Reads the advertisement from its owner, and answers others meanwhile.
         turns.pass()
         let data = try? await read(path, of: sender)
         await turns.take()
@@ -242,7 +242,7 @@ final class FaultyBlueZ: Sendable {
             guard let known = state.advertisements.removeValue(forKey: path) else {
                 throw MethodFailure(bluez: "DoesNotExist")
             }
-            // Its owner cannot have answered yet when this was sent.
+            // Its owner cannot have answered yet when this call was sent.
             if known.data == nil, ticket < known.readSince, version < .readingFixed {
                 state.crashes.append("an advertisement taken away while it is read")
             }
@@ -262,7 +262,7 @@ extension MethodFailure {
     }
 }
 
-/// Releases that differ in what they do wrong.
+/// Releases of BlueZ with different faults.
 enum BlueZRelease: Int, CaseIterable, Comparable, Sendable {
     case bookworm = 66
     case beforeFlagsFixed = 70

@@ -7,9 +7,9 @@ import TestSupport
 
 @testable import BlueZRadio
 
-/// A bus and a bluetoothd to which things happen, and what must be true when they are over.
+/// A bus and a bluetoothd with injected faults, and the state that must hold after them.
 final class FaultyWorld {
-    /// What can happen.
+    /// The faults.
     enum Fault: CaseIterable {
         case killed
         case hung
@@ -70,7 +70,7 @@ final class FaultyWorld {
 
     func makeEID() -> EID { EID.random(using: &random) }
 
-    /// Has something happen. What a person would have to undo is undone by `heal()`.
+    /// Injects a fault. `heal()` undoes those that need a person.
     func happens(_ fault: Fault) async throws {
         switch fault {
         case .killed: try await restart()
@@ -107,7 +107,7 @@ final class FaultyWorld {
         }
     }
 
-    /// Ends every cause; a dead scan stays dead, since only the radio can bring it back.
+    /// Ends every cause; a dead scan stays dead, because only the radio can revive it.
     func heal() async throws {
         bluez.turns.resume()
         bluez.state.withLock { state in
@@ -161,7 +161,7 @@ final class FaultyWorld {
         }
     }
 
-    /// bluetoothd drops an advertisement and says so to its owner.
+    /// Makes bluetoothd drop an advertisement and notify its owner.
     private func release() async {
         let found = bluez.state.withLock { state -> (ObjectPath, String)? in
             guard let (path, one) = state.advertisements.first(where: { $0.value.data != nil })
@@ -207,7 +207,7 @@ final class FaultyWorld {
         )
     }
 
-    /// More at once than the radio keeps for later.
+    /// Sends more signals at once than the radio queues.
     private func storm() async throws {
         for count in 0..<400 {
             let noise = (0..<10).map { _ in UInt8.random(in: 0...255, using: &random) }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import BlueZRadio
 
-/// Whether our filter restarts the scan, told by the commands that follow one.
+/// The effect of our filter on the scan, judged by the commands that follow it.
 @Suite struct FilterWatchTests {
     private static let timings = RecoveryTimings()
     private var filter = FilterWatch(timings: timings)
     private var now = MonotonicTime(sinceStart: .seconds(100))
 
-    @Test("commands after a filter are its answer")
+    @Test("commands after a filter show that it restarts the scan")
     mutating func restarts() {
         set()
         look(commands: 4)
@@ -23,13 +23,13 @@ import Testing
         #expect(filter.effect == .restarts)
     }
 
-    @Test("a filter that nothing follows is masked once the scan has begun anew by itself")
+    @Test("a filter that no command follows is masked once the scan has restarted by itself")
     mutating func masked() {
         mask()
         #expect(filter.effect == .masked)
     }
 
-    @Test("Silence after a filter says nothing where the scan does not live")
+    @Test("Silence after a filter proves nothing if the scan is dead")
     mutating func stuck() {
         for _ in 0..<20 {
             set()
@@ -40,7 +40,7 @@ import Testing
         #expect(filter.effect == .unknown)
     }
 
-    @Test("silence for a moment, or without a filter, is nothing")
+    @Test("silence that is short, or without a filter, proves nothing")
     mutating func moment() {
         for _ in 0..<9 { look() }
         look(commands: 4)
@@ -50,7 +50,7 @@ import Testing
         #expect(filter.effect == .restarts)
     }
 
-    @Test("beside a masked filter the scan's own cycle may come at the same time: once is no proof")
+    @Test("beside a masked filter the scan's own cycle may coincide: one restart is no proof")
     mutating func coincidence() {
         mask()
         for _ in 0..<9 {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("once another program lets go, ours counts again")
+    @Test("after another program removes its filter, ours counts again")
     mutating func unmasked() {
         mask()
         for _ in 0..<2 {
@@ -72,7 +72,7 @@ import Testing
         #expect(filter.effect == .restarts)
     }
 
-    @Test("a look between a start's commands and its reply has seen them already")
+    @Test("commands of a start that are counted before its reply are not counted again")
     mutating func lookBeforeReply() {
         filter.asked()
         look(commands: 4)
@@ -82,7 +82,7 @@ import Testing
         #expect(filter.effect == .unknown)
     }
 
-    @Test("Counts from before a filter was sent are not its doing")
+    @Test("Counts from before a filter was sent are not its effect")
     mutating func lookBeforeSending() {
         filter.asked()
         look()
@@ -92,7 +92,7 @@ import Testing
         #expect(filter.effect == .masked)
     }
 
-    @Test("nothing is learned of what is disturbed, neither from silence nor from commands")
+    @Test("a disturbed filter proves nothing, neither by silence nor by commands")
     mutating func disturbed() {
         set()
         filter.disturbed()
@@ -119,7 +119,7 @@ import Testing
         filter.accepted(now: now)
     }
 
-    /// - Parameter events: as many as commands unless said.
+    /// - Parameter events: as many as commands by default.
     private mutating func look(
         commands: UInt32 = 0,
         events: UInt32? = nil,

@@ -4,12 +4,12 @@ import Radio
 import Synchronization
 import TestSupport
 
-/// What a kernel counts of its controller, which answers each command unless said.
+/// The kernel's counts of a controller, which answers each command unless told otherwise.
 final class KernelCounts: Sendable {
     private let traffic = Mutex(ControllerTraffic(commands: 0, events: 0))
     private let looks = Mutex(0)
 
-    /// For a radio, instead of the kernel's own.
+    /// The reader that a radio gets instead of the kernel's own.
     var reader: BlueZRadio.TrafficReader {
         { _ in
             self.looks.withLock { $0 += 1 }
@@ -17,7 +17,7 @@ final class KernelCounts: Sendable {
         }
     }
 
-    /// Returns once the counts were read, and read again.
+    /// Returns after two more reads of the counts.
     func looked() async throws {
         let before = looks.withLock(\.self)
         try await eventually("the counts are read") {
@@ -25,7 +25,7 @@ final class KernelCounts: Sendable {
         }
     }
 
-    /// Counts a command that the controller does not answer.
+    /// Counts a command that gets no answer.
     func lostCommand() { traffic.withLock { $0.commands &+= 1 } }
 
     func commanded(_ count: UInt32) {

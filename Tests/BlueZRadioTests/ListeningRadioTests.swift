@@ -7,12 +7,12 @@ import Testing
 
 @testable import BlueZRadio
 
-@Suite("A radio that is to listen, and one that is not", .timeLimit(.minutes(hangLimit)))
+@Suite("A radio that starts and stops listening", .timeLimit(.minutes(hangLimit)))
 struct ListeningRadioTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let timings = RecoveryTimings()
 
-    @Test("bluetoothd is asked for nothing but an advertisement, until the radio is to listen")
+    @Test("bluetoothd gets only requests for advertisements until the radio is to listen")
     func asked() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -26,7 +26,7 @@ struct ListeningRadioTests {
                 Issue.record("the first request is not the advertisement's")
                 return
             }
-            // Another program's scan has the device told: it is nobody's business here.
+            // Another program's scan makes bluetoothd report the device; this radio ignores it.
             try await bluez.hears(rssi: -60, data: Self.eid.serviceData)
             await running.radio.setListening(true)
             guard case .setFilter = await next() else {
@@ -45,7 +45,7 @@ struct ListeningRadioTests {
         await bluez.stop()
     }
 
-    @Test("The management socket is closed while the radio is not to listen, and opened again")
+    @Test("The management socket is closed while the radio does not listen, and opened again")
     func management() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -71,7 +71,7 @@ struct ListeningRadioTests {
         await bluez.stop()
     }
 
-    @Test("A controller that has stopped answering is probed although nothing scans")
+    @Test("A controller that has stopped answering is probed even without a scan")
     func probed() async throws {
         var timings = Self.timings
         (timings.look, timings.closeLook) = (.milliseconds(20), .milliseconds(20))
@@ -87,7 +87,7 @@ struct ListeningRadioTests {
             try await counts.looked()
             counts.lostCommand()
             _ = try await running.state { $0.problem?.code == .adapterUnresponsive }
-            // Nothing is on the air that could show it.
+            // The problem ends without a probe, because nothing is on the air.
             _ = try await running.state { $0.problem == nil }
             try await running.radio.startAdvertising(Self.eid)
             guard case .register = await next() else {
@@ -108,7 +108,7 @@ struct ListeningRadioTests {
         await bluez.stop()
     }
 
-    @Test("The end of the wish ends the scan, its recovery and its problems")
+    @Test("A scan that is no longer wanted ends, with its recovery and its problems")
     func planned() {
         var planner = BlueZPlanner(adapterName: nil)
         planner.wantScan(true)
@@ -124,7 +124,7 @@ struct ListeningRadioTests {
         #expect(planner.state.problem != nil)
         planner.wantScan(false)
         #expect(planner.state.problem == nil && !planner.state.isListeningWanted)
-        // The rest of a refused start is stopped once; a stop without an answer is repeated.
+        // A refused start is followed by one stop; a stop without an answer is repeated.
         #expect(planner.next(now: now) == .stopScan)
         finish(.stopScan, .timedOut)
         #expect(planner.next(now: now) == .stopScan)
@@ -133,7 +133,7 @@ struct ListeningRadioTests {
             now = now + Self.timings.longestPause
             #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == nil)
         }
-        // A start that fails after the wish has ended is nobody's problem.
+        // A start that fails after the scan is no longer wanted is no problem.
         planner.wantScan(true)
         #expect(planner.next(now: now) == .startScan(isRestart: false))
         planner.wantScan(false)
@@ -141,7 +141,7 @@ struct ListeningRadioTests {
         #expect(planner.state.problem == nil && planner.next(now: now) == .stopScan)
         finish(.stopScan)
         #expect(planner.state.problem == nil && planner.next(now: now) == nil)
-        // An adapter that goes during a start may come back with its scan.
+        // An adapter that disappears during a start may come back with its scan.
         planner.wantScan(true)
         #expect(planner.next(now: now) == .startScan(isRestart: false))
         planner.adaptersChanged([], now: now)
@@ -149,7 +149,7 @@ struct ListeningRadioTests {
         planner.adaptersChanged([AdapterState.hci0()], now: now)
         #expect(planner.next(now: now) == .stopScan)
         finish(.stopScan)
-        // Wanted again while it is being stopped.
+        // The scan is wanted again while it is being stopped.
         planner.wantScan(true)
         #expect(planner.next(now: now) == .startScan(isRestart: false))
         planner.wantScan(false)

@@ -18,7 +18,7 @@ struct ManagementRadioTests {
         ManagementFrame.deviceFound(ManagementFrame.kiosk(eid), rssi: rssi, adapter: adapter)
     }
 
-    @Test("The kernel's reports count where they are permitted, and bluetoothd's signals do not")
+    @Test("Only the kernel's reports count where they are permitted, not bluetoothd's signals")
     func listens() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -32,7 +32,7 @@ struct ManagementRadioTests {
             kernel.send(Self.kiosk(Self.eid, -60))
             let first = try await running.sighting()
             #expect(first.eid == Self.eid && first.rssi?.dBm == -60 && first.adapter == "hci0")
-            // Another adapter's reports are another till's; noise is nothing.
+            // Reports of another adapter belong to another till; noise is ignored.
             kernel.send(Self.kiosk(Self.other, -30, adapter: 1))
             kernel.send([1, 2, 3])
             kernel.send([UInt8](repeating: 0xFF, count: 5000))
@@ -43,7 +43,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("a stranger is counted once for each thing that it says")
+    @Test("a stranger is counted once for each different advertisement")
     func strangers() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -69,7 +69,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("without the capability it listens over D-Bus, and says why")
+    @Test("without the capability the radio listens over D-Bus, and reports why")
     func refused() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -87,7 +87,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("A socket that cannot be had is logged once, however often it is tried")
+    @Test("A socket that cannot be opened is logged once, however often it is tried")
     func loggedOnce() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -107,7 +107,7 @@ struct ManagementRadioTests {
         #expect(told.map { $0.prefix(5) } == ["info:", "debug"], "\(told)")
     }
 
-    @Test("A radio that is to use the management socket alone reports that it cannot be had")
+    @Test("A radio that must use the management socket reports a problem if it cannot open it")
     func required() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -120,7 +120,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("D-Bus takes over when the socket breaks, and says so, until it is back")
+    @Test("D-Bus takes over when the socket breaks, with a notice, until it is back")
     func lost() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -135,7 +135,7 @@ struct ManagementRadioTests {
             let demoted = try await running.state { $0.transport == .dbus }
             let note = try #require(demoted.transportNote)
             #expect(note.hasPrefix("the management socket ") && note.hasSuffix("over D-Bus"))
-            // The bus is asked for devices' signals anew, and bluetoothd for all that was ours.
+            // The radio subscribes again to devices' signals, and repeats all calls to bluetoothd.
             _ = try await running.state { $0.isScanning && $0.advertising == [Self.other] }
             try await bluez.hears(rssi: -60, data: Self.eid.serviceData)
             #expect(try await running.sighting().rssi?.dBm == -60)
@@ -148,7 +148,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("a kernel that does not answer is not waited for")
+    @Test("a kernel that does not answer delays nothing")
     func silent() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -171,7 +171,7 @@ struct ManagementRadioTests {
                 group.addTask {
                     for number in 1... {
                         try await bluez.hears(number, rssi: -60, data: nil)
-                        // SAFETY: the pace at which devices come by; nothing is expected by then.
+                        // SAFETY: the interval between devices; nothing is expected by then.
                         try await Task.sleep(for: .milliseconds(200))
                     }
                 }
@@ -184,7 +184,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("bluetoothd is asked to scan afresh while a candidate gives no samples by itself")
+    @Test("The scan is restarted through bluetoothd while a candidate sends no samples by itself")
     func refresh() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)

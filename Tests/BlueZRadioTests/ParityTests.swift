@@ -6,17 +6,17 @@ import Radio
 import TestSupport
 import Testing
 
-/// One trace through each transport gives the same presences.
+/// A test that one trace gives the same presences through each transport.
 @Suite("Transports are alike", .timeLimit(.minutes(hangLimit))) struct ParityTests {
-    @Test("the kernel's frames and bluetoothd's signals come to the same sightings and verdicts")
+    @Test("the kernel's frames and bluetoothd's signals give the same sightings and verdicts")
     func parity() async throws {
         let overManagement = try await management()
         let overDBus = try await dbus()
         #expect(overManagement == overDBus)
-        // As a recording of the one would play it.
+        // A recording of the frames plays back to the same outcome.
         let replayed = try await replay(overManagement)
         #expect(replayed == overManagement)
-        // And they are what happened, not three times nothing.
+        // The outcome is not empty.
         #expect(overManagement.heard.count == AirTrace.sightingCount)
         #expect(overManagement.ignored == [.tile])
         #expect(overManagement.verdicts.contains { $0.hasSuffix("\(AirTrace.kiosk) tap") })

@@ -5,10 +5,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What somebody finds in the log who was not there.
+/// The log, as a person reads it later.
 @Suite("The radio's log", .timeLimit(.minutes(hangLimit)))
 struct RadioLogTests {
-    @Test("The log says what was wrong, when it was over, and which adapter is used")
+    @Test("The log names each problem, its end, and the adapter in use")
     func problems() async throws {
         let log = RecordedLog()
         let bus = try PrivateBus()

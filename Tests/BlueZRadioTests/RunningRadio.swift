@@ -4,7 +4,7 @@ import GotchuCore
 import Logging
 import Radio
 
-/// A `BlueZRadio` that runs for the length of a test, and what it has said so far.
+/// A `BlueZRadio` that runs for the length of a test, with its events so far.
 actor RunningRadio {
     nonisolated let radio: BlueZRadio
     private let output: AsyncStream<RadioEvent>.Continuation
@@ -63,7 +63,7 @@ actor RunningRadio {
         }
     }
 
-    /// The next event that `pick` wants, others dropped.
+    /// Returns the next event that `pick` accepts, and drops the others.
     func next<T: Sendable>(_ pick: @Sendable (RadioEvent) -> T?) async throws -> T {
         var iterator = iterator
         while let event = await iterator.next(isolation: self) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import BlueZRadio
 
-/// How a scan that has died is told from an empty room, and what is done about it.
+/// The difference between a dead scan and an empty room, and the recovery of a dead one.
 @Suite struct ScanLadderTests {
     private static let timings = RecoveryTimings()
     /// The kernel's DISCOV_LE_TIMEOUT.
@@ -23,7 +23,7 @@ import Testing
         start()
     }
 
-    @Test("an empty room is left alone for an hour: the scan's own cycle is its pulse")
+    @Test("an empty room causes no recovery for an hour: the scan's own cycle proves it alive")
     mutating func emptyRoom() {
         for _ in 0..<350 {
             begin(after: Self.cycle)
@@ -32,7 +32,7 @@ import Testing
         #expect(planner.state.recovery == RecoveryCounts() && planner.state.isScanning)
     }
 
-    @Test("strangers are life, with a cycle or without")
+    @Test("strangers prove the scan alive, with or without a cycle")
     mutating func strangers() {
         for _ in 0..<600 {
             pass(.seconds(14))
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("a dead scan is brought back rung by rung, each with its reason, each counted")
+    @Test("a dead scan is revived rung by rung; each rung has its reason and is counted")
     mutating func allRungs() {
         begin(after: Self.cycle)
         pass(Self.timings.quietLimit)
@@ -63,7 +63,7 @@ import Testing
         #expect(planner.next(now: now) == nil)
         #expect(planner.state.problem == RadioFailure(.scanSilent) && !planner.state.isScanning)
         pass(Self.timings.firstRest)
-        // `Discovering` has stayed false since: that is the reason now.
+        // `Discovering` has stayed false since: that is now the reason.
         expect(.startScan(isRestart: true), .restart, .ended)
         finish(.startScan(isRestart: true))
         #expect(planner.state.recovery.rungs.values.sorted() == [1, 1, 1, 2])
@@ -72,7 +72,7 @@ import Testing
         #expect(planner.state.problem == nil && planner.state.isScanning)
     }
 
-    @Test("the power is not touched unless that is configured")
+    @Test("the power is not cycled unless that is configured")
     mutating func noPower() {
         planner = BlueZPlanner(adapterName: nil)
         planner.wantScan(true)
@@ -90,7 +90,7 @@ import Testing
         #expect(planner.state.recovery.rungs[.powerCycle] == 0)
     }
 
-    @Test("a life sign at any rung ends the climb")
+    @Test("a sign of life at any rung ends the recovery")
     mutating func proof() {
         pass(Self.timings.longQuietLimit)
         expect(.refreshScan, .refilter, .silent)
@@ -101,7 +101,7 @@ import Testing
         expect(.refreshScan, .refilter, .silent)
         pass(Self.timings.proofLimit)
         expect(.startScan(isRestart: true), .restart, .silent)
-        // `Discovering` may come before the answer does.
+        // `Discovering` may change before the call is answered.
         planner.adaptersChanged([Self.adapter(false)], now: now)
         planner.adaptersChanged([Self.adapter(true)], now: now)
         finish(.startScan(isRestart: true))
@@ -109,7 +109,7 @@ import Testing
         #expect(planner.next(now: now) == nil)
     }
 
-    @Test("a refresh that used to restart the scan and does not is noticed within seconds")
+    @Test("a refresh that no longer restarts the scan is noticed within seconds")
     mutating func refresh() {
         look()
         hear()
@@ -124,7 +124,7 @@ import Testing
         #expect(planner.isControllerInQuestion(now: now))
         look()
         expect(.startScan(isRestart: true), .restart, .notRestarted)
-        // Another program's filter may keep ours from doing anything: no more is done for a guess.
+        // Another program's filter may mask ours: a guess justifies no further rung.
         finish(.startScan(isRestart: true))
         pass(Self.timings.proofLimit)
         let next = planner.next(now: now)
@@ -149,7 +149,7 @@ import Testing
         #expect(planner.next(now: now) == nil, "something is heard: others are not disturbed")
     }
 
-    /// The scan's cycle ends, and what should begin the next one is lost.
+    /// Ends the scan's cycle and loses the start of the next one.
     private mutating func loseStart() {
         begin(after: Self.cycle)
         look(commands: 1, after: Self.cycle)
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(
-        "a cycle that ends without another is asked for at once, also when reports went on coming"
+        "a cycle that ends without another is restarted at once, even if reports kept coming"
     )
     mutating func lostStart() {
         loseStart()
@@ -179,7 +179,7 @@ import Testing
         expect(.refreshScan, .refilter, .startLost)
     }
 
-    @Test("a scan that is lost again is asked for again, a few times")
+    @Test("a restart that is lost too is repeated, a few times")
     mutating func lostAgain() {
         loseStart()
         for _ in 0..<5 {
@@ -193,7 +193,7 @@ import Testing
         #expect(planner.next(now: now) == nil)
     }
 
-    @Test("A guess that does not help gets no further rung, and is not made again")
+    @Test("A guess that does not help leads to no further rung and is not repeated")
     mutating func wrongLoss() {
         loseStart()
         expect(.refreshScan, .refilter, .startLost)
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test("an answer that comes after the look at its command belongs to it")
+    @Test("an answer that is counted after its command belongs to it")
     mutating func lateAnswer() {
         begin(after: Self.cycle)
         look(commands: 4, events: 3, after: Self.cycle)
@@ -218,7 +218,7 @@ import Testing
         #expect(planner.next(now: now) == nil)
     }
 
-    @Test("commands in the middle of a cycle are about something else")
+    @Test("commands in the middle of a cycle are not the scan's")
     mutating func otherCommands() {
         begin(after: Self.cycle)
         look(commands: 2, after: .seconds(5))
@@ -226,7 +226,7 @@ import Testing
         #expect(planner.next(now: now) == nil)
     }
 
-    @Test("once the kernel tells no counts any more, their absence means nothing")
+    @Test("once the kernel's counts are unavailable, missing commands prove nothing")
     mutating func hiddenCounts() {
         begin(after: Self.cycle)
         planner.controllerHidden()
@@ -235,7 +235,7 @@ import Testing
         #expect(planner.nextDeadline(now: now).map { $0 > now } == true)
     }
 
-    @Test("a start that does nothing leads up the ladder as well")
+    @Test("a start without effect leads to the next rung as well")
     mutating func startDoesNothing() {
         planner.adaptersChanged([Self.adapter(false)], now: now)
         pass(Self.timings.discoveringGrace)
@@ -245,7 +245,7 @@ import Testing
         expect(.reconnect, .reconnect, .ended)
     }
 
-    @Test("a kernel that is busy with a dead bluetoothd's scan is waited for")
+    @Test("a start is retried while the kernel is busy with a dead bluetoothd's scan")
     mutating func busy() {
         planner.linkChanged(.asking(":1.2"))
         planner.adaptersChanged([Self.adapter(false)], now: now)
@@ -282,7 +282,7 @@ import Testing
         #expect(planner.state.problem == nil)
     }
 
-    @Test("an adapter that we have switched off is switched on again, even after a failure")
+    @Test("an adapter that the radio switched off is switched on again, even after a failure")
     mutating func owedPower() {
         pass(Self.timings.longQuietLimit)
         expect(.refreshScan, .refilter, .silent)
@@ -338,14 +338,14 @@ extension ScanLadderTests {
 
     private mutating func pass(_ duration: Duration) { now = now + duration }
 
-    /// The scan ends and begins anew, which only the kernel's counts show.
+    /// Ends the scan and starts the next, which only the kernel's counts show.
     private mutating func begin(after duration: Duration) {
         look()
         look(commands: 4, after: duration)
         look()
     }
 
-    /// - Parameter events: as many as commands unless said.
+    /// - Parameter events: as many as commands by default.
     private mutating func look(
         commands: UInt32 = 0,
         events: UInt32? = nil,

@@ -4,15 +4,15 @@ import Synchronization
 
 @testable import DBus
 
-/// A bluetoothd whose answers a test chooses, on a bus of the test's own: its objects, its signals
-/// and its refusals, over the real wire. The real one is tested in the virtual machine.
+/// A bluetoothd with scripted answers, on a private bus: its objects, its signals and its refusals,
+/// over a real D-Bus connection. The real bluetoothd is tested in the virtual machine.
 final class ScriptedBlueZ: Sendable {
-    /// What the radio asked for, in order.
+    /// The radio's requests, in order.
     enum Request: Hashable, Sendable {
         case setFilter(uuids: [String]?, rssi: Int16?)
         case startDiscovery
         case stopDiscovery
-        /// With what bluetoothd would have put on the air.
+        /// The data that bluetoothd would have put on the air.
         case register(data: [UInt8], uuids: [String], type: String)
         case unregister
     }
@@ -32,10 +32,10 @@ final class ScriptedBlueZ: Sendable {
     private let state = Mutex(State())
     private let connection: Connection
 
-    /// Takes the name and shows the adapter `hci0`.
+    /// Requests bluetoothd's name and exports the adapter `hci0`.
     ///
     /// - Parameters:
-    ///   - isDiscovering: whether somebody else has begun a scan that refuses ours.
+    ///   - isDiscovering: true if another client already scans, so that ours is refused.
     ///   - refusals: errors to answer the first calls with, by member.
     init(
         on bus: PrivateBus,
@@ -59,13 +59,13 @@ final class ScriptedBlueZ: Sendable {
 
     private let shown: ShownAdapter
 
-    /// Dies, as a killed bluetoothd does.
+    /// Ends abruptly, like a killed bluetoothd.
     func stop() async {
         await connection.close()
         output.finish()
     }
 
-    // MARK: What happens in the air and to the adapter
+    // MARK: Events in the air and of the adapter
 
     func hears(
         _ number: Int = 1,
@@ -117,13 +117,13 @@ final class ScriptedBlueZ: Sendable {
         try await added(Self.adapter, interfaces)
     }
 
-    /// The scan dies without anybody having asked for it.
+    /// Ends the scan although no client asked for it.
     func losesDiscovery() async throws {
         state.withLock { $0.isDiscovering = false }
         try await changed(Self.adapter, "org.bluez.Adapter1", ["Discovering": .boolean(false)])
     }
 
-    /// Any signal, true to bluetoothd or not.
+    /// Emits any signal, even one that a real bluetoothd never sends.
     func changed(
         _ path: ObjectPath,
         _ interface: String,
@@ -147,7 +147,7 @@ final class ScriptedBlueZ: Sendable {
         ObjectPath("/org/bluez/hci0/dev_\(number)") ?? .root
     }
 
-    // MARK: The objects
+    // MARK: Objects
 
     private static func root(_ adapters: ShownAdapter) -> ExportedObject {
         let type = Signature("a{oa{sa{sv}}}") ?? .none
@@ -188,7 +188,7 @@ final class ScriptedBlueZ: Sendable {
         ])
     }
 
-    /// A method that refuses as the script says, and else does its work.
+    /// Returns a method that refuses as scripted, and otherwise works.
     private func method(
         _ input: Signature,
         _ work: @escaping @Sendable (Invocation) async throws -> Void
@@ -232,7 +232,7 @@ final class ScriptedBlueZ: Sendable {
         try await changed(Self.adapter, "org.bluez.Adapter1", ["Discovering": .boolean(isOn)])
     }
 
-    /// As bluetoothd does: reads the advertisement from the caller before it answers.
+    /// Registers an advertisement: like bluetoothd, reads it from the caller before the answer.
     private func register(_ call: Invocation) async throws {
         guard let path = call.arguments[0].asObjectPath, let sender = call.sender else { return }
         let reply = try await connection.call(
@@ -314,7 +314,7 @@ final class ScriptedBlueZ: Sendable {
     }
 }
 
-/// What `GetManagedObjects` shows of the adapter; `nil` when it is unplugged.
+/// The adapter's properties in `GetManagedObjects`; `nil` when it is unplugged.
 final class ShownAdapter: Sendable {
     private let value: Mutex<[String: [String: Value]]?>
 

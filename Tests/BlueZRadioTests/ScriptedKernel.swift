@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 import TestSupport
 
-/// The kernel's end of management sockets, over a real socket of the same kind (packets that are
-/// never cut). The real one is tested in the virtual machine.
+/// The kernel's end of management sockets, over a real packet socket. The real kernel is tested in
+/// the virtual machine.
 final class ScriptedKernel: Sendable {
     private struct State {
         var failures: [ManagementFailure]
@@ -17,9 +17,9 @@ final class ScriptedKernel: Sendable {
     private let answer: UInt8?
 
     /// - Parameters:
-    ///   - failures: what the next attempts to open a socket come to.
-    ///   - answer: the status that the listener's question is answered with; Invalid Index as for a
-    ///     privileged process, or `nil` for silence.
+    ///   - failures: the results of the next attempts to open a socket.
+    ///   - answer: the status in the answer to the listener's permission check: Invalid Index as
+    ///     for a privileged process, or `nil` for no answer.
     init(failures: [ManagementFailure] = [], answer: UInt8? = 0x11) {
         state = Mutex(State(failures: failures))
         self.answer = answer
@@ -41,13 +41,13 @@ final class ScriptedKernel: Sendable {
         return ManagementSocket(descriptor: ends[0])
     }
 
-    /// Whether attempts to open a socket succeed from now on.
+    /// Lets attempts to open a socket succeed or fail from now on.
     func permit(_ isPermitted: Bool) {
         state.withLock { $0.isPermitted = isPermitted }
     }
 
     func send(_ frame: [UInt8]) {
-        // To one that is closed nothing comes.
+        // Sending to a closed socket has no effect.
         for end in state.withLock(\.ends) { Self.send(frame, on: end) }
     }
 
@@ -55,7 +55,7 @@ final class ScriptedKernel: Sendable {
         _ = Glibc.send(end, frame, frame.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// The commands that have come since this was last asked, but for a listener's question.
+    /// Returns the commands since the last call, without the listener's permission check.
     func commands() -> [[UInt8]] {
         let question: [UInt8] = [0x15, 0, 0xFF, 0xFF, 0, 0]
         return state.withLock { state in

@@ -10,7 +10,7 @@ import Testing
         MonotonicTime(sinceStart: .seconds(seconds))
     }
 
-    @Test("a missing capability is final, anything else is tried again ever more rarely")
+    @Test("a missing capability is final; any other failure is retried with growing pauses")
     func pauses() {
         var choice = TransportChoice(policy: .best)
         let never = choice.failed(.noCapability)
@@ -21,7 +21,7 @@ import Testing
         #expect(pauses.last == TransportChoice.longestPause)
         choice.opened()
         #expect(choice.transport == .management && choice.note == nil)
-        // A socket that opens and never delivers is not trusted sooner.
+        // A socket that opens but never delivers keeps the long pause.
         let unproven = choice.failed(.lost(0))
         #expect(unproven == TransportChoice.longestPause)
         choice.opened()
@@ -30,7 +30,9 @@ import Testing
         #expect(proven == .seconds(2))
     }
 
-    @Test("only who asked for it alone has a problem without it; only who had it has lost it")
+    @Test(
+        "only a radio limited to the socket has a problem without it; only a used socket is lost"
+    )
     func saying() {
         for policy in [TransportPolicy.best, .management] {
             var choice = TransportChoice(policy: policy)
@@ -46,7 +48,7 @@ import Testing
         #expect(TransportChoice(policy: .dbus).note == nil)
     }
 
-    @Test("the socket is silent when bluetoothd hears three devices in three seconds and it none")
+    @Test("the socket is silent if only bluetoothd reports three devices within three seconds")
     func silent() {
         var choice = TransportChoice(policy: .best)
         choice.opened()

@@ -1,7 +1,6 @@
 import Synchronization
 
-/// Lets callers in one after the other in the order of their coming, as one main loop does; while
-/// it hangs, nobody.
+/// Admits callers one at a time in order of arrival, like one main loop; nobody while it hangs.
 final class Turns: Sendable {
     private struct State {
         var next = 0
@@ -15,12 +14,12 @@ final class Turns: Sendable {
 
     var isHung: Bool { state.withLock(\.isHung) }
 
-    /// How many have come so far.
+    /// The number of turns issued so far.
     var issued: Int { state.withLock(\.next) }
 
-    /// Takes a turn and waits for it; to be given up with `pass()`.
+    /// Waits for a turn; `pass()` ends it.
     ///
-    /// - Returns: how many had come before.
+    /// - Returns: The number of turns issued before.
     @discardableResult
     func take() async -> Int {
         let ticket = state.withLock { state in
@@ -48,7 +47,7 @@ final class Turns: Sendable {
         admit()
     }
 
-    /// Lets everybody go, for ever.
+    /// Admits everybody at once, for ever.
     func letGo() {
         let all = state.withLock { state in
             state.isOver = true

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct KernelAdapterTests {
     @Test(
-        "the kernel's list and the kernel's own folder agree, or it says that it has no Bluetooth"
+        "the kernel's list and its folder in sysfs agree, or the kernel reports no Bluetooth"
     )
     func agrees() throws {
         let folder = opendir("/sys/class/bluetooth")

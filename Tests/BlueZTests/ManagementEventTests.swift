@@ -19,7 +19,7 @@ import Testing
         HeardAdvertisement(data: data.span, serviceUUID: Self.feed)
     }
 
-    @Test("a kiosk's report tells the adapter, the level and the EID")
+    @Test("a kiosk's report contains the adapter, the level and the EID")
     func kiosk() throws {
         let frame = ManagementFrame.deviceFound(
             ManagementFrame.kiosk(Self.eid),
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "levels that no controller can have measured are none",
+        "levels that no controller can have measured are dropped",
         arguments: [(127, nil), (0, nil), (21, nil), (20, 20), (-127, -127), (-128, nil)]
             as [(Int8, Int?)]
     )
@@ -42,7 +42,7 @@ import Testing
         #expect(try #require(report(frame)).rssi?.dBm == dBm)
     }
 
-    @Test("two devices differ, the same one is the same")
+    @Test("two devices differ, and the same device stays the same")
     func device() throws {
         let one = try #require(report(ManagementFrame.deviceFound([], rssi: -50, device: 1)))
         let again = try #require(report(ManagementFrame.deviceFound([], rssi: -51, device: 1)))
@@ -59,7 +59,7 @@ import Testing
         #expect(event(ManagementFrame.deviceFound([], rssi: -50, addressType: 0)) == .other)
     }
 
-    @Test("adapters that come and go, answers, and what is not known")
+    @Test("adapters that come and go, answers, and unknown events are recognised")
     func others() {
         #expect(event(ManagementFrame.event(0x0004, 2, [])) == .adapterAdded(2))
         #expect(event(ManagementFrame.event(0x0005, 2, [])) == .adapterRemoved(2))
@@ -67,13 +67,13 @@ import Testing
         let refused = event(ManagementFrame.answer(status: 0x14))
         #expect(refused == .answered(opcode: 0x15, status: 0x14))
         #expect(ManagementSocket.isPermitted(by: refused) == false)
-        // What a privileged socket is told when it asks of no adapter: Invalid Index.
+        // The answer to a privileged socket that asks about no adapter: Invalid Index.
         let permitted = event(ManagementFrame.answer(status: 0x11))
         #expect(ManagementSocket.isPermitted(by: permitted) == true)
         #expect(ManagementSocket.isPermitted(by: .answered(opcode: 1, status: 0)) == nil)
     }
 
-    @Test("every frame that is cut short or too long is malformed, at each length")
+    @Test("every frame that is too short or too long is malformed, at each length")
     func lengths() {
         for frame in [
             ManagementFrame.deviceFound(ManagementFrame.kiosk(Self.eid), rssi: -50),
@@ -84,7 +84,7 @@ import Testing
             }
             #expect(event(frame + [0]) == .malformed)
         }
-        // A right header around a body that ends too early, or whose own length lies.
+        // A correct header before a body that is too short or has a wrong length inside.
         #expect(event(ManagementFrame.event(0x0012, 0, [1, 2, 3])) == .malformed)
         #expect(event(ManagementFrame.event(0x0001, 0, [0x15])) == .malformed)
         var lying = ManagementFrame.deviceFound(ManagementFrame.kiosk(Self.eid), rssi: -50)
@@ -107,7 +107,7 @@ import Testing
             )
             #expect(heard.listsService)
             #expect(heard.serviceData == Self.eid.serviceData)
-            // One bit off in any place is another service.
+            // A UUID with one bit changed is another service.
             for place in form.uuid.indices {
                 var other = form.uuid
                 other[place] ^= 0x01
@@ -118,12 +118,12 @@ import Testing
                 #expect(heard == HeardAdvertisement())
             }
         }
-        // Not the first of a list; what is left over of one is no UUID.
+        // The service may stand anywhere in a list; a list's incomplete remainder is no UUID.
         #expect(advertisement([7, 0x03, 1, 2, 0xED, 0xFE, 3, 4]).listsService)
         #expect(!advertisement([4, 0x03, 1, 0xED, 0xFE]).listsService)
     }
 
-    @Test("an iPhone's name stands beside the list, in the advertisement or the scan response")
+    @Test("an iPhone's name may be beside the list, in the advertisement or in the scan response")
     func name() {
         let list = ManagementFrame.field(0x03, [0xED, 0xFE])
         let name = ManagementFrame.field(0x09, Array("a1b2c3d4e5".utf8))
@@ -136,7 +136,7 @@ import Testing
         #expect(advertisement(list + invalid).recognise() == .stranger(.length))
     }
 
-    @Test("data that breaks off counts as far as it goes; of two fields the last counts")
+    @Test("truncated data counts up to its end; of two equal fields the last counts")
     func broken() {
         let kiosk = ManagementFrame.kiosk(Self.eid)
         let more = ManagementFrame.field(0x16, [0xED, 0xFE, 0x31])
@@ -149,7 +149,7 @@ import Testing
         #expect(advertisement([2, 0x16, 0xED]) == HeardAdvertisement())
     }
 
-    @Test("no bytes whatever crash the reader, and what they say is bounded")
+    @Test("random bytes never crash the parser, and its results are bounded")
     func fuzz() {
         var generator = SeededGenerator("management frames")
         let whole = ManagementFrame.deviceFound(ManagementFrame.kiosk(Self.eid), rssi: -50)
@@ -173,7 +173,7 @@ import Testing
             }
             if let report = report(frame) {
                 #expect((report.advertisement.serviceData?.count ?? 0) <= 31)
-                // An invalid byte is shown by a character of three.
+                // An invalid byte becomes a replacement character of three bytes.
                 #expect((report.advertisement.localName?.utf8.count ?? 0) <= 3 * 31)
             }
         }

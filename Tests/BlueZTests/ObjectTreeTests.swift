@@ -20,7 +20,7 @@ import Testing
         ])
     }
 
-    @Test("an adapter's places for advertisements are those left and those taken")
+    @Test("an adapter's capacity for advertisements is the free and the used instances")
     mutating func places() {
         let manager: [String: Value] = [
             "SupportedInstances": .byte(3), "ActiveInstances": .byte(2),
@@ -35,11 +35,11 @@ import Testing
         #expect(tree.adapters[Self.adapter]?.advertisingInstances == 5)
     }
 
-    @Test("an adapter that was off for a moment is noticed, and only then")
+    @Test("an adapter that was off for a moment is noticed, and no blink is counted without one")
     mutating func blinked() {
         let isOn: [String: Value] = ["Powered": .boolean(true)]
         let before = tree.adapters[Self.adapter]?.powerBlinks
-        // Both changes in one signal, which tells the last alone.
+        // Both changes come in one signal, which contains only the last value.
         _ = tree.apply(Self.changed(Self.adapter, isOn, interface: "org.bluez.Adapter1"))
         let blinked = tree.adapters[Self.adapter]?.powerBlinks
         #expect(blinked != before)
@@ -64,7 +64,7 @@ import Testing
         #expect(heard.rssi?.dBm == -42 && !heard.isNews)
     }
 
-    @Test("a remembered device is no sighting until a signal comes")
+    @Test("a remembered device is not a sighting until a signal comes")
     mutating func snapshot() throws {
         let properties: [String: Value] = ["RSSI": .int16(-30), "ServiceData": Self.carried]
         tree.load([
@@ -77,7 +77,7 @@ import Testing
         #expect(heard.recognition == .ours(Self.eid, .serviceData))
     }
 
-    @Test("a remembered name and UUID are not enough for an iPhone, both heard now are")
+    @Test("a remembered name and UUID do not identify an iPhone; both must be heard now")
     mutating func localName() throws {
         let properties: [String: Value] = [
             "UUIDs": .strings([Self.uuid.description]), "Name": .string("a1b2c3d4e5"),
@@ -97,7 +97,7 @@ import Testing
         #expect(again.recognition == .ours(Self.eid, .localName))
     }
 
-    @Test("A device that signals told of before a snapshot stays")
+    @Test("A device that a signal announced before a snapshot stays")
     mutating func signalBeforeSnapshot() throws {
         let properties: [String: Value] = [
             "UUIDs": .strings([Self.uuid.description]), "Name": .string("a1b2c3d4e5"),
@@ -115,7 +115,7 @@ import Testing
         #expect(hear(changed: ["RSSI": .int16(-42)]) == nil)
     }
 
-    @Test("a Tile is named as such, and is news once")
+    @Test("a Tile is recognised, and reported as new once")
     mutating func tile() throws {
         let data: Value = .properties([
             Self.uuid.description: .bytes([2, 0, 0xF3, 0x8E, 0x91, 0xC7, 0xD2, 0xAA, 0xB0, 0x80])
@@ -135,7 +135,7 @@ import Testing
         #expect(hear(changed: ["RSSI": .int16(-42)]) == nil && tree.deviceCount == 0)
     }
 
-    @Test("an unmeasured level is none", arguments: [127, 0, 21, -128] as [Int16])
+    @Test("an unmeasured level is dropped", arguments: [127, 0, 21, -128] as [Int16])
     mutating func unmeasured(_ level: Int16) throws {
         let heard = try #require(
             hear(added: ["RSSI": .int16(level), "ServiceData": Self.carried])
@@ -143,7 +143,7 @@ import Testing
         #expect(heard.rssi == nil)
     }
 
-    @Test("adapters come, change and go")
+    @Test("adapters that come, change and go are followed")
     mutating func adapters() {
         let changed = Self.changed(
             Self.adapter,
@@ -158,7 +158,7 @@ import Testing
         #expect(tree.adapters.isEmpty)
     }
 
-    @Test("an adapter that says again that it is on was off in between")
+    @Test("an adapter whose Powered is announced as true twice was off in between")
     mutating func powerBlink() {
         for (isPowered, blinks) in [(true, 1), (false, 1), (true, 1), (true, 2)] {
             let said = ["Powered": Value.boolean(isPowered)]
@@ -170,7 +170,7 @@ import Testing
         #expect(tree.adapters[Self.adapter]?.powerBlinks == 2)
     }
 
-    @Test("random addresses cost no memory, and a flood of our UUID only so much")
+    @Test("random addresses cost no memory, and a flood of our UUID only a bounded amount")
     mutating func bounded() {
         for number in 0..<20_000 {
             let device = Self.path("/org/bluez/hci0/dev_\(number)")
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test("no properties whatever crash it, and only our bytes are recognised")
+    @Test("random properties never crash the tree, and only our data is recognised")
     mutating func fuzz() {
         var random = SeededGenerator("random Device1 properties")
         let names = ["RSSI", "ServiceData", "UUIDs", "Name", "Powered", "Modalias", "Address"]
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    // MARK: What bluetoothd says
+    // MARK: bluetoothd's signals
 
     private mutating func hear(added properties: [String: Value]) -> DeviceReport? {
         guard case .heard(let report) = tree.apply(Self.added(Self.device, properties)) else {

@@ -2,18 +2,17 @@ import Foundation
 import PostgresTestSupport
 import TestSupport
 
-/// The one run of all stories, in one Chromium, and what it has reported so far.
+/// The one run of all stories, in one Chromium, and its report so far.
 actor BrowserRun {
     static let shared = BrowserRun()
 
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    /// Everything that the run leaves behind: its report, and a folder for each story that failed.
+    /// The run's output folder: its report, and a folder for each failed story.
     static let output = folder.appendingPathComponent("../../.build/browser").standardizedFileURL
 
-    /// The stories that are told; `GOTCHU_BROWSER_STORIES` names some, with commas or spaces
-    /// between them.
+    /// The stories to run; `GOTCHU_BROWSER_STORIES` selects some, separated by commas or spaces.
     ///
-    /// A name that is none ends the test run.
+    /// An unknown name ends the test run.
     static let stories: [Story] = {
         let named = ProcessInfo.processInfo.environment["GOTCHU_BROWSER_STORIES"] ?? ""
         let names = named.split { $0 == "," || $0 == " " }.map(String.init)
@@ -26,18 +25,18 @@ actor BrowserRun {
         }
     }()
 
-    /// The time that all stories have together, before what has not been told has failed.
+    /// The time limit of all stories together; those that have not run by then fail.
     private static let limit = Duration.seconds(900)
 
-    /// The program that tells the stories, and the database that one of them lets hang.
+    /// The program that runs the stories, and the database that one of them suspends.
     private typealias Running = (program: Program, cluster: PostgresCluster)
 
     private var run: Task<Running, any Error>?
 
-    /// Starts the run with the first call, and waits for the outcome of one story.
+    /// Starts the run at the first call, and waits for the outcome of one story.
     ///
-    /// - Returns: The reason for which the story failed.
-    /// - Throws: What kept the browser from coming up.
+    /// - Returns: The reason for a failure; `nil` without one.
+    /// - Throws: The error that kept the browser from starting.
     func failure(of story: Story) async throws -> String? {
         // SAFETY: owned by this actor, one in the life of the process; it only starts the program.
         let run = self.run ?? Task { try await Self.start() }
@@ -45,7 +44,7 @@ actor BrowserRun {
         let program = try await run.value.program
         let file = Self.output.appendingPathComponent("results.json")
         return try await eventually("\(story.rawValue) is told", within: Self.limit) {
-            // Looked at first: what it reports before its end is read below.
+            // Read first: the report may be written just before the end.
             let hasEnded = !program.isRunning
             let data = (try? Data(contentsOf: file)) ?? Data()
             let report = try? JSONDecoder().decode(Report.self, from: data)
@@ -59,7 +58,7 @@ actor BrowserRun {
         }
     }
 
-    /// The names that the Python package has.
+    /// Returns the names of the stories in the Python package.
     static func names() async throws -> [String] {
         let list = try await program(["--list"])
         guard try await list.exitCode() == 0 else { throw NeverHappened(description: list.text) }

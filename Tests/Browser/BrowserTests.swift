@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// The pages that shops, payers and merchants see, in Debian's Chromium, from the real programs.
+/// The pages for shops, payers and merchants, served by the real programs to Debian's Chromium.
 @Suite("In a real browser")
 struct BrowserTests {
-    @Test("Every story is told here")
+    @Test("Every story of the Python package is listed here")
     func list() async throws {
         #expect(try await BrowserRun.names() == Story.allCases.map(\.rawValue))
     }

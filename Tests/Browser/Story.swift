@@ -1,5 +1,5 @@
-/// The stories told in a real browser, in their order: a function each in `browser/stories`,
-/// whose first line says what is told.
+/// The stories of a real browser, in order. Each is a function in `browser/stories`; the first line
+/// of its docstring describes it.
 enum Story: String, CaseIterable, Sendable {
     case judges
     case sale, quick, released, preparing, killed, truth, silent, near, adapter, newest, displays,

@@ -3,16 +3,16 @@ import GotchuAPI
 import GotchuCore
 import Pages
 
-/// The views that the display's page is looked at with: all states, in gotchud's own words.
+/// The views for the tests of the display's page: all states, with gotchud's own texts.
 struct Views: Sendable {
-    /// A view with what it is called in a story.
+    /// A view with its name in a story.
     struct Named: Encodable {
         var scene: String
         var state: DisplayState
         var view: DisplayReply
     }
 
-    /// What a view shows beside its words.
+    /// The content of a view beside its texts.
     private struct Scene {
         var name: String
         var languages: [Language]
@@ -67,7 +67,7 @@ struct Views: Sendable {
         count: 4
     ).prefix(140).description
 
-    /// A JSON line for each scene and state.
+    /// Writes a JSON line for each scene and state.
     static func write(to file: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

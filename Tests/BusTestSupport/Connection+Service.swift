@@ -2,9 +2,9 @@ import CDBus
 
 @testable package import DBus
 
-/// The part of a service on the bus that the product, a client of others', does not need.
+/// The functions of a service on the bus, which the product, only a client, does not need.
 extension Connection {
-    /// Puts a signal with valid names on the bus.
+    /// Emits a signal with valid names.
     package func emit(_ signal: Signal) throws(DBus.DBusError) {
         guard
             let raw = dbus_message_new_signal(signal.path.text, signal.interface, signal.member)
@@ -14,16 +14,16 @@ extension Connection {
         _ = try send(message)
     }
 
-    /// Takes a name on the bus.
+    /// Requests a name on the bus.
     ///
-    /// - Throws: `remote` if somebody else has it.
+    /// - Throws: `remote` if another connection owns it.
     package func requestName(_ name: String) async throws(DBus.DBusError) {
         let doNotQueue: UInt32 = 4
         let reply = try await call(
             .bus("RequestName", [.string(name), .uint32(doNotQueue)]),
             timeout: Self.busTimeout
         )
-        // 1: primary owner; 4: owned by us already.
+        // 1: primary owner; 4: already the owner.
         guard reply == [.uint32(1)] || reply == [.uint32(4)] else {
             throw DBus.DBusError(.remote, underlying: name)
         }

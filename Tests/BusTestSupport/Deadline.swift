@@ -1,6 +1,6 @@
 import TestSupport
 
-/// A test waited for something that did not come.
+/// An event that a test waited for did not come in time.
 package struct DeadlinePassed: Error {
     package init() {}
 }

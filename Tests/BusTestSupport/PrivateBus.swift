@@ -3,8 +3,7 @@ import Foundation
 package import Logging
 import Synchronization
 
-/// A real dbus-daemon of a test's own, in a folder of its own, with the system bus's limit on
-/// replies.
+/// A real dbus-daemon for one test, in its own folder, with the system bus's limit on replies.
 package final class PrivateBus: Sendable {
     package let folder: String
     package let address: BusAddress
@@ -74,7 +73,7 @@ package final class PrivateBus: Sendable {
         return pid
     }
 
-    /// Nothing of the daemon's behaviour hangs on the environment.
+    /// An empty environment, so that nothing in it influences the daemon.
     private static func environ() -> [UnsafeMutablePointer<CChar>?] { [nil] }
 
     private static func configuration(_ address: String) -> String {
@@ -96,5 +95,5 @@ package final class PrivateBus: Sendable {
     }
 }
 
-/// For code under test; what it logs is not part of a test's output.
+/// A logger that drops its messages, for code under test.
 package let quietLogger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -3,25 +3,24 @@ import Ledger
 
 @testable import Contests
 
-/// A second and simpler account of a contest: the independent judge of
-/// random histories.
+/// A second, simpler model of a contest, which checks random histories independently.
 struct ContestModel {
     let terms: ContestTerms
     var state = Contest.State.draft
     var isDisputed = false
     var completedAt: Timestamp?
     var revision: Int64 = 0
-    /// The numbers of entries by user, and the points by number.
+    /// The numbers of the entries by user, and the points by number.
     var entries: [Int: Int64] = [:]
     var points: [Int64: Int64] = [:]
     var last: Int64 = 0
-    /// Those who have objected to the newest result.
+    /// The users who have objected to the newest result.
     var objectors: Set<Int> = []
-    /// A Boolean that is true once a desk was opened, and one that is true once the contest's own
-    /// end of entries has closed it; time closes it otherwise.
+    /// Booleans that are true once a desk was opened, and once the end of entries has closed it;
+    /// otherwise it closes at its time.
     var hasDesk = false
     var isDeskClosed = false
-    /// The ends of the holds at the desk, and of those that the contest counts, by user.
+    /// The ends of the holds by user: those at the desk, and those that the contest counts.
     var claims: [Int: Timestamp] = [:]
     var holds: [Int: Timestamp] = [:]
     var balances: [Int: Int64]
@@ -62,7 +61,7 @@ struct ContestModel {
 
     /// - Returns: The reason of the refusal; `nil` if it is accepted.
     mutating func take(_ action: Action, at time: Timestamp) -> Refusal.Reason? {
-        // A refusal changes nothing, not even what time would have changed.
+        // A refusal changes nothing, not even the changes that time would make.
         let before = self
         pass(to: time)
         let reason = decide(action, at: time)
@@ -232,7 +231,7 @@ struct ContestModel {
         }
     }
 
-    /// The prizes by ranks of one, as the tests' terms have them.
+    /// Pays the prizes, with ranks as in the tests' terms.
     private mutating func settle() {
         let fees = Int64(entries.count) * terms.fee
         let rake = fees * terms.rakeBPS / 10_000

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Contests
 
-/// Contests that somebody uses as nobody should, or whose rows are not what they say.
+/// Contests that are misused, or whose rows are inconsistent.
 @Suite("Contests at their limits", .timeLimit(.minutes(hangLimit)))
 struct LimitTests {
     private static let organizer = ContestBooks.users[0]
@@ -83,12 +83,12 @@ struct LimitTests {
             return try books.take(settle, by: organizer, at: time, key: key)
         }
 
-        /// Sweeps as often as something is due.
+        /// Sweeps as long as something is due, at most four times.
         mutating func sweep(at time: Timestamp) throws {
             for _ in 0..<4 { try books.take(SweepContest(contest: id), at: time) }
         }
 
-        /// Changes how many entries the contest says it has, behind the ledger's back.
+        /// Changes the contest's count of entries without the ledger's commands.
         mutating func spoil(by count: Int64) throws {
             var contest = try contest
             contest.body.entryCount += count
@@ -115,7 +115,7 @@ struct LimitTests {
         #expect(room.books.complaint == nil)
     }
 
-    @Test("A result that is corrected late is paid, and not refunded as if nobody had completed it")
+    @Test("A result that is corrected late is paid, and not refunded like an incomplete contest")
     func lateCorrection() throws {
         let week: Int64 = 7 * 86_400
         var room = try Room(review: week)
@@ -140,7 +140,9 @@ struct LimitTests {
         #expect(room.books.complaint == nil)
     }
 
-    @Test("A settlement before the end of the review is refused, and its key decides later")
+    @Test(
+        "A settlement before the end of the review is refused, and its key can be used again later"
+    )
     func review() throws {
         var room = try Room(review: 600)
         try room.join(1)
@@ -155,7 +157,7 @@ struct LimitTests {
         #expect(try room.contest.state == .settled)
     }
 
-    @Test("A contest is read in full for its organiser alone, and for what is still to be done")
+    @Test("A contest is read in full only for its organiser, and only if work is left")
     func strangers() throws {
         var room = try Room()
         for user in 1...3 { try room.join(user) }
@@ -180,14 +182,14 @@ struct LimitTests {
         #expect(try room.complete(1, at: Sample.starts) == nil)
         let again = loaded(CompleteContest(contest: id, organizer: Self.organizer, revision: 1))
         #expect(again.children.isEmpty)
-        // The wallet of one who has left is nobody's business.
+        // The wallet of a user who left is not read.
         let end = loaded(SettleContest(contest: id, organizer: Self.organizer))
         let owners = Set(end.accounts.keys.map(\.owner))
         let users = ContestBooks.users.prefix(3).map { Account.Owner.user($0) }
         #expect(owners == Set(users + [.pot(id)]))
     }
 
-    @Test("Scores and the result they lead to in one commit wait for each other")
+    @Test("Scores and the result based on them wait for each other within one commit")
     func sameCommit() throws {
         var room = try Room()
         try room.join(1)
@@ -210,7 +212,7 @@ struct LimitTests {
         #expect(try room.complete(2, at: Sample.starts) == nil)
     }
 
-    @Test("A contest takes a thousand score revisions, and can be completed then")
+    @Test("A contest accepts a thousand score revisions and can then be completed")
     func revisions() throws {
         var room = try Room()
         try room.join(1)
@@ -222,7 +224,7 @@ struct LimitTests {
         #expect(try room.complete(last, at: Sample.starts) == nil)
     }
 
-    @Test("A contest takes so many bytes of scores in all, and can be completed then")
+    @Test("A contest accepts a limited number of bytes of scores and can then be completed")
     func scoreBytes() throws {
         var room = try Room()
         try room.join(1)
@@ -245,7 +247,7 @@ struct LimitTests {
         #expect(try room.complete(body.revision, at: Sample.starts) == nil)
     }
 
-    @Test("One who has left ten times cannot enter again, and nobody else is kept out")
+    @Test("A user who has left ten times cannot enter again; others still can")
     func leaving() throws {
         var room = try Room()
         for _ in 0..<Contest.leaveLimit {
@@ -269,7 +271,7 @@ struct LimitTests {
         #expect(room.books.complaint == nil)
     }
 
-    @Test("Holds that have lapsed keep no desk of a contest busy")
+    @Test("Expired holds do not keep a contest's desk busy")
     func lapsedHolds() throws {
         var room = try Room(most: 2_000)
         let desk = OpenDesk(
@@ -299,7 +301,7 @@ struct LimitTests {
         #expect(try room.books.take(lock, at: late)?.reason == nil)
     }
 
-    @Test("Dates in the past or more than a year ahead make no contest")
+    @Test("A contest with dates in the past or more than a year ahead is refused")
     func dates() throws {
         var books = try ContestBooks()
         let year = Sample.start.advanced(by: ContestTerms.longestAhead)
@@ -316,7 +318,7 @@ struct LimitTests {
         }
     }
 
-    @Test("A contest whose pot is not what its entries say is stopped until it is right again")
+    @Test("A contest whose pot does not match its entries is stopped until it matches again")
     func unequal() throws {
         var room = try Room()
         for user in 1...2 { try room.join(user) }
@@ -333,7 +335,7 @@ struct LimitTests {
         #expect(try room.contest.state == .error)
         #expect(try room.contest.dueAt == nil)
         #expect(room.books.complaint != nil)
-        // Nothing moves, whoever asks.
+        // Nothing moves, for any user.
         for reason in [
             try room.settle(at: Sample.starts)?.reason,
             try room.books.take(cancel, at: Sample.starts)?.reason,
@@ -346,7 +348,7 @@ struct LimitTests {
         let later = Sample.starts.advanced(by: .seconds(30 * 24 * 3_600))
         try room.books.take(RecheckContest(contest: room.id), at: later)
         #expect(try room.contest.state == .complete)
-        // Nobody could object meanwhile: the time for that begins anew.
+        // Nobody could object meanwhile: the review begins anew.
         let review = try room.contest.terms.review
         #expect(try room.contest.settlesAt == later.advanced(by: review))
         #expect(try room.contest.abandonedAt > later)
@@ -356,7 +358,7 @@ struct LimitTests {
         #expect(room.books.complaint == nil)
     }
 
-    @Test("A cancellation says who has made it and when, whatever its words are")
+    @Test("A cancellation records who made it and when, whatever its text")
     func cancellation() throws {
         for organizer in [Self.organizer, nil] {
             var room = try Room()
@@ -368,7 +370,7 @@ struct LimitTests {
         }
     }
 
-    @Test("A pot that a cancellation finds unequal stops an open contest")
+    @Test("A cancellation that finds the pot unequal stops an open contest")
     func unequalBeforeLock() throws {
         var room = try Room()
         try room.join(1)

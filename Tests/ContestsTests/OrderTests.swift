@@ -7,12 +7,12 @@ import Testing
 
 @testable import Contests
 
-/// Commands that meet: in one batch, at one moment, beside other contests.
-@Suite("Contests whose commands meet", .timeLimit(.minutes(hangLimit)))
+/// Commands that conflict: in one batch, at one moment, or with other contests.
+@Suite("Conflicting commands of contests", .timeLimit(.minutes(hangLimit)))
 struct OrderTests {
     private static let purposes = GroupPurposes([Split(), Desk()])
 
-    /// A command that two books are told alike.
+    /// A command that is given to two books.
     private enum Plan {
         case join(Int, RecordID)
         case leave(Int)
@@ -41,7 +41,7 @@ struct OrderTests {
             desk = try Self.open(id, most: most, lockIn: lockIn, in: &books)
         }
 
-        /// Makes and publishes a contest, and opens its desk.
+        /// Creates and publishes a contest, and opens its desk.
         static func open(
             _ id: RecordID,
             most: Int64,
@@ -139,7 +139,9 @@ struct OrderTests {
         }
     }
 
-    @Test("A batch of joins, taps, settlements and cancellations is the same as one by one")
+    @Test(
+        "Joins, taps, settlements and cancellations have the same result in a batch as one by one"
+    )
     func batches() throws {
         var random = SeededGenerator("orders")
         var ends: Set<Contest.State> = []
@@ -173,7 +175,7 @@ struct OrderTests {
         #expect(ends.isSuperset(of: [.settled, .cancelled]))
     }
 
-    /// Locks both contests, scores whoever is in, and completes them.
+    /// Locks both contests, scores all entrants, and completes them.
     private func score(_ first: inout Room, _ second: inout Room, at time: Timestamp) throws {
         let organizer = ContestBooks.users[0]
         func score(_ room: inout Room) throws {
@@ -199,7 +201,7 @@ struct OrderTests {
         for id in ids {
             desks.append(try Room.open(id, most: 4, lockIn: .seconds(600), in: &books))
         }
-        /// All rows of a contest: its own, its children, its desk's and its pot.
+        /// Returns all rows of a contest: its own, its children's, its desk's and its pot's.
         func rows(_ number: Int) -> [String] {
             let all = books.books.rows
             let parents = [ids[number], RecordID(desks[number])]
@@ -227,7 +229,7 @@ struct OrderTests {
         #expect(books.complaint == nil)
     }
 
-    @Test("The last millisecond before the lock is in time, and the next one is not")
+    @Test("An entry in the last millisecond before the lock is in time; the next one is not")
     func lock() throws {
         let locks: Duration = .seconds(600)
         for (late, reason) in [(-1, nil), (0, Refusal.Reason.contestLocked), (1, .contestLocked)] {

@@ -14,7 +14,7 @@ struct PrizeTests {
         #expect(prizes.map(\.rank) == Array(1...10))
     }
 
-    @Test("$1.50 at 50, 25 and 25 percent is 75, 38 and 37 cents")
+    @Test("$1.50 at 50, 25 and 25 percent gives 75, 38 and 37 cents")
     func seed() {
         let tiers = [
             Sample.tier(1, 1, 5000), Sample.tier(2, 2, 2500), Sample.tier(3, 3, 2500),
@@ -23,14 +23,14 @@ struct PrizeTests {
         #expect(prizes.map(\.amount) == [75, 38, 37])
     }
 
-    @Test("Only ranks that an entry occupies count, so nothing is left over")
+    @Test("Only ranks with an entry count, so nothing is left over")
     func fewEntries() {
         let prizes = Sample.prizes(5000, Sample.halves, (1...6).map { Sample.score($0, 10 - $0) })
         // The weights are 70, 17.5, 17.5 and three times 5, of 120.
         #expect(prizes.map(\.amount) == [2917, 729, 729, 209, 208, 208])
     }
 
-    @Test("Three who tie for the first place share the prizes of three ranks")
+    @Test("Three entries that tie for the first place share the prizes of three ranks")
     func ties() {
         let tiers = [
             Sample.tier(1, 1, 7000), Sample.tier(2, 2, 2000), Sample.tier(3, 3, 1000),
@@ -43,7 +43,7 @@ struct PrizeTests {
         #expect(prizes.map(\.rank) == [1, 1, 1, 4])
     }
 
-    @Test("A tie-break decides between equal points, and a missing one comes last")
+    @Test("A tie-break decides between equal points, and a missing one ranks last")
     func tieBreaks() {
         let scores = [
             Sample.score(1, 9), Sample.score(2, 9, seconds: 8), Sample.score(3, 9, seconds: 7),
@@ -60,7 +60,7 @@ struct PrizeTests {
         #expect(Sample.prizes(100, Sample.halves, [Sample.score(1, nil)]).isEmpty)
     }
 
-    @Test("The organiser's and the house's parts are rounded down, and all parts are the pot")
+    @Test("The organiser's and the house's parts are rounded down, and all parts sum to the pot")
     func division() {
         let terms = Sample.terms(fee: 333, rake: 1000, commission: 2500, prize: 50)
         let division = PrizeRules.Division(terms, entries: 7)
@@ -68,7 +68,7 @@ struct PrizeTests {
         #expect(division.pool == 7 * 333 + 50 - 233)
     }
 
-    @Test("Prizes sum to the pool, whatever the order of the entries, and no better rank gets less")
+    @Test("Prizes sum to the pool in any order of the entries, and no better rank gets less")
     func property() {
         var random = SeededGenerator("prizes")
         for _ in 0..<(4_000 * effort) {
@@ -107,7 +107,7 @@ struct PrizeTests {
         }
     }
 
-    /// Tiers in which no rank gets more than the one before it.
+    /// Returns random tiers in which no rank gets more than the one before it.
     private static func tiers(using random: inout SeededGenerator) -> [ContestTerms.Tier] {
         while true {
             let count = Int.random(in: 1...5, using: &random)

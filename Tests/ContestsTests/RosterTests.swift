@@ -23,14 +23,14 @@ struct RosterTests {
         ]
     )
 
-    @Test("A roster that keeps the rule is accepted, in any order")
+    @Test("A roster that follows all rules is accepted, in any order")
     func good() {
         #expect(Self.rule.flaw(in: [1, 2, 3].map(Self.id)) == nil)
         #expect(Self.rule.flaw(in: [3, 1, 2].map(Self.id)) == nil)
         #expect(Self.rule.flaw(in: [5, 4, 2].map(Self.id)) == nil)
     }
 
-    @Test("Each rule that a roster breaks is named")
+    @Test("Each rule that a roster violates is named")
     func bad() {
         let rule = Self.rule
         #expect(rule.flaw(in: [1, 2].map(Self.id)) == .size(2))
@@ -40,7 +40,7 @@ struct RosterTests {
         #expect(rule.flaw(in: [1, 2, 4].map(Self.id)) == .overCap(101))
     }
 
-    @Test("Built-in templates can be used, and are what their files would say")
+    @Test("Built-in templates are usable and equal to their files")
     func builtIn() throws {
         for template in ContestTemplate.builtIn {
             #expect(template.flaw == nil)
@@ -49,7 +49,7 @@ struct RosterTests {
         }
     }
 
-    @Test("A spoilt template is refused or is one that can be used, and nothing else happens")
+    @Test("A damaged template is either refused or usable")
     func spoilt() throws {
         var random = SeededGenerator("templates")
         var refused = 0
@@ -69,7 +69,7 @@ struct RosterTests {
         #expect(refused > 300)
     }
 
-    @Test("A member that is not known is refused by its name")
+    @Test("An unknown member is refused with its name")
     func unknownMember() {
         let bytes = CanonicalJSON.bytes(of: ContestTemplate.builtIn[0])
         let text = String(decoding: bytes, as: UTF8.self)

@@ -14,7 +14,7 @@ struct StateTests {
         case draft, open, locked, live, complete, disputed, settled, cancelled, error
     }
 
-    /// The columns are the states, in their order.
+    /// The expected answers; the columns are the states, in order.
     private static let table = """
         publish  ok          State  State  State  State    State    State  State     State
         join     State       ok     Locked Locked Locked   Locked   Locked Cancelled Locked
@@ -45,7 +45,7 @@ struct StateTests {
             return (words[0], Array(words.dropFirst()))
         }
 
-    /// A contest in a state, with an entrant, and another who holds a place at its desk.
+    /// A contest in a state, with an entrant and another user with a hold at its desk.
     private struct Room {
         static let purposes = GroupPurposes([Split(), Desk()])
         static let now = Sample.start.advanced(by: .seconds(20))
@@ -103,7 +103,7 @@ struct StateTests {
             }
         }
 
-        /// Moves money between the pot and a user as no command does.
+        /// Moves money between the pot and a user, which no command does.
         private mutating func move(_ amount: Int64) {
             let pot = Account.Key(.pot(id), .usd)
             books.spoil { rows in
@@ -129,7 +129,7 @@ struct StateTests {
             )
         }
 
-        /// Returns `ok`, or the reason why not.
+        /// Returns `ok`, or the reason of the refusal.
         mutating func answer(_ command: String, at time: Timestamp) throws -> String {
             let users = ContestBooks.users
             let contest = try #require(try books.contest(id))
@@ -219,7 +219,7 @@ struct StateTests {
         }
     }
 
-    @Test("Each command is answered in each state as the table says")
+    @Test("Each command gets the table's answer in each state")
     func commands() throws {
         for state in State.allCases {
             let room = try Room(state)
@@ -232,8 +232,8 @@ struct StateTests {
         #expect(Self.rows.count == 18 && Self.rows.allSatisfy { $0.answers.count == 9 })
     }
 
-    /// A stored state at a later time, the state that it then is, and what differs from that one's
-    /// column: a desk that time has ended, and a start without scores.
+    /// A stored state at a later time, the state at that time, and the differences from that
+    /// state's column: a desk that has expired, and a start without scores.
     private static let moments: [(State, Timestamp, State, [String: String])] = {
         let expired = ["hold": "sessionExpired", "pay": "sessionExpired"]
         let unscored = ["complete": "noScores"]
@@ -257,7 +257,7 @@ struct StateTests {
         ]
     }()
 
-    @Test("A contest's times change the answers at their millisecond, and nothing else does")
+    @Test("A contest's times change the answers at their millisecond; nothing else does")
     func times() throws {
         for (state, time, later, changes) in Self.moments {
             let room = try Room(state)
@@ -270,7 +270,7 @@ struct StateTests {
         }
     }
 
-    @Test("The sweep settles after the review and refunds what nobody completes")
+    @Test("The sweep settles after the review and refunds contests that nobody completes")
     func sweep() throws {
         let patience = Contest.patience
         let ends: [(State, Timestamp, Contest.State)] = [

@@ -11,7 +11,7 @@ import Testing
 struct StoryTests {
     private static let opening: Int64 = 2000
 
-    @Test("After every step the books are what a simple model says, and every rule holds")
+    @Test("After every step the books agree with a simple model, and every rule holds")
     func histories() throws {
         let states = Contest.State.allCases.filter { $0 != .error }.map { "\($0)" }
         let reasons: [Refusal.Reason] = [
@@ -23,7 +23,7 @@ struct StoryTests {
         var missing = Set(states + reasons.map { "\($0)" } + ["accepted"])
         var random = SeededGenerator("contests")
         var count = 0
-        // Rare ends are waited for: any seed must reach them all.
+        // Runs until rare ends have happened too: any seed must reach them all.
         while count < 50 * effort || !missing.isEmpty && count < 3_000 {
             count += 1
             let note = "seed \(random.seed)"
@@ -43,7 +43,7 @@ struct StoryTests {
 
     private struct Story {
         let id = RecordID.make(at: Sample.start)
-        /// The desk, once it is open.
+        /// The desk; `nil` before it is opened.
         var desk: SessionID?
         var books: ContestBooks
         var model: ContestModel
@@ -117,7 +117,7 @@ struct StoryTests {
             }
         }
 
-        /// - Returns: The reason by the model, and by the books; `nil` for what is accepted.
+        /// - Returns: The reasons of the model and of the books; `nil` if the action is accepted.
         mutating func take(
             _ action: ContestModel.Action
         ) throws -> (expected: Refusal.Reason?, got: Refusal.Reason?) {
@@ -222,7 +222,7 @@ struct StoryTests {
             }
         }
 
-        /// The difference between the model and the books.
+        /// The difference between the model and the books; `nil` without one.
         var difference: String? {
             guard let contest = try? books.contest(id) else { return "no contest" }
             // Time may have changed the contest without a commit.

@@ -4,7 +4,7 @@ import Testing
 @testable import DBus
 
 @Suite("Sleep on the bus thread", .timeLimit(.minutes(hangLimit))) struct BusThreadTests {
-    @Test("A pause ends at its moment and never before, though a longer one began first")
+    @Test("A pause ends at its moment and never before, even after a longer one began first")
     func moments() async throws {
         let thread = try BusThread(name: "test")
         let start = ContinuousClock.now
@@ -16,7 +16,7 @@ import Testing
                     return length
                 }
             }
-            // In which order their tasks come back is for the machine's load to say.
+            // The order in which their tasks resume depends on the machine's load.
             let ended = [await group.next(), await group.next()]
             #expect(Set(ended) == [.milliseconds(20), .milliseconds(40)])
             group.cancelAll()
@@ -24,10 +24,10 @@ import Testing
         await end(thread)
     }
 
-    @Test("with a tolerance ends by itself at its end, and with another's wake-up before")
+    @Test("A pause with a tolerance ends at its end, or before with another's wake-up")
     func tolerance() async throws {
         let thread = try BusThread(name: "test")
-        // A thread that comes to it late, on a busy machine, finds that its moment has passed.
+        // On a busy machine a late thread may find that the moment has passed.
         var longest: Duration = .zero
         for _ in 0..<50 where longest < .milliseconds(100) {
             let start = ContinuousClock.now
@@ -52,7 +52,7 @@ import Testing
             let number = thread.makeSleep()
             // SAFETY: awaited below.
             let sleeper = Task { await thread.sleep(number, until: .now + .seconds(3600)) }
-            // SAFETY: it may sleep by then or not, and ends in either case.
+            // SAFETY: the sleeper may have started or not by then; it ends in either case.
             try await Task.sleep(for: pause)
             thread.cancel(number)
             await sleeper.value
@@ -74,7 +74,7 @@ import Testing
         for pause: Duration in [.zero, .milliseconds(20)] {
             // SAFETY: awaited below.
             let sleeper = Task { await thread.sleep(until: .now + .seconds(3600)) }
-            // SAFETY: it may sleep by then or not, and ends in either case.
+            // SAFETY: the sleeper may have started or not by then; it ends in either case.
             try await Task.sleep(for: pause)
             sleeper.cancel()
             await sleeper.value
@@ -82,12 +82,12 @@ import Testing
         await end(thread)
     }
 
-    @Test("A pause ends with the thread, and there is none after it")
+    @Test("A pause ends with the thread, and no pause begins after it")
     func ended() async throws {
         let thread = try BusThread(name: "test")
         // SAFETY: awaited below.
         let sleeper = Task { await thread.sleep(until: .now + .seconds(3600)) }
-        // SAFETY: it may sleep by then or not, and ends in either case.
+        // SAFETY: the sleeper may have started or not by then; it ends in either case.
         try await Task.sleep(for: .milliseconds(20))
         await end(thread)
         await sleeper.value

@@ -26,8 +26,8 @@ import Testing
             )
         }
         open.yield()
-        // The late reply is on the client's socket before this one, which the same peer sends after
-        // it.
+        // The late reply reaches the client's socket before this one, which the same peer sends
+        // later.
         let ping = Echo.call(
             "Ping",
             at: server.uniqueName,
@@ -44,7 +44,7 @@ import Testing
         await server.close()
     }
 
-    @Test("a cancelled task gets its thread back at once", arguments: [false, true])
+    @Test("a cancelled task is resumed at once", arguments: [false, true])
     func cancellation(isCancelledBefore: Bool) async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -62,7 +62,7 @@ import Testing
         await server.close()
     }
 
-    @Test("the bus dies in mid-call: the call fails, the end is told, and so it stays")
+    @Test("a call fails when the bus dies, the end is reported, and later calls fail too")
     func disconnect() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -91,7 +91,7 @@ import Testing
         await server.close()
     }
 
-    @Test("a thousand calls at once all get their own answer, within the bus's limit of 128")
+    @Test("a thousand concurrent calls each get their own answer, within the bus's limit of 128")
     func thousand() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -111,7 +111,7 @@ import Testing
         await server.close()
     }
 
-    @Test("a call too many is refused before it is sent")
+    @Test("a call above the limit is refused before it is sent")
     func overload() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -130,7 +130,7 @@ import Testing
         await server.close()
     }
 
-    @Test("a bus that is not there is unreachable")
+    @Test("a missing bus is reported as unreachable")
     func unreachable() async throws {
         await expect(.unreachable) {
             try await Connection.open(
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("a hundred connections leave neither threads nor descriptors behind")
+    @Test("a hundred connections leak neither threads nor descriptors")
     func leaks() async throws {
         let bus = try PrivateBus()
         let before = try openDescriptors()
@@ -148,12 +148,12 @@ import Testing
             let connection = try await bus.connect()
             await connection.close()
         }
-        // Other tests run beside this one; a leak would be 200.
+        // Other tests run at the same time; a leak would be 200.
         #expect(try openDescriptors() < before + 100)
     }
 }
 
-/// Expects a `DBusError` with a code.
+/// Expects a `DBusError` with the given code.
 func expect<T>(
     _ code: DBusError.Code,
     sourceLocation: SourceLocation = #_sourceLocation,

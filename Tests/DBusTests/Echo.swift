@@ -1,15 +1,15 @@
 import DBus
 
-/// An object that answers with what it was sent, and one method that never answers.
+/// An object that returns its arguments, with one method that never answers.
 enum Echo {
     static let path = ObjectPath.root
     static let interface = "sh.gotchu.Echo"
 
-    /// - Parameter types: each gets a method `Echo0`, `Echo1`… with that signature.
+    /// - Parameter types: the signatures of the methods `Echo0`, `Echo1`…
     static func object(_ types: [Signature] = []) -> ExportedObject {
         var methods: [String: ExportedObject.Method] = [
             "Stall": ExportedObject.Method { _ throws(MethodFailure) in
-                // SAFETY: stands for a peer that hangs; cancelled when its connection closes.
+                // SAFETY: simulates a peer that hangs; cancelled when its connection closes.
                 try? await Task.sleep(for: .seconds(60))
                 return []
             },

@@ -9,7 +9,7 @@ import Testing
 
     private static func strings(_ strings: String...) -> [Value] { strings.map(Value.string) }
 
-    @Test("A call of something that is not there gets the standard's own error")
+    @Test("A call to a missing object or method gets the standard error")
     func errors() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()

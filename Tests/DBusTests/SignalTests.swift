@@ -11,7 +11,7 @@ import Testing
         Signal(path: path, interface: Echo.interface, member: "Said", arguments: [.uint32(number)])
     }
 
-    @Test("a subscriber to one path hears that path, in order, from the first signal on")
+    @Test("a subscriber to one path receives its signals in order, from the first on")
     func byPath() async throws {
         let bus = try PrivateBus()
         let sender = try await bus.connect()
@@ -35,7 +35,7 @@ import Testing
         await sender.close()
     }
 
-    @Test("a crowd's signals that gather are all read, however many come meanwhile")
+    @Test("gathered signals of a crowd are all read, however many arrive meanwhile")
     func crowd() async throws {
         let bus = try PrivateBus()
         let sender = try await bus.connect()
@@ -67,14 +67,14 @@ import Testing
             return heard
         }
         #expect(heard == count)
-        // With one read after each pause they would come half a minute later.
+        // With only one read after each pause they would arrive half a minute later.
         let lag = try await sending.value.duration(to: .now)
         #expect(lag < .seconds(8))
         await client.close()
         await sender.close()
     }
 
-    @Test("a reply is received before the signals behind it, and after those before it")
+    @Test("a reply is received after earlier signals and before later ones")
     func replyInOrder() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -110,7 +110,7 @@ import Testing
         await server.close()
     }
 
-    @Test("a name's owners are followed without a gap")
+    @Test("the owners of a name are followed without a gap")
     func owners() async throws {
         let bus = try PrivateBus()
         let client = try await bus.connect()
@@ -138,7 +138,7 @@ import Testing
         await client.close()
     }
 
-    @Test("a rule with a quote is refused, not sent")
+    @Test("a match rule with a quote is refused, not sent")
     func quote() async throws {
         let bus = try PrivateBus()
         let client = try await bus.connect()

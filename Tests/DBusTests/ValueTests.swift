@@ -7,7 +7,7 @@ import Testing
 @Suite struct ValueTests {
     static let path = ObjectPath("/org/bluez/hci0") ?? .root
 
-    /// Every type at its edges.
+    /// Values of every type, including their limits.
     static let values: [Value] = [
         .byte(0), .byte(255), .boolean(true), .boolean(false), .int16(.min), .int16(.max),
         .uint16(.max), .int32(.min), .uint32(.max), .int64(.min), .uint64(.max),
@@ -28,7 +28,7 @@ import Testing
         .variant(.structure([.double(1.5), .objectPath(path)])),
     ]
 
-    @Test("every type comes back as it was sent")
+    @Test("a value of every type comes back as it was sent")
     func roundTrip() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -42,7 +42,7 @@ import Testing
         await server.close()
     }
 
-    @Test("python3-dbus reads every type as we wrote it, and we read what it writes")
+    @Test("python3-dbus reads every type that we write, and we read every type that it writes")
     func thirdParty() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "a value that is not what it claims to be is refused before libdbus sees it",
+        "a value that does not match its declared type is refused before libdbus sees it",
         arguments: [
             Value.array([.byte(1)], of: .byte), .array([.int16(1)], of: .string),
             .array([], of: .none), .array([], of: Signature("ss") ?? .none), .structure([]),

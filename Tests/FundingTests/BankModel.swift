@@ -3,8 +3,8 @@ import Ledger
 
 @testable import Funding
 
-/// The provider as far as withdrawals see it: keys that it forgets after a day, lists that lag,
-/// replies that are lost, balances that do not suffice, payouts that fail.
+/// A model of the provider for withdrawals: keys that expire after a day, lists that lag, lost
+/// replies, insufficient balances, payouts that fail.
 struct BankModel {
     struct Sent {
         let id: String
@@ -17,23 +17,23 @@ struct BankModel {
         let id: String
         let order: PayoutOrder
         let at: Timestamp
-        /// The status that it will have in the end.
+        /// Its final status.
         let end: SeenPayout.Status
         let failsAfterPaid: Bool
     }
 
     private(set) var transfers: [Sent] = []
     private(set) var payouts: [Paid] = []
-    /// A Boolean that is true once something was refused that only a person can mend.
+    /// A Boolean that is true once something was refused that only a person can fix.
     private(set) var needsPerson = false
     private var keys: [String: (observation: Observation, at: Timestamp)] = [:]
     private var count = 0
-    /// Chances in a hundred.
+    /// The chance of a failure, in percent.
     var troubles = 20
     /// The payee's own money at the connected account, in cents.
     var own: Int64 = 0
 
-    /// The time for which its lists lag.
+    /// The delay before a new object appears in its lists.
     private static let lag: Duration = .seconds(300)
     private static let poor = ProviderRefusal(
         .insufficientFunds,
@@ -95,7 +95,7 @@ struct BankModel {
         }
     }
 
-    /// Replays a key's first reply, until it is forgotten.
+    /// Returns a key's first reply until the key expires.
     private mutating func once(
         _ key: String,
         at now: Timestamp,
@@ -187,21 +187,21 @@ struct BankModel {
         )
     }
 
-    /// The money at the connected account, in cents: what the payee has of their own, and what
-    /// came and did not leave.
+    /// The money at the connected account, in cents: the payee's own money, and the transfers less
+    /// the payouts.
     func available(at now: Timestamp) -> Int64 {
         let left = payouts.filter { seen($0, at: now).status != .failed }
             .map(\.order.amount.minorUnits).reduce(0, +)
         return own + out - left
     }
 
-    /// The money at the bank for good, in cents.
+    /// The sum of the payouts that stay paid, in cents.
     func paid(at now: Timestamp) -> Int64 {
         payouts.filter { seen($0, at: now).status == .paid }.map(\.order.amount.minorUnits)
             .reduce(0, +)
     }
 
-    /// The money that left the platform and did not come back, in cents.
+    /// The sum of the transfers that are not reversed, in cents.
     var out: Int64 {
         transfers.filter { $0.reversal == nil }.map(\.order.amount.minorUnits).reduce(0, +)
     }

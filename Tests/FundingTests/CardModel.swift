@@ -3,8 +3,8 @@ import Ledger
 
 @testable import Funding
 
-/// The truth about one card deposit as the provider has it, with sums of its own, and snapshots
-/// that may reach the books late, twice or never.
+/// A model of one card deposit at the provider, with its own sums. Its snapshots may reach the
+/// books late, twice or never.
 struct CardModel {
     private struct Movement {
         let id: String
@@ -31,7 +31,7 @@ struct CardModel {
         return "\(prefix)_\(deposit.rawValue.suffix(8))\(count)"
     }
 
-    /// Lets something happen at the provider.
+    /// Makes a random change at the provider.
     mutating func evolve(using random: inout some RandomNumberGenerator) {
         guard status == .succeeded else {
             let next: [SeenDeposit.Status] = [
@@ -65,7 +65,7 @@ struct CardModel {
         }
     }
 
-    /// The sum of what the user got and lost by it, in cents.
+    /// The user's net result of the deposit, in cents.
     var net: Int64 {
         guard status == .succeeded else { return 0 }
         let lost = (refunds + disputes).filter { $0.back == nil }.map(\.amount).reduce(0, +)
@@ -78,7 +78,7 @@ struct CardModel {
             + (refunds + disputes).map { $0.fee + ($0.back?.fee ?? 0) }.reduce(0, +)
     }
 
-    /// The object as the provider would show it now.
+    /// The deposit as the provider would show it now.
     var seen: SeenDeposit {
         SeenDeposit(
             intent: "pi_\(deposit)",

@@ -26,7 +26,7 @@ struct DepositTests {
         )
     }
 
-    @Test("Observations in any order, repeated and lost lead to the provider's own sums")
+    @Test("Observations in any order, repeated or lost, lead to the provider's own sums")
     func anyOrder() throws {
         var random = SeededGenerator("Deposits in any order")
         let wanted: Set = ["SUCCEEDED", "CANCELED", "owed", "settled"]
@@ -39,7 +39,7 @@ struct DepositTests {
         #expect(wanted.subtracting(reached) == [], "seed \(random.seed)")
     }
 
-    @Test("A paid deposit that the books have lost, or know without its payment, is taken up once")
+    @Test("A paid deposit that is missing in the books, or has no payment there, is adopted once")
     func adopted() throws {
         func adoption(_ id: RecordID, of user: UserID) -> AdoptDeposit {
             AdoptDeposit(
@@ -57,7 +57,7 @@ struct DepositTests {
             #expect(try rig.tell(adoption(lost, of: payer)).get().state == .succeeded)
             #expect(rig.balance(.user(payer)) == 2_000)
         }
-        // A payment is one deposit's.
+        // A payment belongs to one deposit only.
         let other = RecordID(trusted: "d-other")
         #expect(try rig.tell(adoption(other, of: payer)).get().state == .held)
         #expect(rig.balance(.user(payer)) == 2_000 && rig.complaint == nil)
@@ -141,7 +141,7 @@ struct DepositTests {
         #expect(rig.complaint == nil)
     }
 
-    @Test("Money that is not what was ordered is held, and booked once the operator accepts it")
+    @Test("Money that differs from the order is held, and booked once the operator accepts it")
     func held() throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer")
@@ -171,7 +171,7 @@ struct DepositTests {
         #expect(rig.balance(.user(payer)) == 0)
     }
 
-    @Test("A PaymentIntent that another deposit has is credited to one of them alone")
+    @Test("A PaymentIntent that belongs to another deposit is credited only once")
     func stolen() throws {
         var rig = FundingBooks()
         let (one, two) = (try rig.user("one"), try rig.user("two"))
@@ -188,7 +188,7 @@ struct DepositTests {
         #expect(rig.complaint == nil)
     }
 
-    @Test("A deposit of which the provider never heard ends after 80 minutes")
+    @Test("A deposit that the provider never received ends after 80 minutes")
     func neverMade() throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer")
@@ -211,7 +211,9 @@ struct DepositTests {
         #expect(made.duration(to: rig.time) < .seconds(90 * 60))
     }
 
-    @Test("An unpaid deposit is ended at the provider after two hours, or when its payer says so")
+    @Test(
+        "An unpaid deposit is ended at the provider after two hours, or when its payer cancels it"
+    )
     func ended() throws {
         for isAsked in [false, true] {
             var rig = FundingBooks()
@@ -237,7 +239,7 @@ struct DepositTests {
         var ids: [RecordID] = []
         for _ in 0..<DepositLimits.open { ids.append(try rig.open(100, by: payer).outcome.get()) }
         #expect(try rig.open(100, by: payer).refusal == Refusal(.tooManyOpenDeposits))
-        // One that is paid is not open, though its fee is waited for.
+        // A paid deposit is not open, although its fee is still awaited.
         _ = try rig.tell(Observe(ids[0], .deposit(Self.seen(ids[0], amount: 100)))).get()
         #expect(try rig.deposit(ids[0]).isSettledAndWatched)
         #expect(try rig.open(100, by: payer).isAccepted)
@@ -249,7 +251,7 @@ struct DepositTests {
         #expect(try rig.open(100, by: rich).refusal == full)
     }
 
-    @Test("A user's own limits go before the usual ones")
+    @Test("A user's own limits override the default ones")
     func ownLimits() throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer", cents: 199_950)
@@ -261,7 +263,7 @@ struct DepositTests {
         #expect(try rig.open(50_001, by: payer).isAccepted)
     }
 
-    @Test("A deposit that is over is looked at no more once the provider has said so")
+    @Test("A finished deposit is not looked at again once the provider has confirmed its end")
     func over() throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer")
@@ -269,7 +271,7 @@ struct DepositTests {
         let ended = Self.seen(id, .canceled)
         _ = try rig.tell(Observe(id, .deposit(ended))).get()
         #expect(try rig.deposit(id).lookAt == nil)
-        // A bell rings for it, and the provider does not answer.
+        // A bell rings for it, but the provider does not answer.
         _ = try rig.tell(Wake(id)).get()
         _ = try rig.tell(Observe(id, .unknown(after: nil))).get()
         #expect(try rig.deposit(id).lookAt != nil)
@@ -278,7 +280,7 @@ struct DepositTests {
         #expect(try rig.deposit(id).state == .canceled)
     }
 
-    @Test("A deposit whose key was used with other parameters is looked for, or dropped")
+    @Test("A deposit whose key was used with other parameters is searched for, or dropped")
     func keyReused() throws {
         for isFound in [true, false] {
             var rig = FundingBooks()
@@ -306,7 +308,7 @@ struct DepositTests {
         }
     }
 
-    @Test("A development server's mint pays at once, once for a key, and what is owed is known")
+    @Test("A development server's mint pays at once and once per key, and its debt is known")
     func mint() throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer")

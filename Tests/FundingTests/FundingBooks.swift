@@ -5,8 +5,7 @@ import Payments
 @testable import Funding
 @testable import Ledger
 
-/// Books in memory with a clock of the test's own, on which commands are decided with the rows of
-/// their footprint and no others.
+/// Books in memory with a test clock. Commands are decided with only the rows of their footprint.
 struct FundingBooks {
     var books = MemoryBooks()
     var time = Timestamp(milliseconds: 1_900_000_000_000)
@@ -23,7 +22,7 @@ struct FundingBooks {
         return try pending.reply.get().outcome
     }
 
-    /// Decides a command under a key; under a new one unless it is given.
+    /// Decides a command under a key, by default a new one.
     @discardableResult
     mutating func tell<Command: KeyedCommand>(
         _ command: Command,
@@ -49,7 +48,7 @@ struct FundingBooks {
         return try tell(open).get().id
     }
 
-    /// Moves money from one user to another by a paid session.
+    /// Moves money from one user to another with a paid session.
     mutating func pay(_ cents: Int64, from payer: UserID, to payee: UserID) throws {
         let create = CreateSession(
             payee: payee,
@@ -142,7 +141,7 @@ struct FundingBooks {
 
     func balance(_ owner: Account.Owner) -> Int64 { account(owner).balance }
 
-    /// The reason why the books are wrong, if they are.
+    /// The inconsistency of the books; `nil` without one.
     var complaint: String? {
         var sum: Int64 = 0
         for account in books.rows.accounts.values {
@@ -165,7 +164,7 @@ struct FundingBooks {
     }
 }
 
-/// Fails if a step leaves wrong books.
+/// An error for a step that leaves inconsistent books.
 struct WrongBooks: Error {
     let complaint: String
 }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Funding
 
-/// What the operator does about withdrawals that are held, and what is done before money moves that
-/// may have moved already.
+/// The operator's actions on held withdrawals, and the checks before moving money that may have
+/// moved already.
 @Suite("Withdrawals that may have been paid")
 struct HeldTests {
     private static let reused = Observation.refused(
@@ -44,7 +44,7 @@ struct HeldTests {
         get throws { try rig.withdrawal(id).state }
     }
 
-    /// Wakes it, and answers the call if it is of the kind that a test expects.
+    /// Wakes the withdrawal, and answers its call if it is of the expected kind.
     @discardableResult
     private mutating func answer(
         _ observation: Observation,
@@ -82,10 +82,10 @@ struct HeldTests {
         #expect(try state == .held)
         _ = try rig.tell(ResumeWithdrawal(id, isReturned: false)).get()
         try answer(.absent, if: Self.isPayoutSearch)
-        // The old one shows itself once more.
+        // The old payout appears once more.
         _ = try rig.tell(Observe(id, payout("po_1", .pending))).get()
         #expect(try state == .sent)
-        // A bell that rings at once proves nothing, since lists lag.
+        // A bell that rings at once proves nothing, because lists lag.
         try answer(.absent, if: Self.isPayoutSearch)
         rig.pass(Pace.listing)
         try answer(.absent, if: Self.isPayoutSearch)
@@ -95,7 +95,7 @@ struct HeldTests {
         #expect(rig.complaint == nil)
     }
 
-    @Test("Money to be returned comes back once it is certain that the bank does not have it")
+    @Test("Money to be returned comes back once the bank certainly does not have it")
     mutating func returned() throws {
         _ = try rig.tell(Observe(id, transfer())).get()
         _ = try rig.tell(Observe(id, Self.reused)).get()
@@ -110,7 +110,7 @@ struct HeldTests {
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
-    @Test("Money to be returned that is at the bank after all is paid")
+    @Test("Money to be returned that the bank turns out to have is paid")
     mutating func found() throws {
         _ = try rig.tell(Observe(id, transfer())).get()
         _ = try rig.tell(Observe(id, Self.reused)).get()
@@ -120,7 +120,7 @@ struct HeldTests {
         #expect(rig.balance(.user(payee)) == 4_000 && rig.complaint == nil)
     }
 
-    @Test("One that was held before its transfer comes back if there is no transfer")
+    @Test("A withdrawal that was held before its transfer comes back if there is no transfer")
     mutating func neverSent() throws {
         _ = try rig.tell(Wake(id)).get()
         _ = try rig.tell(Observe(id, Self.reused)).get()
@@ -134,7 +134,7 @@ struct HeldTests {
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
-    @Test("A transfer that comes to light after the money is back is held, and taken back on order")
+    @Test("A transfer found after the money is back is held, and reversed on the operator's order")
     mutating func unexpected() throws {
         _ = try rig.tell(CancelWithdrawal(id, user: payee)).get()
         try answer(transfer(), if: Self.isTransferSearch)
@@ -149,14 +149,14 @@ struct HeldTests {
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
-    @Test("A withdrawal that waited for longer than a key is known is looked for before it is paid")
+    @Test("A withdrawal that waited until its key expired is searched for before it is paid")
     mutating func old() throws {
         let late = try rig.withdraw(500, by: payee, needsRelease: true).outcome.get()
         rig.pass(Pace.keyLife)
         _ = try rig.tell(ReleasePayee(payee, withdrawals: [late])).get()
         let call = try rig.tell(Wake(late)).get()
         #expect(call.map(Self.isTransferSearch) == true)
-        // Its payout may be there too, in books that were restored.
+        // Its payout may exist too, if the books were restored from a backup.
         let seen = SeenTransfer(
             id: "tr_2",
             amount: 500,
@@ -167,10 +167,10 @@ struct HeldTests {
         #expect(next.map(Self.isPayoutSearch) == true)
     }
 
-    @Test("A listing without the transfer is followed by another, never by the same call again")
+    @Test("A listing without the transfer is followed by another one, not by the same call again")
     mutating func unresolved() throws {
         func isCall(_ call: Call) -> Bool { if case .sendTransfer = call { true } else { false } }
-        // The call's outcome is not known, and the list is without its transfer.
+        // The call's outcome is unknown, and the list does not contain its transfer.
         try answer(.absent, if: isCall)
         try answer(.absent, if: Self.isTransferSearch)
         rig.pass(Pace.listing)
@@ -179,7 +179,7 @@ struct HeldTests {
         #expect(try state == .sent)
     }
 
-    @Test("A new payee's withdrawal whose transfer is there already cannot be cancelled any more")
+    @Test("A new payee's withdrawal with an existing transfer can no longer be cancelled")
     mutating func released() throws {
         let id = try rig.withdraw(1_000, by: payee, needsRelease: true).outcome.get()
         let search = try rig.tell(Wake(id)).get()
@@ -194,7 +194,7 @@ struct HeldTests {
         #expect(rig.balance(.user(payee)) == 3_000 && rig.complaint == nil)
     }
 
-    @Test("A withdrawal that is taken up has its transfer's time and account, and is looked for")
+    @Test("An adopted withdrawal has its transfer's time and account, and is searched for")
     mutating func adopted() throws {
         let second = try rig.user("second", cents: 5_000)
         let lost = RecordID(trusted: "w-lost")
@@ -223,7 +223,7 @@ struct HeldTests {
         #expect(rig.complaint == nil)
     }
 
-    @Test("A cancelled withdrawal of whose transfer the provider knows is looked at")
+    @Test("A cancelled withdrawal whose transfer the provider knows is looked at again")
     mutating func adoptedAnew() throws {
         _ = try rig.tell(CancelWithdrawal(id, user: payee)).get()
         let adoption = AdoptWithdrawal(
@@ -240,7 +240,7 @@ struct HeldTests {
         #expect(rig.complaint == nil)
     }
 
-    @Test("A refusal of another server's earlier call says nothing about the present one")
+    @Test("A refusal of another server's earlier call does not apply to the present one")
     mutating func stale() throws {
         let poor = Observation.refused(
             ProviderRefusal(.insufficientFunds, code: "balance_insufficient", message: "")
@@ -258,7 +258,7 @@ struct HeldTests {
         }
     }
 
-    @Test("A payout of which nothing can be read for a month is the operator's")
+    @Test("A payout that cannot be read for a month is held for the operator")
     mutating func silent() throws {
         let silence = Observation.unknown(after: .seconds(900))
         // The time before the payout is not counted.
@@ -290,7 +290,7 @@ struct HeldTests {
     mutating func unreadable() throws {
         _ = try rig.tell(Observe(id, transfer())).get()
         _ = try rig.tell(Observe(id, payout("po_1", .pending))).get()
-        // A server that was away has not asked: its first call without an answer ends nothing.
+        // A server that was away did not ask: its first call without an answer ends nothing.
         rig.pass(WithdrawalBody.silencePatience)
         _ = try rig.tell(Observe(id, .unknown(after: nil))).get()
         #expect(try state == .inTransit)
@@ -303,7 +303,7 @@ struct HeldTests {
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
-    @Test("A refusal that is told again does not say that nothing came after it")
+    @Test("A replayed refusal does not prove that no later call was made")
     mutating func replayed() throws {
         for isReplay in [false, true] {
             let id = try rig.withdraw(100, by: payee).outcome.get()
@@ -323,7 +323,7 @@ struct HeldTests {
         }
     }
 
-    @Test("A transfer that is first seen an hour after its order may be paid out already")
+    @Test("A transfer first seen an hour after its order may already be paid out")
     mutating func late() throws {
         let call = try rig.tell(Wake(id)).get()
         rig.pass(WithdrawalBody.youth)

@@ -24,7 +24,7 @@ struct PayeeTests {
         )
     }
 
-    @Test("A set-up that was abandoned is looked at no more, until somebody goes on with it")
+    @Test("An abandoned set-up is not looked at any more until somebody continues it")
     func abandoned() throws {
         var rig = FundingBooks()
         let user = try rig.user("payee")
@@ -39,7 +39,7 @@ struct PayeeTests {
             try #require(looks < 1_000)
         }
         #expect(looks > PayeeBody.lookLimit)
-        // Who asks for the state all the same is told what it is by now.
+        // A request for the state still causes a look.
         rig.pass(.seconds(2))
         #expect(try payee()?.isAccountToBeLookedAt(at: rig.time) == true)
         _ = try rig.tell(Wake(id)).get()
@@ -53,7 +53,7 @@ struct PayeeTests {
         #expect(try payee()?.state == .pendingVerification && payee()?.lookAt != nil)
     }
 
-    @Test("An account that answers no look is looked at for days, and not for ever")
+    @Test("An account that cannot be read is looked at for days, but not for ever")
     func silent() throws {
         var rig = FundingBooks()
         let user = try rig.user("payee")
@@ -81,7 +81,7 @@ struct PayeeTests {
         #expect(try Payee(#require(rig.books.rows.records[id])).body.account == "acct_1")
     }
 
-    @Test("A user who is linked is paid to the other's account, and sets up none")
+    @Test("A linked user is paid to the other's account, and has no own set-up")
     func linked() throws {
         var rig = FundingBooks()
         let (one, two) = (try rig.user("one", cents: 500), try rig.user("two", cents: 500))
@@ -90,7 +90,7 @@ struct PayeeTests {
         }
         try rig.onboard(one)
         _ = try rig.tell(LinkPayee(two, to: one)).get()
-        // Nobody is paid to somebody who is linked.
+        // No user can be linked to a linked user.
         #expect(throws: Refusal(.payeeNotOnboarded)) {
             try rig.tell(LinkPayee(one, to: two)).get()
         }
@@ -117,7 +117,7 @@ struct PayeeTests {
         #expect(try rig.withdraw(100, by: user).refusal == Refusal(.payeeNotOnboarded))
         #expect(try rig.tell(RenewPayee(user)).get())
         #expect(try payee().state == .notSetUp && payee().body.pastAccounts == ["acct_\(user)"])
-        // Nobody has asked for another yet: a bell of the old one opens none.
+        // Nobody has asked for another account yet: a bell for the old one opens none.
         #expect(try rig.tell(Wake(id)).get() == nil)
         _ = try rig.tell(PutPayee(user)).get()
         guard case .openAccount(let order) = try rig.tell(Wake(id)).get() else {
@@ -130,7 +130,8 @@ struct PayeeTests {
         #expect(try payee().body.account == nil)
         _ = try rig.tell(Observe(id, Self.seen("acct_2", user: user))).get()
         #expect(try payee().body.account == "acct_2" && rig.complaint == nil)
-        // Late answers about the old one, or the call that has made it, say nothing of it.
+        // Late answers about the old account, or to the call that created it, do not affect the new
+        // one.
         _ = try rig.tell(Observe(id, .refused(gone), of: .readAccount("acct_\(user)"))).get()
         _ = try rig.tell(Observe(id, .refused(gone), of: .openAccount(order))).get()
         #expect(try payee().body.disabledReason == nil)

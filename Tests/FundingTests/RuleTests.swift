@@ -6,7 +6,7 @@ import Testing
 
 @testable import Funding
 
-/// The lies that `verify` must find in the records of money in and out.
+/// Inconsistent records of money in and out that `verify` must find.
 @Suite("The rules of deposits and withdrawals")
 struct RuleTests {
     private var rig = FundingBooks()
@@ -14,8 +14,8 @@ struct RuleTests {
     private let deposit: RecordID
     private let withdrawal: RecordID
 
-    /// A deposit with a fee and a refund, a withdrawal on its way to a bank, and a transaction of
-    /// the platform's own.
+    /// Creates a deposit with a fee and a refund, a withdrawal on its way to a bank, and a
+    /// transaction of the platform itself.
     init() throws {
         payer = try rig.user("payer", cents: 5_000)
         deposit = try rig.open(2_000, by: payer).outcome.get()
@@ -84,13 +84,13 @@ struct RuleTests {
         )
     }
 
-    @Test("A deposit that says another amount than was booked is found")
+    @Test("A deposit whose amount differs from the booked one is found")
     mutating func amount() throws {
         try change(deposit) { $0.replacing(#""re_1":300"#, with: #""re_1":200"#) }
         expect("re_1")
     }
 
-    @Test("A deposit that is cancelled while its money moved is found")
+    @Test("A deposit that is cancelled although its money moved is found")
     mutating func cancelled() throws {
         try change(deposit, state: "CANCELED") { body in
             body.replacing(/"creditedAt":"[^"]*",/, with: "")
@@ -106,7 +106,7 @@ struct RuleTests {
         expect("no transfer credits")
     }
 
-    @Test("A withdrawal that is paid while its money is at the payee's account is found")
+    @Test("A withdrawal marked as paid while its money is at the payee's account is found")
     mutating func paid() throws {
         try change(withdrawal, state: "PAID") {
             $0.replacing("{\"account\"", with: #"{"paidAt":"2030-03-17T17:46:40.000Z","account""#)
@@ -117,14 +117,14 @@ struct RuleTests {
         expect("its money is elsewhere")
     }
 
-    @Test("A withdrawal that is back while its money is away is found")
+    @Test("A withdrawal marked as back while its money is away is found")
     mutating func back() throws {
         try change(withdrawal, state: "FAILED")
         expect("its money is elsewhere")
     }
 
     @Test(
-        "A fact without its name could be booked again, and is found",
+        "A fact without its unique name could be booked again, and is found",
         arguments: ["pi_1", "txn_9"]
     )
     mutating func name(fact: String) throws {

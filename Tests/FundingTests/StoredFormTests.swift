@@ -4,7 +4,7 @@ import Testing
 
 @testable import Funding
 
-/// Records as they stand in books. A later program must read them, and write them as they were.
+/// Records in their stored form, which later programs must read and write unchanged.
 @Suite("Stored deposits, withdrawals and payees")
 struct StoredFormTests {
     private static let bound = #"""
@@ -26,7 +26,7 @@ struct StoredFormTests {
         )
     }
 
-    @Test("A deposit, a withdrawal, a payee and the provider are read and written as they stand")
+    @Test("A deposit, a withdrawal, a payee and the provider are read and written unchanged")
     func forms() throws {
         let deposit = Self.record(
             "deposit",
@@ -70,7 +70,7 @@ struct StoredFormTests {
         #expect(try Provider(provider).record == provider)
     }
 
-    @Test("A record of a state that its kind does not have is none")
+    @Test("A record in a state that its kind does not have is refused")
     func unreadable() {
         #expect(throws: LedgerError.self) {
             try Provider(Self.record("provider", "FREE", Self.bound))

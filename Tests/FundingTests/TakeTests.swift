@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The house's part")
 struct TakeTests {
-    @Test("Take and net are the amount, and refunds in parts give both back exactly")
+    @Test("Take and net sum to the amount, and partial refunds return both exactly")
     func sums() throws {
         var random = SeededGenerator("Takes")
         for _ in 0..<200 * effort {
@@ -29,7 +29,7 @@ struct TakeTests {
         var rig = FundingBooks()
         let (payer, payee) = (try rig.user("payer", cents: 5_000), try rig.user("payee"))
         let session = try paid(amount, tip: tip, bps: bps, payer, payee, &rig)
-        // The part is rounded down, and of the amount alone.
+        // The take is rounded down, and is a part of the amount without the tip.
         var take: Int64 = 0
         while (take + 1) * 10_000 <= amount * bps { take += 1 }
         let account = Account.Owner.houseOf(.take, payee)
@@ -43,7 +43,7 @@ struct TakeTests {
             _ = try rig.tell(refund, by: payee).outcome.get()
             rest -= part
             let kept = min(amount, rest > tip ? rest - tip : 0)
-            // Never less than the part of what is kept, and less than a cent more.
+            // The take on the kept amount is at least the exact part, and less than a cent more.
             let exact = (rig.balance(account), take * kept)
             #expect(exact.0 * amount >= exact.1 && (exact.0 - 1) * amount < exact.1)
             #expect(rig.sessionComplaint == nil, "seed \(random.seed)")
@@ -78,7 +78,7 @@ struct TakeTests {
         return session
     }
 
-    @Test("Each share of a bill has its part, at once or when the last one is paid")
+    @Test("Each share of a bill has its take, at once or when the last one is paid")
     func shares() throws {
         for isAllOrNothing in [false, true] {
             var rig = FundingBooks()
@@ -115,7 +115,7 @@ struct TakeTests {
         }
     }
 
-    @Test("A payee's own part goes before the usual one, and stays as it was when they asked")
+    @Test("A payee's own take overrides the default, and stays as it was at the request")
     func own() throws {
         var rig = FundingBooks()
         let (payer, payee) = (try rig.user("payer", cents: 5_000), try rig.user("payee"))
@@ -127,7 +127,7 @@ struct TakeTests {
 }
 
 extension FundingBooks {
-    /// The reason why a session or a group and its transfers disagree, if they do.
+    /// The inconsistency between a session or a group and its transfers; `nil` without one.
     fileprivate var sessionComplaint: String? {
         let rules: [RecordRule] = [.sessions, .groups]
         return rules.lazy.flatMap { rule in

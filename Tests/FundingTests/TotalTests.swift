@@ -63,7 +63,7 @@ struct TotalTests {
         return all
     }()
 
-    @Test("Any observation in any state is decided, and leaves a record that can be stored")
+    @Test("Any observation in any state gets a decision and leaves a record that can be stored")
     func total() throws {
         var random = SeededGenerator("Any observation")
         for _ in 0..<50 * effort {
@@ -89,7 +89,7 @@ struct TotalTests {
         }
     }
 
-    @Test("Every kind of balance transaction has a place in the books")
+    @Test("Every kind of balance transaction has an account in the books")
     func classes() throws {
         var rig = FundingBooks()
         _ = try rig.tell(BindProvider(account: "acct_1", isLive: false)).get()

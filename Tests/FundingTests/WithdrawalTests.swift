@@ -8,12 +8,12 @@ import Testing
 
 @Suite("Withdrawals")
 struct WithdrawalTests {
-    @Test("Money is paid once or is back in the wallet, though calls are lost, late or refused")
+    @Test("Money is paid once or returned to the wallet, even if calls are lost, late or refused")
     func stories() throws {
         var random = SeededGenerator("Withdrawals")
         var missing: Set = ["PAID", "FAILED", "CANCELLED", "HELD"]
         var count = 0
-        // Rare ends are waited for: any seed must reach them all.
+        // Runs until rare ends have happened too: any seed must reach them all.
         while count < 30 * effort || !missing.isEmpty && count < 1_000 {
             count += 1
             missing.remove(try tell(&random).rawValue)
@@ -33,40 +33,41 @@ struct WithdrawalTests {
         for _ in 0..<2_000 {
             guard let lookAt = try rig.withdrawal(id).lookAt else { break }
             if Int.random(in: 0..<20, using: &random) == 0 {
-                // A cancellation is in time only if nothing was called.
+                // A cancellation is in time only if no call was made.
                 let isCancelled = try rig.tell(CancelWithdrawal(id, user: payee)).isSuccess
                 if isCancelled { #expect(bank.transfers.isEmpty, "seed \(random.seed)") }
             }
             if try rig.withdrawal(id).state == .held {
-                // The operator decides, again and again, or leaves it as it is.
+                // The operator decides, repeatedly, or leaves it held.
                 guard Int.random(in: 0..<4, using: &random) > 0 else { break }
                 let isReturned = Bool.random(using: &random)
                 _ = try rig.tell(ResumeWithdrawal(id, isReturned: isReturned))
             }
             if Int.random(in: 0..<300, using: &random) == 0 {
-                // The operator wants the money back: in time only while it is pending.
+                // The operator orders the money back, which is in time only while the withdrawal is
+                // pending.
                 _ = try rig.tell(ResumeWithdrawal(id, isReturned: true))
             }
             // A bell rings at any time.
             if Int.random(in: 0..<4, using: &random) > 0 { rig.time = max(rig.time, lookAt) }
             rig.pass(.seconds(Int64.random(in: 0..<3, using: &random)))
-            // A server that was away for longer than the provider remembers a key.
+            // A server was away until the provider had forgotten the key.
             if Int.random(in: 0..<40, using: &random) == 0 { rig.pass(.seconds(30 * 3_600)) }
             if Int.random(in: 0..<10, using: &random) == 0,
                 let old = bag.randomElement(using: &random),
                 old.observation != .absent || old.at.duration(to: rig.time) < .seconds(120)
             {
-                // Of another server, which was slow. A listing takes two minutes at most.
+                // The late answer to another, slow server. A listing takes two minutes at most.
                 _ = try rig.tell(Observe(id, old.observation, of: old.call)).get()
             }
             var call = try rig.tell(Wake(id)).get()
             for _ in 0..<5 {
                 guard let next = call else { break }
-                // Killed between the commit and the call.
+                // A crash between the commit and the call.
                 if Int.random(in: 0..<30, using: &random) == 0 { break }
                 let observation = bank.answer(next, at: rig.time, using: &random)
                 bag.append((observation, next, rig.time))
-                // Killed before the reply was committed.
+                // A crash before the reply was committed.
                 if Int.random(in: 0..<30, using: &random) == 0 { break }
                 call = try rig.tell(Observe(id, observation, of: next)).get()
                 if Int.random(in: 0..<10, using: &random) == 0, let complaint = rig.complaint {
@@ -109,7 +110,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("A withdrawal needs an onboarded payee, no debt, and money that is old enough")
+    @Test("A withdrawal needs an onboarded payee, no debt, and money past its hold")
     func refusals() throws {
         var rig = FundingBooks()
         let payee = try rig.user("payee", cents: 5_000)
@@ -143,7 +144,7 @@ struct WithdrawalTests {
             return
         }
         _ = try rig.tell(Observe(id, .absent, of: search)).get()
-        // It is looked at now and then, so that the operator is told of it for as long as it waits.
+        // It is looked at now and then, so that the operator is reminded while it waits.
         rig.pass(Pace.held)
         let again = try rig.tell(Wake(id)).get()
         #expect(again == search)
@@ -159,7 +160,7 @@ struct WithdrawalTests {
         #expect(try rig.withdrawal(next).body.needsRelease == false)
     }
 
-    @Test("The operator stops a withdrawal at once if nothing was called")
+    @Test("The operator stops a withdrawal at once if no call was made")
     func stopped() throws {
         var rig = FundingBooks()
         let payee = try rig.user("payee", cents: 5_000)
@@ -174,7 +175,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("A withdrawal that is stopped while its transfer is under way comes back unpaid")
+    @Test("A withdrawal that is stopped during its transfer comes back unpaid")
     func stoppedLate() throws {
         var rig = FundingBooks()
         let payee = try rig.user("payee", cents: 5_000)
@@ -194,7 +195,7 @@ struct WithdrawalTests {
                 )
             )
         }
-        // The answer to the transfer comes after the order.
+        // The answer to the transfer arrives after the order.
         var next = try rig.tell(Observe(id, transfer(nil), of: call)).get()
         for _ in 0..<2 {
             let isSearch = if case .findPayout = next { true } else { false }
@@ -210,7 +211,7 @@ struct WithdrawalTests {
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
-    @Test("A withdrawal of which nothing can be read for a month is the operator's, in each state")
+    @Test("A withdrawal that cannot be read for a month is held for the operator, in each state")
     func silence() throws {
         for states in [[WithdrawalBody.State.pending], [.pending, .sent]] {
             var rig = FundingBooks()
@@ -234,7 +235,7 @@ struct WithdrawalTests {
             }
             #expect(try rig.withdrawal(id).state == .held)
             #expect(rig.complaint == nil)
-            // The operator has seen that the bank does not have it.
+            // The operator has checked that the bank does not have the money.
             _ = try rig.tell(ResumeWithdrawal(id, isReturned: true)).get()
             let call = try rig.tell(Wake(id)).get()
             let isReturning =
@@ -246,7 +247,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("A user has so many withdrawals under way, and no more")
+    @Test("A user's number of open withdrawals is limited")
     func limit() throws {
         var rig = FundingBooks()
         let payee = try rig.user("payee", cents: 10_000)
@@ -256,7 +257,7 @@ struct WithdrawalTests {
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
-    @Test("A transfer of which a part was reversed by hand is the operator's, and not made again")
+    @Test("A transfer that was partly reversed by hand is held for the operator and not made again")
     func partlyReversed() throws {
         var rig = FundingBooks()
         let payee = try rig.user("payee", cents: 5_000)
@@ -273,7 +274,7 @@ struct WithdrawalTests {
         #expect(rig.complaint == nil)
     }
 
-    @Test("A debt is settled from the wallet, or forgiven, up to what it is")
+    @Test("A debt is settled from the wallet or forgiven, up to its amount")
     func debts() throws {
         var rig = FundingBooks()
         _ = try rig.tell(BindProvider(account: "acct_1", isLive: false)).get()

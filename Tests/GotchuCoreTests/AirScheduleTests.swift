@@ -1,7 +1,7 @@
 import GotchuCore
 import Testing
 
-@Suite("Who is on the air")
+@Suite("Turns on the air")
 struct AirScheduleTests {
     private func id(_ number: Int) throws -> SessionID {
         try #require(SessionID(rawValue: "s-\(number)"))
@@ -20,7 +20,7 @@ struct AirScheduleTests {
         return schedule
     }
 
-    @Test("everybody, as long as there is room, and then nothing is planned", arguments: [nil, 6])
+    @Test("every request is on the air if there is room for all", arguments: [nil, 6])
     func all(capacity: Int?) throws {
         var schedule = try filled(5, capacity: capacity)
         let everybody = Set(try (0..<5).map(id))
@@ -28,7 +28,7 @@ struct AirScheduleTests {
         #expect(schedule.nextChange == nil)
     }
 
-    @Test("one place stays free, except on an adapter that has only one")
+    @Test("one place stays free, unless the adapter has only one")
     func spare() throws {
         for (capacity, room) in [(1, 1), (2, 1), (3, 2), (5, 4)] {
             var schedule = try filled(8, capacity: capacity)
@@ -36,7 +36,7 @@ struct AirScheduleTests {
         }
     }
 
-    @Test("the newest at once, in the place of the one that was there longest")
+    @Test("the newest request is on the air at once, in place of the one that was there longest")
     func newest() throws {
         var schedule = try filled(4, capacity: 5)
         schedule.add(try id(4), at: time(1))
@@ -44,7 +44,7 @@ struct AirScheduleTests {
         #expect(try on == Set((1..<5).map(id)))
     }
 
-    @Test("each in its turn: nobody is on the air twice before everybody was", arguments: 1...6)
+    @Test("requests take turns: none is on the air twice before all were", arguments: 1...6)
     func fair(capacity: Int) throws {
         let count = 7
         var schedule = try filled(count, capacity: capacity)
@@ -62,7 +62,7 @@ struct AirScheduleTests {
         }
     }
 
-    @Test("a change comes when it was announced, and not before")
+    @Test("a change comes at its announced time, and not before")
     func announced() throws {
         var schedule = try filled(3, capacity: 2)
         let before = schedule.advance(to: time(0.3))

@@ -5,14 +5,14 @@ import Testing
 
 @Suite("Allocation")
 struct AllocationTests {
-    @Test("Ten dollars by three are 3.34, 3.33 and 3.33")
+    @Test("Ten dollars in three equal parts are 3.34, 3.33 and 3.33")
     func dinner() {
         #expect(Allocation.equalShares(of: 1000, count: 3) == [334, 333, 333])
         #expect(Allocation.equalShares(of: 2, count: 4) == [1, 1, 0, 0])
         #expect(Allocation.equalShares(of: 0, count: 2) == [0, 0])
     }
 
-    @Test("$1.50 by 50, 25 and 25 percent are 75, 38 and 37 cents")
+    @Test("$1.50 at 50, 25 and 25 percent gives 75, 38 and 37 cents")
     func prizes() {
         #expect(Allocation.largestRemainder(150, weights: [50, 25, 25]) == [75, 38, 37])
         #expect(Allocation.largestRemainder(100, weights: [1, 1, 1]) == [34, 33, 33])

@@ -3,18 +3,18 @@ import GotchuCore
 import TestSupport
 import Testing
 
-@Suite("Thresholds follow from what was measured, or it is said why not")
+@Suite("Thresholds follow from the measured levels, or the refusal has a reason")
 struct CalibrationTests {
     private func levels(_ values: some Sequence<Int>) -> [RSSI] {
         values.compactMap { RSSI(dBm: $0) }
     }
 
-    /// So many samples around a level, evenly up to `spread` dB above and below it.
+    /// Returns samples spread evenly from `spread` dB below a level to `spread` dB above it.
     private func around(_ level: Int, spread: Int = 2, count: Int = 60) -> [RSSI] {
         levels((0..<count).map { level - spread + $0 % (2 * spread + 1) })
     }
 
-    @Test("percentiles are by nearest rank, whatever the order")
+    @Test("percentiles are by nearest rank, in any order of the samples")
     func percentiles() throws {
         let hundred = levels((1...100).map { -$0 }.shuffled())
         let all = try #require(LevelPercentiles(hundred))
@@ -24,7 +24,7 @@ struct CalibrationTests {
         #expect(LevelPercentiles([]) == nil)
     }
 
-    @Test("tap and near are entered where they were measured, and left only after a dead band")
+    @Test("zones are entered at the measured levels, and left only after a dead band")
     func thresholds() throws {
         let calibration = try Calibration(tap: around(-35), metre: around(-60))
         #expect((calibration.tap.p10, calibration.metre.p90) == (-37, -58))
@@ -33,7 +33,7 @@ struct CalibrationTests {
         #expect(calibration.isSound)
     }
 
-    @Test("Accepted calibrations keep hysteresis, the order of zones, and 1 m out of tap")
+    @Test("Accepted calibrations keep hysteresis and the order of zones, and 1 m is never a tap")
     func invariants() throws {
         var random = SeededGenerator("calibration")
         for _ in 0..<2000 {
@@ -62,7 +62,7 @@ struct CalibrationTests {
         }
     }
 
-    @Test("distances that sound alike are refused, up to the last dB")
+    @Test("distances with overlapping levels are refused, up to the last dB")
     func overlap() throws {
         #expect(throws: Calibration.Refusal.overlap(tap: -50, metre: -57)) {
             try Calibration(tap: around(-50, spread: 0), metre: around(-57, spread: 0))
@@ -76,7 +76,7 @@ struct CalibrationTests {
         #expect(refusal.advice.contains("gotchu-ctl calibrate"))
     }
 
-    @Test("a file that was changed by hand is judged again")
+    @Test("a file that was changed by hand is checked again")
     func sound() throws {
         let good = try Calibration(tap: around(-35), metre: around(-60))
         let data = try JSONEncoder().encode(good)
@@ -88,7 +88,7 @@ struct CalibrationTests {
         #expect(!bad.isSound)
     }
 
-    @Test("an adapter is judged by its own calibration, others by the defaults, and it is said")
+    @Test("an adapter uses its own calibration, others the defaults, and the presence shows which")
     func board() throws {
         var policy = ProximityPolicy()
         policy.calibrations["hci1"] = try Calibration(tap: around(-65), metre: around(-90))
@@ -113,7 +113,7 @@ struct CalibrationTests {
         }
     }
 
-    @Test("a new policy applies to who is there already")
+    @Test("a new policy applies to EIDs that are already present")
     func replacement() throws {
         let eid = try #require(EID("8bb71b3447"))
         var board = ProximityBoard()

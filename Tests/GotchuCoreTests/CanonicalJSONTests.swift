@@ -24,13 +24,13 @@ struct CanonicalJSONTests {
         var choices: [Choice]
     }
 
-    /// Its cases are written as objects in objects.
+    /// An enum whose cases are encoded as nested objects.
     private enum Choice: Codable, Equatable {
         case plain
         case pair(String, more: [Int])
     }
 
-    /// Members of its own among those of another value.
+    /// A value that encodes its own members beside those of another value.
     private struct Flat: Encodable {
         let inner: Inner
 
@@ -50,7 +50,7 @@ struct CanonicalJSONTests {
         return encoder
     }()
 
-    @Test("Canonical JSON is what Foundation writes with sorted members")
+    @Test("Canonical JSON equals Foundation's output with sorted members")
     func foundation() throws {
         var random = SeededGenerator("Canonical JSON")
         for _ in 0..<2_000 {
@@ -62,18 +62,18 @@ struct CanonicalJSONTests {
         }
     }
 
-    @Test("Canonical JSON escapes what must be escaped, and nothing else")
+    @Test("Canonical JSON escapes the required characters and no others")
     func escapes() throws {
         let text = String(String.UnicodeScalarView((0..<0x180).map { Unicode.Scalar($0)! }))
         let bytes = try CanonicalJSON.encode([text + "\u{2028}é/😀\"\\"])
         #expect(try JSONDecoder().decode([String].self, from: Data(bytes))[0].hasPrefix(text))
         #expect(!String(decoding: bytes, as: UTF8.self).contains("\\/"))
         let escapes = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\\") }.count
-        // 32 control characters; two quotes and two backslashes, each of which has its own.
+        // 32 control characters; two quotes and two backslashes, each escaped once per text.
         #expect(escapes == 32 + 2 + 2 * 2)
     }
 
-    @Test("Canonical JSON sorts members that a type writes among another's")
+    @Test("Canonical JSON sorts members that a type encodes beside another's")
     func flat() throws {
         let flat = Flat(inner: Inner(zeal: 3, able: []))
         let text = String(decoding: try CanonicalJSON.encode(flat), as: UTF8.self)

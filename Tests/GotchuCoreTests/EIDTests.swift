@@ -13,7 +13,7 @@ struct EIDTests {
     }
 
     @Test(
-        "anything else is not an EID",
+        "any other text is not an EID",
         arguments: [
             "", "a1b2c3d4e", "a1b2c3d4e5f", "g1b2c3d4e5", "a1b2c3d4e ", "０1b2c3d4e5", "a1b2-c3d4e",
         ]

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A histogram")
 struct HistogramTests {
-    @Test("A histogram counts what is at most as long as each bound, and adds everything up")
+    @Test("A histogram counts the values up to each bound, and sums all values")
     func counts() {
         var histogram = Histogram(bounds: [.milliseconds(10), .milliseconds(20), .seconds(1)])
         #expect(histogram.count == 0 && histogram.cumulativeCounts == [0, 0, 0])

@@ -42,7 +42,7 @@ struct MoneyTests {
         #expect(TippedAmount(five, tip: 100).total == Money(minorUnits: 600))
     }
 
-    @Test("a tip that cannot be is brought to the nearest that can", arguments: [true, false])
+    @Test("an impossible tip becomes the nearest possible one", arguments: [true, false])
     func impossibleTips(isIncluded: Bool) {
         for minorUnits in [.min, -1, 0, 500, .max] as [Int64] {
             for tip in [.min, -1, 0, 501, .max] as [Int64] {
@@ -55,7 +55,7 @@ struct MoneyTests {
         }
     }
 
-    @Test("amounts are written as people read them, and read back")
+    @Test("amounts are formatted for people, and the text can be parsed again")
     func writes() {
         #expect(Money(minorUnits: 5000).description == "$50.00")
         #expect(Money(minorUnits: -5).description == "-$0.05")

@@ -3,8 +3,8 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// The whole judgement of nearness against a model of the air, so that a change of a threshold, the
-/// filter or a delay shows what it costs elsewhere.
+/// Tests of the whole nearness decision in a model of the air, so that a changed threshold, filter
+/// or delay shows its cost elsewhere.
 ///
 /// The model: free space (-59 dBm at 1 m, 20 dB for each ten times the distance); noise with a
 /// standard deviation of `sigma` dB, of which 0.7 lasts from one advertisement to the next (a body,
@@ -14,18 +14,17 @@ import Testing
 struct NearnessModelTests {
     private static let trials = 400
 
-    /// Who advertises, as one receiver hears it.
+    /// An advertising till, as one receiver hears it.
     private struct Till {
         var metres: @Sendable (Double) -> Double
         var interval = 0.1
         var loss = 0.0
         var sigma = 4.0
-        /// In dB, beside what the distance does: a hand before the antenna, a louder sender.
+        /// A gain in dB beside the distance: a hand before the antenna, a louder sender.
         var gain = 0.0
     }
 
-    /// One trial: the board hears the tills, from second 0 on or, as if it had done so for a while,
-    /// from before.
+    /// One trial: the board hears the tills from second 0, or already before it.
     private struct Trial {
         private var board = ProximityBoard()
         private var tills: [(till: Till, eid: EID, noise: Double, next: Double)] = []
@@ -40,7 +39,7 @@ struct NearnessModelTests {
             }
         }
 
-        /// Runs until `end`, and tells each moment at which a verdict is new.
+        /// Runs until `end`, and reports each change of a verdict with its time.
         mutating func run(
             until end: Double,
             _ random: inout SeededGenerator,
@@ -91,14 +90,15 @@ struct NearnessModelTests {
             MonotonicTime(sinceStart: .seconds(second - start))
         }
 
-        /// Box and Muller's.
+        /// Returns a normally distributed number (Box and Muller).
         private static func normal(_ random: inout SeededGenerator) -> Double {
             let radius = (-2 * log(Double.random(in: 0.0000001..<1, using: &random))).squareRoot()
             return radius * cos(2 * .pi * Double.random(in: 0..<1, using: &random))
         }
     }
 
-    /// After how many seconds a till comes to `tap`; those trials where it does, in order.
+    /// Returns the times, sorted and in seconds, after which a till is at `tap`, without the trials
+    /// where it never is.
     private func taps(
         _ tills: [Till],
         of wanted: Int = 0,
@@ -125,7 +125,7 @@ struct NearnessModelTests {
         found.count > Self.trials / 2 ? found[Self.trials / 2] : .infinity
     }
 
-    @Test("Held against the till: tap within half a second, and within two where packets are lost")
+    @Test("A till held against the device is a tap within 0.5 s, within 2 s with packet loss")
     func held() {
         let still = taps([Till(metres: { _ in 0.05 })], within: 6, "held")
         #expect(share(still) == 1 && median(still) <= 0.45)
@@ -135,14 +135,14 @@ struct NearnessModelTests {
         #expect(share(away) >= 0.99 && median(away) <= 0.6)
     }
 
-    @Test("From far to tap in a second")
+    @Test("A till that comes from far is a tap within a second")
     func approach() {
         let till = Till(metres: { $0 < 0 ? 5 : 0.08 }, sigma: 2)
         let found = taps([till], within: 6, since: -5, "approach")
         #expect(share(found) >= 0.99 && median(found) <= 0.9)
     }
 
-    @Test("A till heard each 3.5 s stays at tap; each 10 s it comes and goes")
+    @Test("A till heard each 3.5 s stays at tap; one heard each 10 s comes and goes")
     func rarest() {
         func taps(_ interval: Double) -> (share: Double, perMinute: Double) {
             var random = SeededGenerator("rarest", seed: 1)
@@ -173,7 +173,7 @@ struct NearnessModelTests {
     }
 
     @Test(
-        "Half a metre away for half a minute: no tap in 95 of 100",
+        "A till half a metre away for half a minute is no tap in 95 of 100",
         arguments: [(0.1, 0.0), (0.1, 0.3), (0.25, 0.3), (1.28, 0.3)]
     )
     func queue(interval: Double, loss: Double) {
@@ -181,12 +181,12 @@ struct NearnessModelTests {
         #expect(share(taps([till], within: 30, "queue")) <= 0.05)
     }
 
-    @Test("The right one of two tills a metre apart is picked, and the other one never")
+    @Test("Of two tills a metre apart, the right one is picked and the other one never")
     func two() {
         let tills = [Till(metres: { _ in 0.05 }), Till(metres: { _ in 1 })]
         #expect(share(taps(tills, of: 0, within: 6, "two, the right one")) == 1)
         #expect(share(taps(tills, of: 1, within: 6, "two, the wrong one")) == 0)
-        // Shaded by a hand, and the other one is loud: seldom wrong.
+        // With a hand before the right one and a loud other one, it is seldom wrong.
         let shaded = [
             Till(metres: { _ in 0.1 }, gain: -10), Till(metres: { _ in 1 }, gain: 8),
         ]

@@ -59,7 +59,7 @@ struct RefundFlowTests {
         #expect(last(other, .waited(elapsed: .zero), atDoor) == .journal(.ended(.declined(door))))
     }
 
-    @Test("A decline that is not written is not published")
+    @Test("A decline that is not journalled is not published")
     func unwritten() {
         let byKey = MoneyFlowEvent.answered(.refused(refusal))
         guard case .wait(_, because: .journal) = last(byKey, .journalFailed) else {
@@ -71,7 +71,7 @@ struct RefundFlowTests {
         #expect(last(byKey, .journalled) == .finish(.declined(refusal)))
     }
 
-    @Test("A key that was declined before is passed, once the journal has the next, up to a limit")
+    @Test("A declined key is skipped once the journal has the next one, up to a limit")
     func nextKey() {
         let replay = MoneyFlowEvent.answered(.refused(refusal, isReplay: true))
         let next = MoneyFlowAction<RefundFlow.Question, RefundFlow.Progress>

@@ -19,14 +19,14 @@ struct RefundKeyTests {
         .refund(of: sid, wished: wished, amount: amount, reference: reference, attempt: attempt)
     }
 
-    @Test("A refund's key never changes: servers know refunds by it that were made long ago")
+    @Test("A refund's key never changes: servers identify old refunds by it")
     func golden() {
         #expect(key().rawValue == "refund-b376cab272bc34b23bb2472b7b5df3b2")
         let named = key(nil, 500, "second cup", attempt: 2)
         #expect(named.rawValue == "refund-5bc4c0a39404fab9d83849da0261b277")
     }
 
-    @Test("Each other refund and each attempt has another key")
+    @Test("Each other refund and each attempt has a different key")
     func distinct() throws {
         let other = try #require(SessionID(rawValue: "0198f3c1-7a5e-7c1e-9d53-0242ac120003"))
         var keys: [IdempotencyKey] = [
@@ -43,8 +43,8 @@ struct RefundKeyTests {
         #expect(Set(keys).count == keys.count)
     }
 
-    /// A server that decides once about each key, and a payee who presses again and again while the
-    /// daemons crash, forget everything and lose answers.
+    /// A server that decides once per key, and a payee who retries while the daemons crash, forget
+    /// their state and lose answers.
     private struct World {
         enum Outcome { case made, declined }
 
@@ -69,7 +69,7 @@ struct RefundKeyTests {
         }
     }
 
-    @Test("The same refund is made at most once, whatever is forgotten, and can always be made")
+    @Test("The same refund is made at most once, whatever state is lost, and can always be made")
     func anything() async {
         var world = World(random: SeededGenerator("refund keys"))
         for index in 0..<3000 {
@@ -79,7 +79,7 @@ struct RefundKeyTests {
             var remembered = 0
             for press in 0..<400 {
                 let wasMade = world.made > 0
-                // Half of the daemons know nothing of what was before.
+                // Half of the daemons have lost the previous state.
                 let (end, last) = drive(world.flip(2) ? 0 : remembered, &world)
                 remembered = last
                 #expect(world.made <= 1)
@@ -94,7 +94,7 @@ struct RefundKeyTests {
         }
     }
 
-    /// - Returns: The end, and the last attempt; no end if the daemon lost all its state.
+    /// - Returns: The end, and the last attempt; a `nil` end if the daemon lost its state.
     private func drive(_ attempt: Int, _ world: inout World) -> (PaymentEnd?, Int) {
         var journal = RefundFlow.Progress(attempt: attempt)
         var flow = RefundFlow(from: journal, isResumed: false)
@@ -103,7 +103,7 @@ struct RefundKeyTests {
             let action = flow.handle(event, jitter: 0.5)
             if world.flip(40) { return (nil, journal.attempt) }
             if world.flip(20) {
-                // Killed before the action, and started again.
+                // Killed before the action, then restarted.
                 flow = RefundFlow(from: journal, isResumed: true)
                 event = .started
                 continue

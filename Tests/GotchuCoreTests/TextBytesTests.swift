@@ -21,7 +21,7 @@ import Testing
         #expect(text { $0.add(digits: .max, width: 1) } == "18446744073709551615")
     }
 
-    @Test("zeros fill a width, and what is wider is not cut")
+    @Test("zeros pad a number to a width, and a wider number is not cut")
     func widths() {
         #expect(text { $0.add(digits: 7, width: 3) } == "007")
         #expect(text { $0.add(digits: 1234, width: 3) } == "1234")

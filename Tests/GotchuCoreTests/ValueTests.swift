@@ -5,17 +5,17 @@ import Testing
 
 @Suite("Small values")
 struct ValueTests {
-    @Test("levels that no controller measured are no RSSI", arguments: [127, 0, 21, -128, 1000])
+    @Test("levels that no controller can measure are no RSSI", arguments: [127, 0, 21, -128, 1000])
     func noRSSI(dBm: Int) {
         #expect(RSSI(dBm: dBm) == nil)
     }
 
-    @Test("levels that one can measure are", arguments: [-127, -60, -1, 1, 20])
+    @Test("levels that a controller can measure are an RSSI", arguments: [-127, -60, -1, 1, 20])
     func rssi(dBm: Int) {
         #expect(RSSI(dBm: dBm)?.dBm == dBm)
     }
 
-    @Test("an idempotency key is read bare and quoted, and nothing else is")
+    @Test("an idempotency key is parsed bare or quoted, and no other form is")
     func keys() {
         let text = "0123456789abcdef"
         #expect(IdempotencyKey(header: text)?.rawValue == text)
@@ -33,9 +33,9 @@ struct ValueTests {
         #expect(SessionID(rawValue: text) == nil)
     }
 
-    @Test("a timestamp's date is the calendar's, through leap years and centuries")
+    @Test("a timestamp's date follows the calendar, through leap years and centuries")
     func calendar() throws {
-        // Every 37 hours from 1895 to 2165, which meets each hour and each kind of year.
+        // Every 37 hours from 1895 to 2165: all hours and all kinds of years.
         for hours in stride(from: -657_000, through: 1_709_000, by: 37) {
             let seconds = Int64(hours) * 3600 + Int64(hours % 3600)
             let date = Date(timeIntervalSince1970: Double(seconds))
@@ -45,7 +45,7 @@ struct ValueTests {
     }
 
     @Test(
-        "a time is written as HTTP's dates are",
+        "a time is formatted like an HTTP date",
         arguments: [
             (784_111_777_000, "Sun, 06 Nov 1994 08:49:37 GMT"),
             (951_825_600_999, "Tue, 29 Feb 2000 12:00:00 GMT"),
@@ -70,7 +70,7 @@ struct ValueTests {
         #expect(moment.advanced(by: .seconds(-1)).duration(to: moment) == .seconds(1))
     }
 
-    @Test("Every time from 1970 to 9999 is read as it was printed")
+    @Test("Every time from 1970 to 9999 can be parsed from its own text")
     func everyTime() throws {
         var random = SeededGenerator("timestamps")
         let last: Int64 = 253_402_300_799_999
@@ -82,7 +82,7 @@ struct ValueTests {
     }
 
     @Test(
-        "A time outside 1970 to 9999, or of another form, is not read",
+        "A time outside 1970 to 9999, or in another form, is refused",
         arguments: [
             "yesterday", "", "Z", "0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z",
             "1500-01-01T00:00:00Z", "1969-12-31T23:59:59.999Z", "10000-01-01T00:00:00Z",
@@ -115,13 +115,13 @@ struct ValueTests {
     func timeout() async {
         await #expect(throws: TimedOut.self) {
             try await withTimeout(.milliseconds(10)) {
-                // SAFETY: stands for work that never ends; it is cancelled after 10 ms.
+                // SAFETY: simulates work that never ends; it is cancelled after 10 ms.
                 try await Task.sleep(for: .seconds(3600))
             }
         }
     }
 
-    @Test("A text becomes a part of an address and comes back, and a broken escape is refused")
+    @Test("A text survives percent-encoding, and a broken escape is refused")
     func percent() {
         for text in ["Front/1 till?#&=%+.", "ü \u{1F957}", "", "plain-_9"] {
             let encoded = percentEncoded(text)

@@ -16,7 +16,7 @@ struct ZoneRulesTests {
     }
 
     @Test(
-        "Offsets are those that Foundation reads, past the file's last transition too",
+        "Offsets equal Foundation's, even after the file's last transition",
         arguments: zones
     )
     func offsets(name: String) throws {
@@ -32,7 +32,7 @@ struct ZoneRulesTests {
         }
     }
 
-    @Test("A day starts with its first moment and ends with the next one's start", arguments: zones)
+    @Test("A day starts with its first moment and ends at the next one's start", arguments: zones)
     func days(name: String) throws {
         let rules = try rules(name)
         let first = try #require(CalendarDay("2000-01-01"))
@@ -57,7 +57,7 @@ struct ZoneRulesTests {
         #expect(rules.text(of: winter) == "2026-10-25T02:00:00+01:00")
     }
 
-    @Test("A rule of a file's end is read")
+    @Test("The rule at the end of a file is parsed")
     func rule() throws {
         let rule = try #require(YearlyRule("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0"))
         let summer = try #require(Timestamp(iso8601: "2050-01-01T00:00:00Z"))
@@ -69,7 +69,7 @@ struct ZoneRulesTests {
         }
     }
 
-    @Test("A file that is no zone's is refused, wherever it is cut off or changed")
+    @Test("A damaged or truncated zone file is refused")
     func damaged() throws {
         let data = try Data(contentsOf: URL(filePath: "/usr/share/zoneinfo/Europe/Berlin"))
         let bytes = [UInt8](data)
@@ -79,13 +79,13 @@ struct ZoneRulesTests {
         for index in bytes.indices {
             var changed = bytes
             changed[index] ^= 0xFF
-            // It ends, and its answer is an offset.
+            // Parsing ends, and any result has a plausible offset.
             let offset = ZoneRules(tzif: changed)?.offset(at: .now) ?? 0
             #expect(abs(offset) < 200 * 3_600_000)
         }
     }
 
-    @Test("A name of a zone leads nowhere else")
+    @Test("The name of a zone cannot lead to another file")
     func zoneNames() {
         for good in ["UTC", "Europe/Berlin", "Etc/GMT+5", "America/Port-au-Prince"] {
             #expect(ZoneName(good)?.rawValue == good)
@@ -95,7 +95,7 @@ struct ZoneRulesTests {
         }
     }
 
-    @Test("Dates are parsed, and know their week and month")
+    @Test("Dates are parsed, with their week and month")
     func dates() throws {
         let day = try #require(CalendarDay("2028-02-29"))
         #expect(day.description == "2028-02-29" && day.monday.description == "2028-02-28")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GotchuDaemon
 
-@Suite("What was measured outlives the daemon")
+@Suite("Stored calibrations")
 struct CalibrationStoreTests {
     private func calibration(tap: Int = -35) throws -> Calibration {
         let near = (0..<40).compactMap { _ in RSSI(dBm: tap) }
@@ -14,7 +14,7 @@ struct CalibrationStoreTests {
         return try Calibration(tap: near, metre: far)
     }
 
-    @Test("a calibration outlives a restart, by adapter, for its owner alone; a reset removes it")
+    @Test("a calibration survives a restart, readable only by its owner; a reset removes it")
     func restart() throws {
         let folder = try TemporaryFolder()
         let store = CalibrationStore(stateDirectory: folder.path)
@@ -34,7 +34,7 @@ struct CalibrationStoreTests {
         #expect(CalibrationStore(stateDirectory: folder.path).views.isEmpty)
     }
 
-    @Test("a file that is torn or was changed by hand is not used")
+    @Test("a file that is torn or was changed by hand is ignored")
     func damage() throws {
         let folder = try TemporaryFolder()
         let store = CalibrationStore(stateDirectory: folder.path)
@@ -49,7 +49,7 @@ struct CalibrationStoreTests {
         #expect(CalibrationStore(stateDirectory: folder.path)["hci0"] == nil)
     }
 
-    @Test("no more adapters than the limit are remembered, and a failure changes nothing")
+    @Test("the number of stored adapters is limited, and a failed save changes nothing")
     func limits() throws {
         let folder = try TemporaryFolder()
         let store = CalibrationStore(stateDirectory: folder.path)

@@ -28,7 +28,7 @@ struct ConfigurationTests {
         return try DaemonConfiguration(flags: flags, environment: environment, file: file)
     }
 
-    @Test("a flag wins over the environment, that over the file, that over the default")
+    @Test("a flag overrides the environment, which overrides the file, which overrides the default")
     func precedence() throws {
         let file = #"{"server": "http://127.0.0.1:3"}"#
         let environment = ["GOTCHU_SERVER": "http://127.0.0.1:2"]
@@ -101,7 +101,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "a reload takes who is listed; it says so when anything else has changed",
+        "a reload applies new users, and reports if anything else has changed",
         arguments: DaemonConfiguration.table.map(\.key)
     )
     func reload(key: String) throws {
@@ -136,12 +136,12 @@ struct ConfigurationTests {
         #expect(reloaded.observerUserIDs == new.observerUserIDs)
         #expect(reloaded.cashierUserIDs == new.cashierUserIDs)
         #expect(reloaded.spenderUserIDs == new.spenderUserIDs)
-        // The socket keeps its group until a restart, and so must those who are in it.
+        // The socket keeps its group until a restart, and so must the group's users.
         #expect(reloaded.group == old.group && !reloaded.needsRestart(for: old))
     }
 
     @Test(
-        "a bad file is refused with its line",
+        "a bad file is refused with the number of the bad line",
         arguments: [
             ("{\n  \"radoi\": \"auto\"\n}", 2, "radoi: There is no setting with this name."),
             ("{\n\n  \"socket\": 5\n}", 3, "socket: This must be text in quotes."),
@@ -198,7 +198,7 @@ struct ConfigurationTests {
         #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
     }
 
-    @Test("a report shows every setting, but of users only how many there are")
+    @Test("a report shows every setting, but only the number of users")
     func shown() throws {
         let lines = try resolve(file: #"{"spender_uids": [1001, 1002], "service_uuid": "fd6f"}"#)
             .lines.map { "\($0) = \($1)" }
@@ -226,7 +226,7 @@ struct ConfigurationTests {
         #expect(error?.place == name)
     }
 
-    @Test("a variable that sets nothing is found, unless it is another program's")
+    @Test("an unknown variable is found, unless it belongs to another program")
     func unknownVariables() throws {
         let environment = [
             "GOTCHU_SOKET": "/tmp/s", "GOTCHU_": "", "gotchu_socket": "", "HOME": "/root",
@@ -236,7 +236,7 @@ struct ConfigurationTests {
         #expect(unknown == ["GOTCHU_", "GOTCHU_SOKET"])
     }
 
-    @Test("the defaults apply only where there is no file, and not where it cannot be read")
+    @Test("the defaults apply only if there is no file, not if it cannot be read")
     func isThere() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("{}", to: "file")
@@ -252,13 +252,13 @@ struct ConfigurationTests {
         #expect(ConfigurationFile.isThere("\(loop)/file"))
     }
 
-    @Test("user ids may have spaces around them")
+    @Test("user ids may be surrounded by spaces")
     func userIDs() throws {
         let variables = ["GOTCHU_SPENDER_UIDS": "1000, 1001 ,1002"]
         #expect(try resolve(environment: variables).spenderUserIDs == [1000, 1001, 1002])
     }
 
-    @Test("a token file that others may write is refused, wherever it is named")
+    @Test("a token file that others may write is refused, wherever it is configured")
     func tokenFile() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("token", to: "token")
@@ -294,7 +294,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "a radio is read or refused",
+        "a radio is parsed or refused",
         arguments: [
             ("auto", .bluez(adapter: nil, transport: .best)),
             ("auto:hci1", .bluez(adapter: "hci1", transport: .best)),
@@ -316,13 +316,13 @@ struct ConfigurationTests {
     )
     func radios(text: String, expected: RadioSpecification?) {
         #expect(RadioSpecification(text) == expected)
-        // A report writes it as it is configured.
+        // A report shows it as it is configured.
         if let expected { #expect(RadioSpecification("\(expected)") == expected) }
     }
 
-    @Test("A token's user is read from its subject; another kind is named by a hash")
+    @Test("A token's user is its subject; a token of another kind is identified by a hash")
     func identity() {
-        // {"alg":"HS256"} . {"sub":"user-1"} . no signature that anybody checks here
+        // {"alg":"HS256"} . {"sub":"user-1"} . a signature that this code does not check
         let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c2VyLTEifQ.c2ln"
         #expect(TokenStore.identity(of: token) == "user-1")
         #expect(TokenStore.identity(of: "opaque") != TokenStore.identity(of: "opaquf"))

@@ -26,7 +26,7 @@ struct ContestEntryDriveTests {
         try await service.view(of: id).end
     }
 
-    @Test("An entry whose answers are lost is asked for with its caller's key, and made once")
+    @Test("An entry whose answers are lost is repeated with its caller's key, and made once")
     func lost() async throws {
         let bench = try Bench()
         bench.server.script(.join, .lost, .doneUnheard, .page(200), .refused(403, "FORBIDDEN"))
@@ -38,7 +38,7 @@ struct ContestEntryDriveTests {
         #expect(Set(calls.map(\.key)) == [key.rawValue])
         #expect(Set(calls.map(\.body)) == [#"{"entry_fee_cents":500}"#])
         #expect(bench.server.movements == 1)
-        // The journal had it before the first byte left.
+        // The journal had the entry before the first byte was sent.
         guard case .contestEntry(let record) = calls[0].journalled else {
             Issue.record("\(String(describing: calls[0].journalled))")
             return
@@ -47,10 +47,10 @@ struct ContestEntryDriveTests {
         #expect(try await end(of: id, in: service) == .joined)
     }
 
-    @Test("An entry that a crash interrupted at any step goes on with its key", arguments: 0...2)
+    @Test("An entry that a crash interrupted at any step continues with its key", arguments: 0...2)
     func resumed(step: Int) async throws {
         let first = try Bench()
-        // The call is lost, its answer is lost, or its end cannot be written down.
+        // Loses the call, loses its answer, or fails to write its end.
         switch step {
         case 0: first.server.script(.join, .lost)
         case 1: first.server.script(.join, .doneUnheard)
@@ -76,14 +76,14 @@ struct ContestEntryDriveTests {
         #expect(first.server.movements == 1)
         driver.cancel()
         await driver.value
-        // Nothing is left to be done by a third.
+        // A third start has nothing left to do.
         let third = try Bench(second.journal.records, server: first.server)
         let later = service(third)
         let repeated = try await later.create(ContestSample.entry(), key: key)
         #expect(repeated.isReplay && repeated.view.end == .joined)
     }
 
-    @Test("A refusal ends an entry with the figures of what is missing, and for good")
+    @Test("A refusal ends an entry for good, with the missing amount")
     func refused() async throws {
         let bench = try Bench()
         bench.server.script(.join, .declined(402, "INSUFFICIENT_WALLET_BALANCE"))
@@ -102,7 +102,7 @@ struct ContestEntryDriveTests {
         #expect(bench.server.movements == 0 && bench.server.calls(.join).count == 1)
     }
 
-    @Test("After a lost answer only what is decided about the key ends an entry")
+    @Test("After a lost answer only a decision on the key ends an entry")
     func decided() async throws {
         let bench = try Bench()
         bench.server.script(
@@ -123,7 +123,7 @@ struct ContestEntryDriveTests {
         #expect(problem.errorCode == .contestFull)
     }
 
-    @Test("An entry that cannot be written down is not begun")
+    @Test("An entry that cannot be journalled is not begun")
     func unwritable() async throws {
         let bench = try Bench()
         bench.journal.fail(1)
@@ -137,7 +137,7 @@ struct ContestEntryDriveTests {
         #expect(await service.hasOpenRecord(notOf: nil) == false)
     }
 
-    @Test("Calls with one key are one entry, also at the same time, and its terms cannot change")
+    @Test("Calls with one key make one entry, even at the same time, and cannot change its terms")
     func repeated() async throws {
         let bench = try Bench()
         let service = service(bench)
@@ -145,7 +145,7 @@ struct ContestEntryDriveTests {
         async let second = begin(service)
         let ids = try await [first, second]
         #expect(ids[0] == ids[1])
-        // Another language makes no other entry.
+        // Another language does not make another entry.
         let entry = try ContestSample.entry(language: "de")
         let again = try await service.create(entry, key: key)
         #expect(again.isReplay && again.view.id == ids[0])
@@ -156,7 +156,7 @@ struct ContestEntryDriveTests {
         }
     }
 
-    @Test("A caller who waits for an entry gets the server's document, or is told that it is open")
+    @Test("A caller who waits for an entry gets the server's document, or learns that it is open")
     func awaited() async throws {
         let bench = try Bench()
         let gate = bench.server.stop(at: .join)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A private file")
 struct DurableFileTests {
-    @Test("A file in the new one's place is not written to, nor is the one it links to")
+    @Test("A file or link planted in place of the new file is not written to")
     func planted() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/token"
@@ -28,7 +28,7 @@ struct DurableFileTests {
         #expect(try String(contentsOfFile: other, encoding: .utf8) == "other")
     }
 
-    @Test("a state folder that others may write to is refused, and one that is made is not")
+    @Test("a state folder that others may write to is refused, and a new one is not")
     func stateFolder() throws {
         let folder = try TemporaryFolder()
         let made = "\(folder.path)/new/state"
@@ -47,7 +47,7 @@ struct DurableFileTests {
     }
 
     @Test(
-        "a state folder of another user's is refused",
+        "a state folder of another user is refused",
         .enabled(if: geteuid() == 0, "only root can give a folder away")
     )
     func foreignFolder() throws {

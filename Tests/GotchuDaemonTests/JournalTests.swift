@@ -37,7 +37,7 @@ struct JournalTests {
 
     private var file: String { folder.path + "/journal" }
 
-    @Test("The newest record of each is there at the next start")
+    @Test("The newest record of each object is there at the next start")
     func reopen() async throws {
         var first = try payment("a")
         let journal = try Journal(folder: folder.path)
@@ -58,7 +58,7 @@ struct JournalTests {
     }
 
     @Test(
-        "a torn last line is cut off, wherever it was torn, and writing goes on before it"
+        "a torn last line is cut off, wherever it was torn, and writing continues there"
     )
     func torn() async throws {
         let journal = try Journal(folder: folder.path)
@@ -99,7 +99,7 @@ struct JournalTests {
         }
     }
 
-    /// Journals a payment, and then that its send may leave.
+    /// Journals a payment, and then that its send may have left.
     @discardableResult
     private func journalSending() async throws -> PaymentRecord {
         let journal = try Journal(folder: folder.path)
@@ -110,7 +110,7 @@ struct JournalTests {
         return record
     }
 
-    @Test("A last line that lacks its line feed alone is taken for written")
+    @Test("A last line that lacks only its line feed counts as written")
     func unended() async throws {
         let record = try await journalSending()
         let short = try TemporaryFolder()
@@ -123,7 +123,7 @@ struct JournalTests {
         #expect(kept.prefix(bytes.count) == bytes)
     }
 
-    @Test("No payment whose send may have left is forgotten, whatever byte is damaged")
+    @Test("No payment whose send may have left is forgotten, whichever byte is damaged")
     func flipped() async throws {
         try await journalSending()
         let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
@@ -133,7 +133,7 @@ struct JournalTests {
                 var flipped = bytes
                 flipped[index] ^= mask
                 try flipped.write(to: URL(fileURLWithPath: damaged.path + "/journal"))
-                // A digit of a checksum may be a small letter or a capital.
+                // A hex digit of a checksum may change between lower and upper case.
                 let opened = try? Journal(folder: damaged.path)
                 let stage = opened?.contentsAtStart.payments["a"]?.stage
                 #expect(opened == nil || stage == .open(.sending), "byte \(index), mask \(mask)")
@@ -142,7 +142,7 @@ struct JournalTests {
     }
 
     @Test(
-        "a whole line that only another version can read stops the start, and is not cut off",
+        "a complete line that only another version can read stops the start and is not cut off",
         arguments: [0, 1]
     )
     func foreign(following: Int) throws {
@@ -150,7 +150,7 @@ struct JournalTests {
             decoding: JournalLine.encode(.payment(try payment("a"))),
             as: UTF8.self
         )
-        // As if there were a further stage; its checksum is right.
+        // A line with an unknown stage and a correct checksum.
         let later = #"20cba91a {"payment":{"_0":{"id":"b","stage":"held"}}}"# + "\n"
         let text = known + later + String(repeating: known, count: following)
         try text.write(toFile: file, atomically: true, encoding: .utf8)
@@ -160,7 +160,7 @@ struct JournalTests {
         #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
     }
 
-    @Test("A record that could not be read back is refused, and the journal stays as it was")
+    @Test("A record that could not be read back is refused, and the journal stays unchanged")
     func unreadable() async throws {
         let journal = try Journal(folder: folder.path)
         try await journal.append(.payment(try payment("a")))
@@ -174,7 +174,7 @@ struct JournalTests {
         try await journal.append(.payment(try payment("c")))
     }
 
-    @Test("a long journal is rewritten: all that is open stays, old ends go")
+    @Test("a long journal is rewritten: open records stay, old ends are dropped")
     func rewritten() async throws {
         let open = try payment("open")
         var text: [UInt8] = JournalLine.encode(.payment(open))
@@ -193,9 +193,10 @@ struct JournalTests {
         }
     }
 
-    @Test("A full disk leaves nothing half written, and the next record still fits in")
+    @Test("A full disk leaves no partial record, and the next record still fits")
     func fullDisk() async {
-        // In a process of its own, because the limit that stands for the full disk is a process's.
+        // Runs in another process, because the limit that simulates the full disk applies per
+        // process.
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             let file = folder.path + "/journal"
@@ -222,7 +223,7 @@ struct JournalTests {
         }
     }
 
-    /// The journal's own folder is locked while it is open: reads are made from a copy.
+    /// Calls `body` with a copy, because the journal's folder is locked while it is open.
     private func copyToNewFolder(_ body: (String) throws -> Void) throws {
         let copy = try TemporaryFolder()
         try FileManager.default.copyItem(atPath: file, toPath: copy.path + "/journal")

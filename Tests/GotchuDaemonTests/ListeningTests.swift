@@ -14,7 +14,7 @@ import Testing
 
 @Suite("Listening on demand", .timeLimit(.minutes(hangLimit)))
 struct ListeningTests {
-    /// A daemon's presences on a simulated air, on which a till advertises 10 cm away.
+    /// A daemon's presences in a simulated air, with an advertising till 10 cm away.
     private final class Listener: Sendable {
         static let interval: Duration = .milliseconds(300)
 
@@ -48,7 +48,7 @@ struct ListeningTests {
             ) { _ in }
         }
 
-        /// Runs everything around `body`.
+        /// Runs all services around `body`.
         func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
             try await till.startAdvertising(.random())
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -62,7 +62,7 @@ struct ListeningTests {
 
         var heard: Int { presences.counts.heard.values.reduce(0, +) }
 
-        /// Waits until nothing has been heard for twenty times as long as a till pauses.
+        /// Waits for silence: twenty of a till's intervals without a sighting.
         func silence() async throws {
             var last = (count: -1, since: ContinuousClock.now)
             try await eventually("nothing is heard any more") {
@@ -77,7 +77,7 @@ struct ListeningTests {
         }
     }
 
-    @Test("With auto and nobody asking nothing is heard; a reader is told, and after it silence")
+    @Test("With auto the radio listens only while somebody reads events, and is silent after that")
     func reader() async throws {
         let listener = try await Listener(.auto)
         try await listener.run {
@@ -86,7 +86,7 @@ struct ListeningTests {
             let topics = EventTopic.readable(by: [.observer], wantsSessions: true)
             let reader = try #require(listener.hub.subscribe(topics: topics, userID: 0))
             listener.presences.ask()
-            // For longer than it would after a single call.
+            // Longer than the radio listens after a single call.
             let long = ContinuousClock.now + Listener.interval * 5
             while ContinuousClock.now < long { try await listener.hears() }
             #expect(!reader.pop().lines.isEmpty)
@@ -96,7 +96,7 @@ struct ListeningTests {
         }
     }
 
-    /// A radio whose first pause lasts until it is cancelled, and the others not at all.
+    /// A radio whose first pause lasts until it is cancelled; the others end at once.
     private final class HeldRadio: Radio {
         let name = "held"
         let pauses: AsyncStream<Duration>
@@ -117,7 +117,7 @@ struct ListeningTests {
         func stopAdvertising(_ eid: EID) async {}
     }
 
-    @Test("A call waits for a radio that begins late, and only then for what is near")
+    @Test("A call waits for a radio that starts late, and only then for presences")
     func late() async throws {
         let radio = HeldRadio()
         let folder = try TemporaryFolder()
@@ -145,7 +145,7 @@ struct ListeningTests {
         await call
     }
 
-    @Test("A reader that does not ask for sessions has nobody listen")
+    @Test("A reader that does not subscribe to sessions does not make the radio listen")
     func other() async throws {
         let listener = try await Listener(.auto)
         try await listener.run {
@@ -156,12 +156,12 @@ struct ListeningTests {
         }
     }
 
-    @Test("A call listens before it is answered and for a while after, and each one begins anew")
+    @Test("The radio listens before a call's answer and for a while after; each call extends that")
     func call() async throws {
         let listener = try await Listener(.auto)
         try await listener.run {
             for _ in 0..<2 {
-                // One call is enough, unless the machine is too busy to advertise meanwhile.
+                // One call is enough, unless the machine is too busy to advertise.
                 try await eventually("who is near is known with a call's answer") {
                     await listener.presences.hear()
                     return listener.presences.presences().map(\.verdict) == [.tap] ? true : nil
@@ -171,7 +171,7 @@ struct ListeningTests {
         }
     }
 
-    @Test("A recording listens for as long as it runs")
+    @Test("The radio listens for as long as a recording runs")
     func recording() async throws {
         let listener = try await Listener(.auto)
         try await listener.run {
@@ -188,13 +188,13 @@ struct ListeningTests {
             listener.presences.ask()
             var count = 0
             for await _ in try #require(lines) { count += 1 }
-            // Ten a second, for one and a half.
+            // Ten sightings a second, for 1.5 s.
             #expect(count > 8)
             try await listener.silence()
         }
     }
 
-    @Test("With always it listens from the start, with never whatever is asked")
+    @Test("With always the radio listens from the start, with never not at all")
     func settings() async throws {
         let always = try await Listener(.always)
         try await always.run { try await always.hears() }

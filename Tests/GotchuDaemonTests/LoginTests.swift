@@ -33,7 +33,7 @@ struct LoginTests {
         }
     }
 
-    @Test("A token is stored unless the server certainly refuses it")
+    @Test("A token is stored unless the server definitely refuses it")
     func tokens() async throws {
         let bench = try Bench(user: nil)
         let logins = logins(bench)
@@ -57,7 +57,7 @@ struct LoginTests {
         #expect(bench.core.tokens.token == nil)
     }
 
-    @Test("Only its own user may log in while a payment is open, and nobody may log out")
+    @Test("While a payment is open only its own user may log in, and nobody may log out")
     func openPayment() async throws {
         let bench = try Bench()
         let logins = logins(bench)
@@ -76,7 +76,7 @@ struct LoginTests {
         try await logins.logOut()
     }
 
-    @Test("A payment whose own login the server refuses keeps nobody else out")
+    @Test("A payment whose login the server refuses does not prevent other logins")
     func refusedLogin() async throws {
         let bench = try Bench()
         bench.server.script(.send, .lost, .refused(401, "UNAUTHORIZED"))
@@ -91,7 +91,7 @@ struct LoginTests {
         #expect(try await !bench.payments.view(of: id).state.isFinal)
     }
 
-    @Test("A login of the operator's file is not changed")
+    @Test("The login of an operator's token file is not changed")
     func fixed() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(Bench.token(of: "ann"), to: "operator")
@@ -105,7 +105,7 @@ struct LoginTests {
         #expect(bench.core.tokens.identity == "ann")
     }
 
-    @Test("A device's credential is exchanged at login, and its successor is what is stored")
+    @Test("A device's credential is exchanged at login, and its successor is stored")
     func enrol() async throws {
         let bench = try Bench(user: nil)
         try await logins(bench).logIn(LocalLogin(token: "gotchu-device.d1.f1.first"))
@@ -118,7 +118,7 @@ struct LoginTests {
             return
         }
         #expect(bench.server.calls(.wallet).map(\.token) == ["short-1"])
-        // A credential that is refused replaces nothing.
+        // A refused credential replaces nothing.
         bench.server.script(.refresh, .refused(401, "UNAUTHORIZED"))
         let other = LocalLogin(token: "gotchu-device.d1.f2.second")
         #expect(
@@ -131,7 +131,7 @@ struct LoginTests {
 
 @Suite("The tokens of a device", .timeLimit(.minutes(hangLimit)))
 struct AccessTokenTests {
-    /// A time that a test sets.
+    /// A clock set by a test.
     private final class Time: Sendable {
         private let time = Mutex(MonotonicTime(sinceStart: .zero))
         var now: MonotonicTime { time.withLock(\.self) }
@@ -158,7 +158,7 @@ struct AccessTokenTests {
 
     private var refreshes: Int { bench.server.calls(.refresh).count }
 
-    @Test("A token is fetched once for all who want it, and again before it ends")
+    @Test("A token is fetched once for all callers, and renewed before it expires")
     func renewal() async {
         let refresh = bench.server.stop(at: .refresh)
         async let first = access.access()
@@ -175,7 +175,7 @@ struct AccessTokenTests {
         #expect(bench.server.calls(.refresh)[1].body.contains("f1.secret1~"))
     }
 
-    @Test("A server that is away leaves a token in use for as long as it is good")
+    @Test("While the server is away a token is used until it expires")
     func away() async {
         #expect(await access.access() == .bearer("short-1"))
         bench.server.script(.refresh, .lost, .lost)
@@ -189,18 +189,18 @@ struct AccessTokenTests {
         #expect(await access.access() == .bearer("short-2"))
     }
 
-    @Test("A refused token is replaced at once, but not again and again")
+    @Test("A refused token is replaced at once, but not repeatedly")
     func refused() async {
         #expect(await access.access() == .bearer("short-1"))
         #expect(await access.access(insteadOf: "short-1") == .none)
         time.advance(.seconds(2))
         #expect(await access.access(insteadOf: "short-1") == .bearer("short-2"))
-        // Another call that was refused meanwhile has the new one at once.
+        // Another call that was refused at the same time gets the new token at once.
         #expect(await access.access(insteadOf: "short-1") == .bearer("short-2"))
         #expect(refreshes == 2)
     }
 
-    @Test("A credential that is refused is reported, and one that works again too")
+    @Test("A credential that is refused is reported, and so is its recovery")
     func credential() async {
         bench.server.script(.refresh, .refused(401, "UNAUTHORIZED"))
         #expect(await access.access() == .none)
@@ -211,7 +211,7 @@ struct AccessTokenTests {
 
     @Test("A successor that cannot be stored leaves the old credential in use")
     func unwritable() async throws {
-        // A folder stands where the new file would be written.
+        // A folder is in the place of the new file.
         try FileManager.default.createDirectory(
             atPath: bench.folder.path + "/token.new/x",
             withIntermediateDirectories: true
@@ -224,7 +224,7 @@ struct AccessTokenTests {
         #expect(bench.server.calls(.refresh)[1].body.contains("f1.first"))
     }
 
-    @Test("A call of one user is not made while another, or nobody, is logged in")
+    @Test("A user's call is not made while another user, or nobody, is logged in")
     func oneUser() async throws {
         let own = access.only(of: "device-d1")
         #expect(await own.access() == .bearer("short-1"))

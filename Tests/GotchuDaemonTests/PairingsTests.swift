@@ -27,7 +27,7 @@ struct PairingsTests {
         pairings.begin(ticket: ticket, at: time ?? start, using: &random)
     }
 
-    @Test("A page gets its approval once, and its code is good once")
+    @Test("A page gets its approval once, and its code works once")
     mutating func once() throws {
         var pairings = Pairings()
         let code = try #require(begin(&pairings, "1"))
@@ -41,7 +41,7 @@ struct PairingsTests {
         #expect(pairings.outcome(of: "1", at: start) == .expired)
     }
 
-    @Test("A code is good for two minutes")
+    @Test("A code expires after two minutes")
     mutating func late() throws {
         var pairings = Pairings()
         let code = try #require(begin(&pairings, "1"))
@@ -51,7 +51,7 @@ struct PairingsTests {
         #expect(pairings.outcome(of: "1", at: late) == .expired)
     }
 
-    @Test("Three pages wait at once, each with a code of its own")
+    @Test("Three pages wait at once, each with its own code")
     mutating func pending() throws {
         var pairings = Pairings()
         let codes = try (1...3).map { try #require(begin(&pairings, "\($0)")) }
@@ -60,7 +60,7 @@ struct PairingsTests {
         #expect(begin(&pairings, "4", at: start + Pairings.patience) != nil)
     }
 
-    @Test("Five wrong codes void all, and a right one counts anew")
+    @Test("Five wrong codes void all, and a right one resets the count")
     mutating func wrong() throws {
         var pairings = Pairings()
         let codes = try (1...3).map { try #require(begin(&pairings, "\($0)")) }
@@ -76,7 +76,7 @@ struct PairingsTests {
         #expect(pairings.outcome(of: "1", at: start) == .approved(grant))
     }
 
-    @Test("A till's refunds are counted by day, and never exceed its limit")
+    @Test("A till's refunds are counted per day and never exceed its limit")
     func limit() {
         var till = Till(
             name: "Front",
@@ -101,7 +101,7 @@ struct PairingsTests {
         #expect(till.reserve(5000, as: "d", on: "2026-11-22") == true)
     }
 
-    /// A till that may refund 9.00 a day, and its token.
+    /// Pairs a till that may refund 9.00 a day; returns its token.
     private func pair(_ service: TillService) throws -> String {
         let offer = try service.begin()
         let new = NewPairing(name: "Front", refundsPerDayCents: 900)
@@ -134,7 +134,7 @@ struct PairingsTests {
         return Created(view, isReplay: isReplay)
     }
 
-    @Test("The state file has no token, and a restart knows the till and what it has refunded")
+    @Test("The state file has no token, and a restart restores the till and its refunds of the day")
     func restart() async throws {
         let service = TillService(stateDirectory: folder.path) {}
         let token = try pair(service)
@@ -152,7 +152,7 @@ struct PairingsTests {
         #expect(refused?.errorCode == .refundTooLarge)
     }
 
-    @Test("A refund that was not made, or made before by another way, is not counted")
+    @Test("A refund that was not made, or was made elsewhere before, is not counted")
     func released() async throws {
         let service = TillService(stateDirectory: folder.path) {}
         let token = try pair(service)
@@ -166,7 +166,7 @@ struct PairingsTests {
         #expect(service.till(ofToken: token)?.refundedTodayCents == 0)
     }
 
-    @Test("The same refund asked for twice at once is counted though the first try fails")
+    @Test("A refund that is requested twice at once is counted even if the first try fails")
     func together() async throws {
         let service = TillService(stateDirectory: folder.path) {}
         let token = try pair(service)
@@ -182,7 +182,7 @@ struct PairingsTests {
         }
         for await _ in begun {}
         async let second = service.refund(refund, byToken: token) { made($0) }
-        // The second has every chance to overtake the first.
+        // The second call has every chance to overtake the first.
         for _ in 0..<10_000 { await Task.yield() }
         end.finish()
         _ = await first
@@ -190,7 +190,7 @@ struct PairingsTests {
         #expect(service.till(ofToken: token)?.refundedTodayCents == 900)
     }
 
-    @Test("A till is revoked once, and streams end when its token is good for nothing")
+    @Test("A till is revoked once, and streams end with its token")
     func revoked() throws {
         let endings = Mutex(0)
         let service = TillService(stateDirectory: folder.path) { endings.withLock { $0 += 1 } }

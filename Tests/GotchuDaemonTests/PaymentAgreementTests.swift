@@ -10,7 +10,7 @@ import Testing
 struct PaymentAgreementTests {
     private let eid = EID(literal: ScriptedServer.eid)
 
-    @Test("The server resolves an EID once for what a person is shown and what they agree to")
+    @Test("The server resolves an EID once for the view and the agreement")
     func oneResolve() async throws {
         let bench = try Bench()
         let shown = try await bench.payments.resolve(eid)
@@ -28,7 +28,7 @@ struct PaymentAgreementTests {
         #expect(try await bench.payments.resolve(eid).isPayeeKnown == true)
     }
 
-    @Test("A payment is that of the user who agreed, whoever logs in while the server is asked")
+    @Test("A payment belongs to the user who agreed, even if another logs in during the call")
     func otherLogin() async throws {
         let bench = try Bench()
         let gate = bench.server.stop(at: .resolve)
@@ -59,7 +59,7 @@ struct PaymentAgreementTests {
         #expect(other.proximity.listenCount == 1)
     }
 
-    @Test("An answer about an EID is asked for again once it is old, and a refusal at once")
+    @Test("An answer about an EID is refreshed when it is old, and a refusal at once")
     func lifetime() throws {
         var plan = ResolvePlan()
         let start = MonotonicTime(sinceStart: .zero)
@@ -77,7 +77,7 @@ struct PaymentAgreementTests {
         let end = start + ResolvePlan.lifetime
         #expect(plan.freshSession(of: eid, at: start + .seconds(59)) == session)
         #expect(plan.freshSession(of: eid, at: end) == nil)
-        // No answer makes nothing fresh, and what is nobody's has no session.
+        // A missing answer refreshes nothing, and an EID without a session has none.
         plan.record(eid, .unknown(retryAfter: nil), at: end)
         #expect(plan.freshSession(of: eid, at: end) == nil)
         plan.record(eid, .session(session), at: end)
@@ -85,7 +85,7 @@ struct PaymentAgreementTests {
         #expect(plan.freshSession(of: eid, at: end) == nil)
     }
 
-    @Test("An EID that the server refuses is asked about each time")
+    @Test("An EID that the server refuses is resolved anew each time")
     func refusedResolve() async throws {
         let bench = try Bench()
         bench.server.script(.resolve, .refused(410, "SESSION_EXPIRED"), .lost)
@@ -98,7 +98,7 @@ struct PaymentAgreementTests {
         #expect(bench.server.calls(.resolve).count == 3)
     }
 
-    /// Agreements that are not to what the server says.
+    /// Agreements that differ from the server's answer.
     private static let others: [(NewPayment, ErrorCode)] = {
         func wish(_ change: (inout NewPayment) -> Void) -> NewPayment {
             var wish = Bench.wish
@@ -118,7 +118,7 @@ struct PaymentAgreementTests {
         ]
     }()
 
-    @Test("Nothing but what the person saw is paid, whether or not the answer is remembered")
+    @Test("Only the session that the person saw is paid, with or without a cached answer")
     func changed() async throws {
         let bench = try Bench()
         for isRemembered in [false, true] {
@@ -133,7 +133,7 @@ struct PaymentAgreementTests {
         #expect(bench.journal.records.isEmpty)
     }
 
-    @Test("A proximity that was asked for is judged at that moment")
+    @Test("A required proximity is judged at the moment of the payment")
     func proximity() async throws {
         let bench = try Bench()
         var wish = Bench.wish
@@ -151,7 +151,7 @@ struct PaymentAgreementTests {
         _ = try await bench.agree(wish)
     }
 
-    @Test("Nobody pays who is not logged in")
+    @Test("A payment without a login is refused")
     func notLoggedIn() async throws {
         let bench = try Bench(user: nil)
         await #expect { try await bench.agree() } throws: {
@@ -160,7 +160,7 @@ struct PaymentAgreementTests {
         #expect(bench.server.calls.isEmpty)
     }
 
-    @Test("Two presses are one payment, and both keys know it after its end")
+    @Test("Two presses make one payment, and both keys refer to it after its end")
     func twoPresses() async throws {
         let bench = try Bench()
         let keys = [IdempotencyKey.random(), .random()]
@@ -187,7 +187,7 @@ struct PaymentAgreementTests {
         #expect(bench.server.movements == 1)
     }
 
-    @Test("A second payment of an open session is refused if it is another amount or user")
+    @Test("A second payment of an open session with another amount or user is refused")
     func otherWish() async throws {
         let bench = try Bench()
         _ = try await bench.agree()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Cancelling a payment", .timeLimit(.minutes(hangLimit)))
 struct PaymentCancelTests {
-    @Test("A payment that is cancelled before its first byte asks the server nothing")
+    @Test("A payment that is cancelled before its first byte sends nothing to the server")
     func beforeFirstByte() async throws {
         let bench = try Bench()
         let id = try await bench.agree()
@@ -22,7 +22,7 @@ struct PaymentCancelTests {
         #expect(bench.server.routes == [.resolve])
     }
 
-    @Test("A payment that is cancelled while its lock is on the way releases the lock")
+    @Test("A payment that is cancelled during its lock call releases the lock")
     func whileLocking() async throws {
         let bench = try Bench()
         let lock = bench.server.stop(at: .lock)
@@ -30,7 +30,7 @@ struct PaymentCancelTests {
         async let driven: Void = bench.payments.drive(id, isResumed: false)
         await lock.reached()
         #expect(try await bench.payments.cancel(id).code == "PAYMENT_CANCELLED")
-        // Its lock is still on the way.
+        // The lock call is still on its way.
         await #expect { try await bench.agree() } throws: {
             ($0 as? Problem)?.errorCode == .paymentInProgress
         }
@@ -72,7 +72,7 @@ struct PaymentCancelTests {
         #expect(try await bench.payments.view(of: id).state == .paid)
     }
 
-    @Test("A cancellation that the journal does not have is none")
+    @Test("A cancellation that cannot be journalled does not happen")
     func unwritten() async throws {
         let bench = try Bench()
         let id = try await bench.agree()

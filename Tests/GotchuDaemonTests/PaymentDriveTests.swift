@@ -9,7 +9,7 @@ import Testing
 struct PaymentDriveTests {
     typealias Reply = ScriptedServer.Reply
 
-    @Test("A payment locks and sends, each only once the journal has that it may")
+    @Test("A payment locks and sends, each only after the journal has the step")
     func paid() async throws {
         let bench = try Bench()
         let end = try await bench.pay()
@@ -20,7 +20,7 @@ struct PaymentDriveTests {
         #expect(bench.journal.records.count == 3)
     }
 
-    /// Checks that the journal had each step before its first byte, and that all sends are one.
+    /// Checks that the journal had each step before its first byte, and that all sends are equal.
     private func expectJournalFirst(_ bench: Bench) throws {
         for call in bench.server.calls {
             guard case .payment(let record) = call.journalled else {
@@ -44,7 +44,7 @@ struct PaymentDriveTests {
     }
 
     @Test(
-        "The server's refusal of a lock ends a payment of which nothing was sent",
+        "The server's refusal of a lock ends a payment that sent nothing",
         arguments: [
             ([Reply.refused(409, "SESSION_BUSY")], "SESSION_BUSY", 0),
             ([.refused(401, "UNAUTHORIZED")], "UNAUTHORIZED", 0),
@@ -68,7 +68,7 @@ struct PaymentDriveTests {
     }
 
     @Test(
-        "A send ends by the server's own words on its key, and by nothing else",
+        "Only the server's own decision on its key ends a send",
         arguments: [
             ([Reply.declined(402, "INSUFFICIENT_WALLET_BALANCE")], PaymentView.State.declined),
             ([.refused(403, "FORBIDDEN")], .declined),
@@ -97,7 +97,7 @@ struct PaymentDriveTests {
     }
 
     @Test(
-        "A lock that cannot be released changes nothing about the decline, and lapses by itself",
+        "A lock that cannot be released changes nothing about the decline, and expires",
         arguments: [Reply.lost, .doneUnheard, .refused(403, "FORBIDDEN"), .page(502)]
     )
     func unlockFails(reply: Reply) async throws {
@@ -123,7 +123,7 @@ struct PaymentDriveTests {
         #expect(try await bench.payments.view(of: id).state == .declined)
     }
 
-    @Test("Nothing is started that the journal does not have")
+    @Test("Nothing is started without a journal record")
     func startFails() async throws {
         let bench = try Bench()
         bench.journal.fail(1)
@@ -132,12 +132,12 @@ struct PaymentDriveTests {
         }
         #expect(bench.server.routes == [.resolve])
         #expect(await bench.payments.views().isEmpty)
-        // A new try is a new payment.
+        // A new attempt is a new payment.
         #expect(try await bench.pay().state == .paid)
     }
 
     @Test(
-        "A step that cannot be journalled waits, and its end is published once the journal has it",
+        "A step that cannot be journalled waits, and its end is published only afterwards",
         arguments: [[2], [3], [2, 3], [2, 3, 4, 5, 6]],
         [true, false]
     )
@@ -152,7 +152,7 @@ struct PaymentDriveTests {
             Issue.record("a payment was journalled")
             return
         }
-        // "Paid" may be published without the journal: the next start hears it again.
+        // "Paid" may be published without the journal: the next start learns it again.
         #expect(isPaid || !last.isOpen)
         let next = try Bench(bench.journal.records, server: bench.server)
         await next.drive(isResumed: true)
@@ -162,7 +162,7 @@ struct PaymentDriveTests {
     }
 
     @Test(
-        "A payment that a crash interrupts at any call goes on, and is charged once",
+        "A payment that a crash interrupts at any call continues, and is charged once",
         arguments: [ScriptedServer.Route.lock, .send],
         [Reply.lost, .doneUnheard]
     )
@@ -179,7 +179,7 @@ struct PaymentDriveTests {
         try expectJournalFirst(next)
     }
 
-    @Test("A start goes on from each record that a crash may leave, and charges once")
+    @Test("A start continues from each record that a crash may leave, and charges once")
     func resume() async throws {
         let first = try Bench()
         let end = try await first.pay()
@@ -194,7 +194,7 @@ struct PaymentDriveTests {
         #expect(Set(first.server.calls(.send).map(\.key)).count == 1)
     }
 
-    @Test("Nothing is sent as another user, and the payment goes on when its own comes back")
+    @Test("Nothing is sent as another user, and the payment continues when its own user is back")
     func otherLogin() async throws {
         let bench = try Bench()
         let id = try await bench.agree()
@@ -212,7 +212,7 @@ struct PaymentDriveTests {
         #expect(Set(bench.server.calls.map(\.token)) == [Bench.token(of: "ann")])
     }
 
-    @Test("A lock is released under the login of its payment alone", arguments: [true, false])
+    @Test("A lock is released only under the login of its payment", arguments: [true, false])
     func unlockLogin(isSame: Bool) async throws {
         let bench = try Bench()
         let lock = bench.server.stop(at: .lock)
@@ -229,7 +229,7 @@ struct PaymentDriveTests {
         #expect(bench.server.calls(.send).isEmpty)
     }
 
-    @Test("Nothing is sent to another server than the one it was begun at")
+    @Test("Nothing is sent to a server other than the payment's own")
     func otherServer() async throws {
         let first = try Bench()
         first.server.script(.send, .lost)
@@ -243,7 +243,7 @@ struct PaymentDriveTests {
         #expect(other.server.calls.isEmpty)
     }
 
-    @Test("A lock without an answer is given up after a session's longest life")
+    @Test("A lock without an answer is given up after the longest lifetime of a session")
     func neverLocked() async throws {
         let bench = try Bench()
         for _ in 0..<50 { bench.server.script(.lock, .lost) }

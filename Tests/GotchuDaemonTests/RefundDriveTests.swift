@@ -32,7 +32,7 @@ struct RefundDriveTests {
         return try await bench.payments.view(of: id)
     }
 
-    @Test("A refund asks once, after the journal has it, without a lock")
+    @Test("A refund makes one call, after the journal has it, without a lock")
     func made() async throws {
         let bench = try bench()
         let end = try await refund(on: bench)
@@ -44,7 +44,7 @@ struct RefundDriveTests {
         }
         #expect(record.isOpen && record.body == bench.server.calls[1].body)
         #expect(bench.journal.records.count == 2)
-        // The same wish again is the same refund, and asks nothing.
+        // The same wish again returns the same refund without a call.
         let again = try await bench.payments.refund(wish)
         #expect(again.isReplay && again.view.id == end.id && again.view.wasMadeBefore == true)
         #expect(bench.server.calls.count == 2)
@@ -52,7 +52,7 @@ struct RefundDriveTests {
     }
 
     @Test(
-        "A refund ends by the server's own words on its key, and by nothing else",
+        "Only the server's own decision on its key ends a refund",
         arguments: [
             (
                 [ScriptedServer.Reply.declined(402, "INSUFFICIENT_WALLET_BALANCE")],
@@ -72,18 +72,18 @@ struct RefundDriveTests {
         let bench = try bench()
         for reply in replies { bench.server.script(.refund, reply) }
         let end = try await refund(on: bench)
-        // Repeated to a resend, it is still this refund's own.
+        // The answer to a resend still belongs to this refund.
         #expect(end.state == state && end.wasMadeBefore == nil)
         #expect(bench.server.movements == (state == .paid ? 1 : 0))
         #expect(Set(bench.server.calls(.refund).map(\.key)).count == 1)
     }
 
-    @Test("A declined key is passed for the next, which the journal has before it is used")
+    @Test("A declined key is followed by the next, which is journalled before its use")
     func nextKey() async throws {
         let bench = try bench()
         bench.server.script(.refund, .declined(402, "INSUFFICIENT_WALLET_BALANCE"))
         #expect(try await refund(on: bench).state == .declined)
-        // The first ask meets the old decline, the journal fails once, the next key is new.
+        // The first call meets the old decline, the journal fails once, and the next key is new.
         bench.journal.fail(4)
         #expect(try await refund(on: bench).state == .paid)
         let calls = bench.server.calls(.refund)
@@ -97,7 +97,7 @@ struct RefundDriveTests {
     }
 
     @Test(
-        "A refund that the server made in an earlier life of this device is said to be made before"
+        "A refund that the server made before this device lost its state is marked as made before"
     )
     func madeBefore() async throws {
         let first = try bench()
@@ -132,7 +132,7 @@ struct RefundDriveTests {
         }
     }
 
-    @Test("A refund goes on after a restart with the same key, and counts as unresolved meanwhile")
+    @Test("A refund continues after a restart with the same key, and is unresolved meanwhile")
     func resume() async throws {
         let first = try bench()
         first.server.script(.refund, .doneUnheard)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import GotchuDaemon
 
-@Suite("What is asked about in the background")
+@Suite("EIDs to resolve in the background")
 struct ResolvePlanTests {
-    /// A plan that expectations may change.
+    /// A plan that can be changed inside an expectation.
     private final class Plan {
         private var value = ResolvePlan()
 
@@ -49,7 +49,7 @@ struct ResolvePlanTests {
 
     private func at(_ seconds: Double) -> MonotonicTime { start + .seconds(seconds) }
 
-    @Test("The strongest is asked about first, and once until its answer is old")
+    @Test("The strongest EID is resolved first, and only once until its answer is old")
     func strongest() {
         let (weak, strong) = (EID(literal: "aaaaaaaaaa"), EID(literal: "bbbbbbbbbb"))
         #expect(plan.want(weak, level: -60, at: start))
@@ -65,7 +65,7 @@ struct ResolvePlanTests {
         #expect(plan.want(strong, level: -40, at: at(61)))
     }
 
-    @Test("A tap is told at once though an answer is fresh, and again while it lasts")
+    @Test("A tap is reported at once even if an answer is fresh, and again while it lasts")
     func tap() {
         let eid = EID(literal: "aaaaaaaaaa")
         _ = plan.want(eid, level: -50, at: start)
@@ -82,7 +82,7 @@ struct ResolvePlanTests {
         #expect(plan.want(eid, level: -30, isTap: true, at: at(17)))
     }
 
-    @Test("A tap of an EID that is nobody's is not asked about anew")
+    @Test("A tap of an EID without a session is not resolved again")
     func strangersTap() {
         let eid = EID(literal: "aaaaaaaaaa")
         #expect(plan.want(eid, level: -30, isTap: true, at: start))
@@ -90,7 +90,7 @@ struct ResolvePlanTests {
         #expect(!plan.want(eid, level: -30, isTap: true, at: at(9)))
     }
 
-    @Test("Three hundred EIDs that are nobody's cost ten questions, and then three a minute")
+    @Test("Three hundred EIDs without sessions cost ten calls, and then three a minute")
     func strangers() {
         var random = SeededGenerator("strangers")
         let crowd = (0..<300).map { _ in EID.random(using: &random) }
@@ -107,7 +107,7 @@ struct ResolvePlanTests {
         #expect((35...42).contains(asked.count), "\(asked.count) in ten minutes")
     }
 
-    @Test("One that comes to a crowd as strong is asked about at once; not each of a second crowd")
+    @Test("One EID that joins an equally strong crowd is resolved at once; a second crowd is not")
     func newcomer() {
         var random = SeededGenerator("newcomer")
         let crowd = (0..<300).map { _ in EID.random(using: &random) }
@@ -135,7 +135,7 @@ struct ResolvePlanTests {
         #expect((1...ResolvePlan.newcomerMissLimit).contains(asked), "\(asked)")
     }
 
-    @Test("One that is nobody's is asked about again after 10 s, 30 s, and then each 5 min")
+    @Test("An EID without a session is resolved again after 10 s, 30 s, and then each 5 min")
     func again() {
         let eid = EID(literal: "aaaaaaaaaa")
         var now = 0.0
@@ -147,7 +147,7 @@ struct ResolvePlanTests {
         }
     }
 
-    @Test("A server that asks for patience is asked nothing for as long")
+    @Test("A server that sends Retry-After gets no calls until then")
     func patience() {
         let (first, second) = (EID(literal: "aaaaaaaaaa"), EID(literal: "bbbbbbbbbb"))
         _ = plan.want(first, level: -40, at: start)

@@ -11,16 +11,16 @@ import Testing
 
 @testable import GotchuDaemon
 
-@Suite("A request that a restarted kiosk goes on with")
+@Suite("Requests that a restarted kiosk resumes")
 struct ResumedRequestTests {
     @Test(
-        "a resumed request comes on the air once the radio can, and that it cannot is said once",
+        "a resumed request is advertised once the radio has room; the lack is reported once",
         .timeLimit(.minutes(hangLimit))
     )
     func radioCannot() async throws {
         let folder = try TemporaryFolder()
         let radio = SimulatedRadio(kioskIn: folder)
-        // It has no place left.
+        // The radio has no place left.
         let others = (0..<SimulatedRadio.advertisingLimit).map { _ in EID.random() }
         for eid in others { try await radio.startAdvertising(eid) }
         let request = try record()
@@ -40,7 +40,7 @@ struct ResumedRequestTests {
     }
 
     @Test(
-        "a resumed request comes on the air once the adapter has more places, whoever's turn it is",
+        "a resumed request is advertised once the adapter has more places, out of turn too",
         .timeLimit(.minutes(hangLimit))
     )
     func placesGrow() async throws {
@@ -65,7 +65,7 @@ struct ResumedRequestTests {
         #expect(start.duration(to: .now) < AirSchedule.turn / 2)
     }
 
-    @Test("A tip that no payment can have is refused")
+    @Test("An impossible tip is refused")
     func impossibleTip() async throws {
         let folder = try TemporaryFolder()
         let radio = SimulatedRadio(kioskIn: folder)
@@ -85,7 +85,7 @@ struct ResumedRequestTests {
         #expect("\(paid.amount)" == "$1.20 ($1.00 + $0.20 tip)")
     }
 
-    @Test("A change of the EID that the server refuses has ended in the journal too")
+    @Test("A change of the EID that the server refuses is ended in the journal too")
     func refusedRotation() async throws {
         let request = try record()
         let bench = try Bench([.request(request)])
@@ -117,13 +117,13 @@ struct ResumedRequestTests {
         }
         #expect(log.lines.count { $0.contains("told of another session") } == words.count)
         #expect(try await service.view(of: other.sid).state == .advertising)
-        // A server that knows of no currencies means dollars.
+        // A server that reports no currency means dollars.
         await service.apply(Self.paid(request, currency: nil), to: request.sid)
         #expect(try await service.view(of: request.sid).state == .paid)
     }
 
     @Test(
-        "A request is not ended by a time of the year 0, and its journal can still be read",
+        "A time of the year 0 does not end a request, and its journal stays readable",
         .timeLimit(.minutes(hangLimit))
     )
     func yearZero() async throws {
@@ -184,7 +184,7 @@ struct ResumedRequestTests {
         )
     }
 
-    /// One that its journal says is open, of a server that cannot be reached unless one is named.
+    /// Returns a journalled open request, by default of a server that cannot be reached.
     private func record(
         _ id: String = "s-1",
         _ eid: EID = EID(literal: "a1b2c3d4e5"),
@@ -203,7 +203,7 @@ struct ResumedRequestTests {
         )
     }
 
-    /// The service of a kiosk that has started again.
+    /// Returns the service of a restarted kiosk.
     private func service(
         resuming requests: [RequestRecord],
         _ radio: any Radio,

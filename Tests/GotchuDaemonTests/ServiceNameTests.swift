@@ -12,7 +12,7 @@ struct ServiceNameTests {
         func run() async throws { throw Failure() }
     }
 
-    @Test("A service that starts and fails is called by its type, and its fields stay its own")
+    @Test("A service's start and failure are logged with its type and without its fields")
     func names() async throws {
         let log = RecordedLog(level: .trace)
         let configuration = ServiceGroupConfiguration(

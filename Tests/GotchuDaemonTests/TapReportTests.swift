@@ -6,9 +6,9 @@ import Testing
 
 @testable import GotchuDaemon
 
-@Suite("Telling a payment server of a tap", .timeLimit(.minutes(hangLimit)))
+@Suite("Reports of taps to a payment server", .timeLimit(.minutes(hangLimit)))
 struct TapReportTests {
-    @Test("A server of the first contract that refuses to be told is asked as before, and for good")
+    @Test("A server of the first contract that refuses tap reports gets none any more")
     func firstContract() async throws {
         let server = ScriptedServer()
         server.script(.resolve, .refused(400, "VALIDATION_ERROR"))
@@ -32,7 +32,7 @@ struct TapReportTests {
         )
     }
 
-    @Test("A payment waits for the background's question about its EID, and asks none of its own")
+    @Test("A payment waits for the background's resolve of its EID, and makes none of its own")
     func joined() async throws {
         let server = ScriptedServer()
         let client = PaymentClient(server: try #require(ServerURL(Bench.server)), http: server)
@@ -56,7 +56,7 @@ struct TapReportTests {
         #expect(server.calls(.resolve).count == 2)
     }
 
-    @Test("A tap is told with the question, and nearness alone is not")
+    @Test("A tap is reported with the resolve; mere nearness is not")
     func told() async throws {
         let server = ScriptedServer()
         let client = PaymentClient(server: try #require(ServerURL(Bench.server)), http: server)

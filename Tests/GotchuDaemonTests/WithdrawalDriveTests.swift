@@ -15,7 +15,7 @@ struct WithdrawalDriveTests {
 
     private static let wish = NewWithdrawal(amountCents: 500)
 
-    @Test("A withdrawal whose answers are lost is asked for with one key, and made once")
+    @Test("A withdrawal whose answers are lost is repeated with one key, and made once")
     func lost() async throws {
         let bench = try Bench()
         bench.server.script(.withdraw, .lost, .doneUnheard, .page(502), .refused(403, "FORBIDDEN"))
@@ -26,7 +26,7 @@ struct WithdrawalDriveTests {
         #expect(calls.count == 5)
         #expect(Set(calls.map(\.key)).count == 1 && Set(calls.map(\.body)).count == 1)
         #expect(bench.server.movements == 1)
-        // The journal had it before the first byte left.
+        // The journal had the withdrawal before the first byte was sent.
         guard case .withdrawal(let record) = calls[0].journalled else {
             Issue.record("\(String(describing: calls[0].journalled))")
             return
@@ -36,7 +36,7 @@ struct WithdrawalDriveTests {
         #expect(view.state == .ordered && view.withdrawal?.status == .pending)
     }
 
-    @Test("A withdrawal of before a crash goes on with its key")
+    @Test("A withdrawal from before a crash continues with its key")
     func resumed() async throws {
         let first = try Bench()
         first.server.script(.withdraw, .doneUnheard)
@@ -60,7 +60,7 @@ struct WithdrawalDriveTests {
         await driver.value
     }
 
-    @Test("A refusal ends a withdrawal, and nobody else may log in while one is open")
+    @Test("A refusal ends a withdrawal, and no other user may log in while one is open")
     func refused() async throws {
         let bench = try Bench()
         bench.server.script(.withdraw, .declined(402, "INSUFFICIENT_WALLET_BALANCE"))
@@ -74,7 +74,7 @@ struct WithdrawalDriveTests {
         #expect(bench.server.movements == 0)
     }
 
-    @Test("A call with a key that comes again orders nothing new")
+    @Test("A repeated call with the same key orders nothing new")
     func repeated() async throws {
         let bench = try Bench()
         let service = service(bench)

@@ -11,14 +11,14 @@ struct AccessPolicyTests {
         Peer(userID: user, groupID: group)
     }
 
-    @Test("owners do everything, and strangers nothing")
+    @Test("an owner may do everything, and a stranger nothing")
     func ends() {
         let policy = AccessPolicy(ownerUserIDs: [0], cashierGroup: "no-such-group-here")
         #expect(policy.levels(of: peer(0)) == Set(AccessLevel.allCases))
         #expect(policy.levels(of: peer(4_000_001)).isEmpty)
     }
 
-    @Test("Looking, requesting payments and making them are three rights")
+    @Test("Reading, requesting payments and making payments are three separate rights")
     func separate() throws {
         let policy = AccessPolicy(
             ownerUserIDs: [0],
@@ -34,7 +34,7 @@ struct AccessPolicyTests {
         #expect(policy.levels(of: peer(4_000_004)) == [.viewer, .observer])
     }
 
-    @Test("A user who lacks a level is told how to get it")
+    @Test("A user without a level learns how to get it")
     func advice() {
         let caller = peer(4_000_001)
         for (group, level, fix) in [
@@ -52,7 +52,7 @@ struct AccessPolicyTests {
         }
     }
 
-    @Test("a supplementary group counts: the system's database is asked")
+    @Test("a supplementary group counts, as in the system's database")
     func supplementary() {
         let policy = AccessPolicy(ownerUserIDs: [], cashierGroup: "root")
         #expect(policy.levels(of: peer(0, group: 4_000_000)) == [.viewer, .observer, .cashier])
@@ -69,7 +69,7 @@ struct AccessPolicyTests {
         #expect(throws: Never.self) { _ = try SocketLock(socketPath: path) }
     }
 
-    @Test("A file that is no socket keeps its place, a link to nowhere too")
+    @Test("A file that is not a socket is left in place, and so is a dangling link")
     func occupied() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("till notes", to: "file")

@@ -15,7 +15,7 @@ struct EventHubTests {
 
     private func eids(_ count: Int) -> [EID] { (0..<count).map { _ in EID.random() } }
 
-    @Test("Events are written in order, those of one call together")
+    @Test("Events are written in order, and those of one call together")
     func order() throws {
         let hub = EventHub()
         let reader = try #require(hub.subscribe(topics: Self.everything, userID: 0))
@@ -27,7 +27,7 @@ struct EventHubTests {
         #expect(hub.counts.published == 4)
     }
 
-    @Test("A slow reader loses the newest events and is told how many, behind those that it gets")
+    @Test("A slow reader loses the newest events and gets their number after those it received")
     func lagged() throws {
         let hub = EventHub()
         let slow = try #require(hub.subscribe(topics: Self.everything, userID: 0))
@@ -40,12 +40,12 @@ struct EventHubTests {
         #expect(try pending.events == kept + [.lagged(10)])
         hub.recordWritten(pending)
         #expect(hub.counts.lags == 1 && hub.counts.lag.count == kept.count)
-        // It is told once, and then all is as before.
+        // The loss is reported once; then events flow as before.
         hub.publish(.presenceLost(eids[0]))
         #expect(try slow.pop().events == [.presenceLost(eids[0])])
     }
 
-    @Test("A slow reader costs the others nothing")
+    @Test("A slow reader does not delay the others")
     func others() throws {
         let hub = EventHub()
         _ = try #require(hub.subscribe(topics: Self.everything, userID: 0))
@@ -57,7 +57,7 @@ struct EventHubTests {
         #expect(hub.counts.dropped == EventReader.eventLimit)
     }
 
-    @Test("A sign of life is an empty line, and none where an event or a mark is written anyway")
+    @Test("A sign of life is an empty line, sent only if no event or mark is written")
     func signOfLife() throws {
         let hub = EventHub()
         let reader = try #require(hub.subscribe(topics: Self.everything, userID: 0))
@@ -69,7 +69,7 @@ struct EventHubTests {
         #expect(String(buffer: reader.pop().buffer).hasPrefix("{"))
     }
 
-    @Test("A reader gets the topics that its level lets it read, and sessions if it asks for them")
+    @Test("A reader gets the topics that its level permits, and sessions only on request")
     func topics() throws {
         let hub = EventHub()
         let request = Event.requestChanged(try RequestView.sample())
@@ -89,7 +89,7 @@ struct EventHubTests {
         }
     }
 
-    @Test("A reader of refunds gets no other payment, and a reader of payments gets both")
+    @Test("A reader of refunds gets no other payments, and a reader of payments gets both")
     func refunds() throws {
         let hub = EventHub()
         let events = try [PaymentView.Kind.refund, nil].map { kind in
@@ -103,7 +103,7 @@ struct EventHubTests {
         #expect(try payer.pop().events == events)
     }
 
-    @Test("An event is not made where nobody reads")
+    @Test("An event without readers is not built")
     func nobody() {
         let hub = EventHub()
         func make() -> Event {
@@ -114,7 +114,7 @@ struct EventHubTests {
         #expect(hub.counts.published == 0)
     }
 
-    @Test("A reader that has ended gets nothing more, and makes room for another of its user")
+    @Test("A reader that has ended gets nothing more, and frees a place for its user")
     func userLimit() throws {
         let hub = EventHub()
         let readers = (0..<EventHub.userLimit).map { _ in hub.subscribe(topics: [], userID: 1) }
@@ -127,9 +127,9 @@ struct EventHubTests {
         #expect(hub.counts.readers == 0)
     }
 
-    @Test("All users together have no more readers than the limit")
+    @Test("The number of readers of all users together is limited")
     func readerLimit() throws {
-        // Two users with all that they may have leave some to a third, as docs/local-api.md says.
+        // Two users at their limits leave some places to a third, as docs/local-api.md says.
         #expect(EventHub.userLimit == 128 && EventHub.readerLimit == 320)
         let hub = EventHub()
         let users = (0..<UInt32(EventHub.readerLimit)).map { $0 / 100 }

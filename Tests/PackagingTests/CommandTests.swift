@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// The commands that people and machines type.
+/// The commands for people and machines.
 @Suite("make and .ci")
 struct CommandTests {
-    @Test("make alone says what there is")
+    @Test("make without a target lists the targets")
     func help() async throws {
         let help = try await Repository.run("make")
         #expect(help.status == 0)
@@ -17,7 +17,7 @@ struct CommandTests {
         }
     }
 
-    @Test("a build that fails shows everything it said, and fails")
+    @Test("a failed build shows its whole output and fails")
     func progress() async throws {
         let folder = try TemporaryFolder()
         let failed = try await Repository.run(
@@ -34,9 +34,9 @@ struct CommandTests {
         #expect(failed.text.contains("Building: failed"))
     }
 
-    @Test("without swift the way to it is shown, and nothing else is tried")
+    @Test("without swift the script shows how to install it and stops")
     func swiftIsMissing() async throws {
-        // An empty folder for a search path: whatever this machine has, there is no swift in it.
+        // An empty folder as the search path: even if this machine has swift, it is not found.
         let folder = try TemporaryFolder()
         let need = try await Repository.run(
             "PATH=\(folder.path)",

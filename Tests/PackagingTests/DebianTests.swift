@@ -2,16 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Our Debian packages, made of the programs of this build.
+/// Our Debian packages, made from the programs of this build.
 @Suite("Debian packages", .serialized)
 struct DebianTests {
-    /// What cannot be right about programs that are built for development and packed in haste.
+    /// Lintian tags that development builds cause unavoidably.
     private static let developmentTags = [
         "custom-library-search-path", "uses-no-compression-for-control-tarball",
         "uses-no-compression-for-data-tarball",
     ]
 
-    @Test("lintian has nothing to say against them")
+    @Test("lintian reports nothing about the packages")
     func lintian() async throws {
         let packages = try await DebianPackages.built()
         let verdict = try await Repository.run(
@@ -37,7 +37,7 @@ struct DebianTests {
         let folder = try TemporaryFolder()
         let root = try Program(
             Repository.path("Tests/Debian/root"),
-            // What the display stands on is ten times as large as all the rest, and not ours.
+            // The display's dependencies are ten times as large as the rest, and not ours.
             [Repository.path(".build/clean-root")] + packages.files.prefix(2)
         )
         try #require(try await root.exitCode(within: .seconds(400)) == 0, "\(root.text)")
@@ -52,7 +52,7 @@ struct DebianTests {
         #expect(story.text == steps.map { "passed: \($0)\n" }.joined(), "\(story.text)")
     }
 
-    @Test("The packages' version is the programs' own")
+    @Test("The packages have the programs' version")
     func version() throws {
         let changelog = try Repository.text("debian/changelog")
         let code = try Repository.text("Sources/GotchuAPI/GotchuVersion.swift")
@@ -60,7 +60,7 @@ struct DebianTests {
         #expect(try #require(code.firstMatch(of: /current = "([^"]+)"/)).1 == packaged)
     }
 
-    @Test("The build dependencies of a package are those of the programs")
+    @Test("The build dependencies of a package equal those of the programs")
     func buildDependencies() throws {
         let need = try Repository.text(".ci/need")
         let control = try Repository.text("debian/control")
@@ -70,7 +70,7 @@ struct DebianTests {
         for library in libraries { #expect(control.contains(" \(library),\n"), "\(library)") }
     }
 
-    /// The folder that programs of this build take the toolchain's libraries from.
+    /// Returns the folder with the toolchain's libraries for programs of this build.
     private func toolchainLibraries() async throws -> String {
         let libraries = try await Repository.run(
             "ldd",

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the package gotchu-display brings: a unit, a user, a policy of the browser.
+/// The content of the package gotchu-display: a unit, a user, a policy for the browser.
 @Suite("The customer's display on its screen")
 struct DisplayTests {
     private static let unit = "systemd/gotchu-display.service"
     private static let policy = "systemd/gotchu-display.policy.json"
 
-    @Test("The unit is understood by systemd, and its exposure is at most 4.5")
+    @Test("systemd accepts the unit, and its exposure is at most 4.5")
     func verify() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(
@@ -30,7 +30,7 @@ struct DisplayTests {
         #expect(try #require(Double(level.1)) <= 4.5, "\(security.text)")
     }
 
-    @Test("The browser reaches this machine alone, and is tried for as long as it takes")
+    @Test("The browser can reach only this machine, and is restarted for ever")
     func settings() throws {
         let settings = Set(try Repository.text(Self.unit).split(separator: "\n").map(String.init))
         for setting in [
@@ -39,12 +39,12 @@ struct DisplayTests {
         ] {
             #expect(settings.contains(setting), "\(setting)")
         }
-        // Chromium's own sandbox is never switched off, and is made of namespaces.
+        // Chromium's own sandbox needs namespaces and is never switched off.
         #expect(!settings.contains { $0.contains("no-sandbox") })
         #expect(!settings.contains { $0.hasPrefix("RestrictNamespaces=") })
     }
 
-    @Test("The display's user is in no group but its own, and cannot log in")
+    @Test("The display's user is only in its own group and cannot log in")
     func user() async throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(
@@ -72,7 +72,7 @@ struct DisplayTests {
     }
 
     @Test(
-        "The unit's command shows the display under its policy, which opens nothing else",
+        "The unit's command shows the display under its policy, which allows no other page",
         .enabled(if: getuid() == 0),
         arguments: [true, false]
     )
@@ -92,7 +92,7 @@ struct DisplayTests {
         #expect(status == 0, "\(attempt.text)")
         let asked = try JSONDecoder().decode([String].self, from: Data(attempt.text.utf8))
         let own = ["7465/display", "7465/done", "7466/till"]
-        // Without the policy the other port is opened: the look at it can fail.
+        // Without the policy the other port is opened, so this check can fail.
         #expect(asked == (isUnderPolicy ? own : own + ["7467/other"]))
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `make install` leaves behind, with the programs of this build.
+/// The result of `make install`, with the programs of this build.
 @Suite("Installation")
 struct InstallTests {
     private static let files: [String: Int] = [
@@ -39,7 +39,7 @@ struct InstallTests {
         "etc/gotchu/gotchu-server.env": 0o600,
     ]
 
-    @Test("everything is in its place, and configuration that is there is left alone")
+    @Test("every file is installed, and existing configuration is left unchanged")
     func install() async throws {
         let folder = try TemporaryFolder()
         try await install(into: folder, prefix: "/usr")
@@ -66,7 +66,7 @@ struct InstallTests {
         #expect(try String(contentsOfFile: mine, encoding: .utf8).contains("hci7"))
     }
 
-    @Test("The display's files are installed by their own command, and by no other")
+    @Test("The display's files are installed only by their own command")
     func display() async throws {
         let folder = try TemporaryFolder()
         try await install(into: folder, prefix: "/usr")
@@ -90,7 +90,7 @@ struct InstallTests {
         for (file, mode) in files { try expect(file, in: folder, hasMode: mode) }
     }
 
-    @Test("another prefix is another place for programs and units, and the units know")
+    @Test("another prefix moves programs and units, and the units name it")
     func prefix() async throws {
         let folder = try TemporaryFolder()
         try await install(into: folder, prefix: "/opt/gotchu")

@@ -2,18 +2,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A real dbus-daemon reads our policy.
+/// A test of our policy in a real dbus-daemon.
 @Suite("D-Bus policy")
 struct PolicyTests {
     static let policy = "dbus-policy/org.gotchu.gotchud.conf"
 
-    @Test("a bus starts with it")
+    @Test("a bus starts with the policy")
     func parses() async throws {
         let said = try await bus(including: Repository.path(Self.policy))
         #expect(said.contains("unix:path="), "\(said)")
     }
 
-    @Test("a bus does not start with a broken one: the test above can fail")
+    @Test("a bus does not start with a broken policy, so the test above can fail")
     func brokenIsNoticed() async throws {
         let folder = try TemporaryFolder()
         let broken = try Repository.text(Self.policy)
@@ -23,7 +23,7 @@ struct PolicyTests {
         #expect(said.contains("alow"), "\(said)")
     }
 
-    @Test("The bus policy lets one user talk to one name, and opens nothing else")
+    @Test("The bus policy lets one user talk to one name, and allows nothing else")
     func isNarrow() throws {
         let text = try Repository.text(Self.policy)
         let rules = text.matches(of: /<(allow|deny|policy)\s[^>]*>/).map { String($0.0) }
@@ -32,9 +32,9 @@ struct PolicyTests {
         )
     }
 
-    /// Starts a bus that has only this policy, and ends it again.
+    /// Starts a bus with only this policy, and stops it.
     ///
-    /// - Returns: What it said until it gave its address or ended.
+    /// - Returns: The output until it printed its address or ended.
     private func bus(including policy: String) async throws -> String {
         let folder = try TemporaryFolder()
         let configuration = try folder.write(

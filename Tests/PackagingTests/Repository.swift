@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// The files that are not Swift, and the commands that judge them.
+/// The files that are not Swift, and the commands that check them.
 enum Repository {
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -12,7 +12,7 @@ enum Repository {
         try String(contentsOf: root.appendingPathComponent(name), encoding: .utf8)
     }
 
-    /// Runs a command that ends by itself, in the repository.
+    /// Runs a command in the repository and waits for its end.
     static func run(
         _ command: String...,
         environment: [String: String] = [:]

@@ -2,18 +2,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The service manager's own tools judge our units.
+/// Checks of our units by the service manager's own tools.
 @Suite("systemd units")
 struct UnitTests {
     static let units = ["gotchud", "gotchu-server"]
 
     @Test(
-        "a unit is understood by systemd, line by line",
+        "systemd accepts every line of a unit",
         arguments: units + ["gotchu-hook", "gotchu-server-payouts"]
     )
     func verify(unit: String) async throws {
         let folder = try TemporaryFolder()
-        // The programs are not installed here; those of this build stand in for them.
+        // The programs are not installed here: those of this build replace them.
         let text = try Repository.text("systemd/\(unit).service")
             .replacing("=/usr/bin/", with: "=\(Program.folder.path)/")
         let file = try folder.write(text, to: "\(unit).service")
@@ -22,7 +22,7 @@ struct UnitTests {
         #expect(verdict.text == "")
     }
 
-    @Test("the drop-in that is offered for the management socket grants that and no more")
+    @Test("the drop-in for the management socket grants only that")
     func dropIn() async throws {
         let folder = try TemporaryFolder()
         let text = try Repository.text("systemd/gotchud.service")
@@ -43,11 +43,11 @@ struct UnitTests {
                 "AmbientCapabilities=CAP_NET_ADMIN",
             ]
         )
-        // By default there is none.
+        // By default there is no capability.
         #expect(text.contains("\nCapabilityBoundingSet=\nAmbientCapabilities=\n"))
     }
 
-    @Test("a line that systemd does not know is noticed by this test's own means")
+    @Test("systemd-analyze reports an unknown line, so the tests of units can fail")
     func verifyNotices() async throws {
         let folder = try TemporaryFolder()
         let text = try Repository.text("systemd/gotchud.service")
@@ -77,39 +77,39 @@ struct UnitTests {
     func traps(unit: String) throws {
         let lines = try Repository.text("systemd/\(unit).service").split(separator: "\n")
         let settings = Set(lines.map(String.init))
-        // systemd 252 ignores notify-reload and takes the program for a simple one.
+        // systemd 252 ignores notify-reload and treats the program as a simple one.
         #expect(settings.contains("Type=notify"))
         // libdispatch calls setpriority(2), one of @resources: allowed by name, never fatal.
         #expect(settings.contains("SystemCallFilter=setpriority"))
         #expect(settings.contains("SystemCallErrorNumber=EPERM"))
-        // A wrong command line or configuration must not loop, nor a journal that cannot be read.
+        // A wrong command line or configuration, or an unreadable journal, must not cause restarts.
         let fatal = "64 65 78"
         #expect(settings.contains("RestartPreventExitStatus=\(fatal)"))
-        // What is away at boot may be away for long, and comes back.
+        // A dependency may be away for long after boot and come back.
         #expect(settings.contains("StartLimitIntervalSec=0"))
         if unit == "gotchu-server" {
             #expect(settings.contains("After=network-online.target postgresql.service"))
         }
-        // What stands on a command line is everybody's to read, and a URL may hold a password.
+        // Command lines are readable by everybody, and a URL may contain a password.
         #expect(!lines.contains { $0.hasPrefix("ExecStart=") && $0.contains("$") })
         if unit == "gotchud" {
-            // A machine that is offline comes up, and gotchud with it.
+            // A machine without a network boots, and gotchud starts.
             #expect(!lines.contains { !$0.hasPrefix("#") && $0.contains("network-online") })
-            // In a user namespace every peer of the socket would be nobody.
+            // In a user namespace every peer of the socket would have the user nobody.
             #expect(!lines.contains { $0.hasPrefix("PrivateUsers=") })
-            // The kernel's counts of an adapter, which show one that does not answer.
+            // For the kernel's counts of an adapter, which show an unresponsive one.
             let families = "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_BLUETOOTH"
             #expect(settings.contains(families))
             #expect(settings.contains("RuntimeDirectory=gotchu"))
             #expect(settings.contains("StateDirectory=gotchu"))
         }
-        // A credential named by a path is obligatory; one of the credential store is not.
+        // A credential with a path is obligatory; one of the credential store is not.
         for line in lines where line.hasPrefix("LoadCredential=") {
             #expect(!line.contains("/"), "\(line)")
         }
     }
 
-    @Test("users and groups are made as the units name them")
+    @Test("users and groups are created as the units name them")
     func users() async throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(

@@ -11,7 +11,7 @@ struct MoneyScriptTests {
         0, 1, 5, 99, 100, 1280, -1, -1280, 123_456, 1_234_567, 100_000_000, -100_000_000,
     ]
 
-    /// Runs the script's functions on a list in JSON.
+    /// Runs the script's functions on a JSON list.
     private func run(_ body: String) async throws -> [String?] {
         let folder = try TemporaryFolder()
         let script = String(decoding: PackageResources.money_js, as: UTF8.self)
@@ -24,7 +24,7 @@ struct MoneyScriptTests {
         return try JSONDecoder().decode([String?].self, from: Data(node.text.utf8))
     }
 
-    @Test("The script dresses amounts as the display does", arguments: Language.allCases)
+    @Test("The script formats amounts like the display", arguments: Language.allCases)
     func dressed(language: Language) async throws {
         let dress = language.words.money
         let cases = Currency.allCases.flatMap { currency in
@@ -42,7 +42,7 @@ struct MoneyScriptTests {
         #expect(texts == cases.map { dress.text($0) })
     }
 
-    @Test("An amount that a person types is read as it stands, or not at all")
+    @Test("A typed amount is parsed exactly or refused")
     func typed() async throws {
         let texts = ["12", "12.5", "$12.50", "0.05", "1.", ".5", "1.234", "-1", "1e3", "1,50", ""]
         let list = texts.map { "\"\($0)\"" }.joined(separator: ",")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The words of the server's pages")
 struct PageWordsTests {
-    /// All texts of a language, by their names.
+    /// Returns all texts of a language by name.
     private func texts(in language: Language) -> [String: String] {
         var texts: [String: String] = [:]
         for words in [language.frame, language.pay, language.wallet] as [any Sendable] {
@@ -18,10 +18,10 @@ struct PageWordsTests {
         return texts
     }
 
-    /// Words that are the same in English.
+    /// Texts that are the same as in English.
     private static let shared: Set = ["Webhooks", "Wallet", "Code", "{} {} {}"]
 
-    @Test("Every text has the blanks that it has in English", arguments: Language.allCases)
+    @Test("Every text has the same blanks as in English", arguments: Language.allCases)
     func blanks(language: Language) {
         let english = texts(in: .english)
         let texts = texts(in: language)
@@ -37,13 +37,13 @@ struct PageWordsTests {
     func translated(language: Language) {
         let english = texts(in: .english)
         for (name, text) in texts(in: language) where !Self.shared.contains(text) {
-            // German abbreviates some months as English does.
+            // German abbreviates some months like English.
             let isShort = text.count <= 4 && name.contains(".months")
             #expect(isShort || text != english[name], "\(name)")
         }
     }
 
-    @Test("A text says that nothing was charged where it says so in English")
+    @Test("A text says that nothing was charged if and only if the English one does")
     func certainty() {
         let english = texts(in: .english)
         for (language, claims) in [
@@ -59,13 +59,13 @@ struct PageWordsTests {
         }
     }
 
-    @Test("A blank is filled with what it is given, whatever that is")
+    @Test("A blank is filled with any value unchanged")
     func filled() {
         #expect("{} of {}".filled("1", "{}") == "1 of {}")
         #expect("{}".filled("a") == "a" && "b".filled() == "b")
     }
 
-    @Test("An amount in a text from right to left keeps its signs where they are")
+    @Test("An amount in a right-to-left text keeps its signs in place")
     func isolated() {
         let debit = Money(minorUnits: -1280)
         #expect(Language.arabic.text(debit) == "\u{2066}\u{2212}$12.80\u{2069}")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Rows of the till's script")
 struct TillRowsScriptTests {
-    /// What a cashier sees of a request, by the script.
+    /// The cashier's view of a request, from the script.
     private struct Look: Decodable {
         var state: String
         var left: Int
@@ -37,14 +37,14 @@ struct TillRowsScriptTests {
         return try JSONDecoder().decode(Look.self, from: Data(node.text.utf8))
     }
 
-    @Test("A request whose end is not known has a warning and no action")
+    @Test("A request with an unknown outcome has a warning and no action")
     func unknown() async throws {
         let row = try await look(#"{state: "unknown"}"#)
         #expect(row.action == nil && row.notes.count == 1)
         #expect(row.notes.first?.contains("Hand nothing out before this says Paid") == true)
     }
 
-    @Test("Only an open request can be cancelled, and only a till with the right refunds")
+    @Test("Only an open request can be cancelled, and only a till with the right can refund")
     func actions() async throws {
         for state in ["advertising", "locked"] {
             #expect(try await look("{state: '\(state)', is_on_air: true}").action == "cancel")
@@ -57,7 +57,7 @@ struct TillRowsScriptTests {
         #expect(try await look("{state: 'paid'}", mayRefund: false).action == nil)
     }
 
-    @Test("A refund on its way allows no other, a declined one is told, and none exceeds the rest")
+    @Test("An open refund prevents another, a declined one is shown, and none exceeds the rest")
     func refunds() async throws {
         let paid = "{state: 'paid'}"
         let open = try await look(paid, refunds: "[{state: 'unknown', amount_cents: 800}]")
@@ -70,7 +70,7 @@ struct TillRowsScriptTests {
         #expect(part.state == "refunded" && part.left == 500 && part.action == "refund")
         let all = try await look(paid, refunds: "[{state: 'paid', amount_cents: 800}]")
         #expect(all.state == "refunded" && all.left == 0 && all.action == nil)
-        // Elsewhere too: all that went back, of which this machine's are a part.
+        // Refunds made elsewhere: the total includes this machine's.
         let elsewhere = "{state: 'paid', refunded_cents: 500}"
         let both = try await look(elsewhere, refunds: "[{state: 'paid', amount_cents: 300}]")
         #expect(both.state == "refunded" && both.left == 300 && both.action == "refund")

@@ -39,7 +39,7 @@ struct WordsTests {
     }
 
     @Test(
-        "Amounts are dressed as each language writes them",
+        "Amounts are formatted as in each language",
         arguments: [
             (.english, 1280, .usd, "$12.80"), (.english, 5, .usd, "$0.05"),
             (.english, 100_000_000, .usd, "$1,000,000.00"), (.english, -1280, .usd, "−$12.80"),
@@ -56,7 +56,7 @@ struct WordsTests {
         #expect(language.words.money.text(money) == text)
     }
 
-    @Test("A view's text has the second language, and a warning in the place of both lines")
+    @Test("A view's text has the second language, or a warning in place of both lines")
     func texts() {
         var view = DisplayView(.waiting)
         view.amount = TippedAmount(Money(minorUnits: 1280, currency: .eur), tip: nil)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PaymentClient
 
-/// Documents of contests, which go through a daemon as they came.
+/// Contest documents, which a daemon passes on unchanged.
 @Suite("Calls of contests", .timeLimit(.minutes(hangLimit)))
 struct ContestCallTests {
     private static let list = #"{"contests":[],"contract":1,"limit":25,"total_count":0}"#
@@ -19,7 +19,7 @@ struct ContestCallTests {
         )
     }
 
-    /// Makes one call at a server that answers so.
+    /// Makes one call to a server with a given answer.
     private func answer(
         _ bytes: [UInt8],
         to document: (any ContestDocument.Type)? = ContestList.self,
@@ -36,7 +36,7 @@ struct ContestCallTests {
         return answer
     }
 
-    @Test("A document comes through byte by byte, with its tag and its mark of a replay")
+    @Test("A document is passed on byte by byte, with its tag and its replay mark")
     func documents() async throws {
         let body = " " + Self.list.replacing("25", with: "25 ") + "\n"
         let headers = "ETag: \"x\"\r\nIdempotent-Replayed: true\r\n"
@@ -47,7 +47,7 @@ struct ContestCallTests {
         #expect(answer.bytes == Array(body.utf8) && answer.tag == "\"x\"" && answer.isReplay)
     }
 
-    @Test("A document that the caller has comes without its bytes, and only if it was asked for so")
+    @Test("A document that the caller already has is sent without its bytes, only on request")
     func unchanged() async throws {
         let same = reply("304 Not Modified", "", "ETag: \"x\"\r\n")
         guard case .success(let answer) = try await answer(same, knownTag: "\"x\"") else {
@@ -62,7 +62,7 @@ struct ContestCallTests {
         #expect(outage.code == .unreadable)
     }
 
-    @Test("An answer that is no such document is none")
+    @Test("An answer that is not such a document is refused")
     func others() async throws {
         let long = Self.list.dropLast() + ",\"x\":\"" + String(repeating: "x", count: 512 * 1024)
         for body in [

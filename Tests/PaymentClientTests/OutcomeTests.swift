@@ -4,11 +4,11 @@ import Testing
 
 @testable import PaymentClient
 
-@Suite("What an answer of the payment server means")
+@Suite("Meaning of the payment server's answers")
 struct OutcomeTests {
     private let busy = Array(#"{"code":"SESSION_BUSY","detail":"Another payer was first."}"#.utf8)
 
-    @Test("2xx is done")
+    @Test("a 2xx answer means done")
     func success() {
         guard case .success(let body) = classify(200, busy) else {
             Issue.record("2xx")
@@ -31,7 +31,7 @@ struct OutcomeTests {
         #expect(problem.detail == "Another payer was first.")
     }
 
-    @Test("A server's texts are cut to what a person reads, and an empty reason is none")
+    @Test("A server's texts are cut to a readable length, and an empty reason is dropped")
     func limits() {
         let long = String(repeating: "x", count: 150_000)
         for (body, detail) in [
@@ -52,7 +52,7 @@ struct OutcomeTests {
         #expect("Corner Shop".cut(to: 11) == "Corner Shop")
     }
 
-    @Test("401 is about who asks, not about the payment")
+    @Test("401 concerns the login, not the payment")
     func unauthorized() {
         guard case .unauthorized = classify(401, busy) else {
             Issue.record("401")
@@ -61,7 +61,7 @@ struct OutcomeTests {
     }
 
     @Test(
-        "408, 429 and 5xx say nothing, even with a problem document",
+        "408, 429 and 5xx decide nothing, even with a problem document",
         arguments: [408, 429, 500, 502, 503, 504]
     )
     func unknown(status: Int) {
@@ -88,7 +88,7 @@ struct OutcomeTests {
         #expect(outage.code == .unreadable)
     }
 
-    @Test("amounts are read as numbers and as the strings that the first server sent")
+    @Test("amounts are parsed as numbers and as the strings of the first server")
     func integers() throws {
         for body in [
             #"{"code":"X","detail":"d","required_cents":5,"available_cents":"3"}"#,

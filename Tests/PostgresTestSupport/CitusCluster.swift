@@ -2,7 +2,7 @@ import Foundation
 internal import Postgres
 import Synchronization
 
-/// A Citus cluster of a test's own: a coordinator and two workers, each as a `PostgresCluster`.
+/// A Citus cluster for tests: a coordinator and two workers, each a `PostgresCluster`.
 package final class CitusCluster: Sendable {
     /// A Boolean that is true if the newest PostgreSQL of this machine has the extension.
     package static let isInstalled: Bool = {
@@ -13,7 +13,7 @@ package final class CitusCluster: Sendable {
     /// The reason why tests are skipped without it.
     package static let absence = "Citus is not installed: see docs/testing.md"
 
-    /// The one that tests share which do not break it.
+    /// Returns the cluster that tests share which do not break it.
     package static func shared() throws -> CitusCluster { try sharedCluster.get() }
 
     package let coordinator: PostgresCluster
@@ -25,30 +25,30 @@ package final class CitusCluster: Sendable {
 
     package init(settings: [String]) throws {
         let usual = [
-            // Few, since every test has its own; still several to a worker.
+            // Few shards, since every test has its own tables; still several per worker.
             "shared_preload_libraries=citus", "citus.shard_count=4", "max_worker_processes=100",
         ]
         coordinator = try PostgresCluster(settings: usual + settings)
         workers = try (0..<2).map { _ in try PostgresCluster(settings: usual + settings) }
     }
 
-    /// A new database of the cluster, with nothing in it.
+    /// Creates an empty database in the cluster.
     ///
-    /// - Returns: Its address.
+    /// - Returns: Its URL.
     package func makeDatabase() throws -> String {
         coordinator.url(try makeEmpty())
     }
 
-    /// A new database with distributed tables: a copy of the first, since all nodes' catalogs and
-    /// rows are in their databases.
+    /// Creates a database with distributed tables, as a copy of the first one: the catalogs and
+    /// rows of all nodes are in their databases.
     ///
-    /// - Parameter distribute: Makes and distributes the tables of the database at an address.
+    /// - Parameter distribute: Creates and distributes the tables of the database with a URL.
     package func makeDatabase(_ distribute: (String) throws -> Void) throws -> String {
         let name = try template.withLock { template in
             if template == nil {
                 let name = try makeEmpty()
                 try distribute(coordinator.url(name))
-                // Nobody may use what is copied, Citus's own daemon neither.
+                // Nobody may be connected to the copied database, not even Citus's own daemon.
                 try onAll("ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
                 try onAll(
                     """
@@ -85,8 +85,8 @@ package final class CitusCluster: Sendable {
     }
 }
 
-/// Each of its databases would keep connections for what is off here. Servers of ours lock in one
-/// order, and no test breaks a commit off in it.
+/// Some daemons are off here, because each database would keep connections for them: our servers
+/// lock in one order, and no test interrupts a commit in it.
 private let sharedCluster = Swift.Result {
     try CitusCluster(settings: [
         "citus.recover_2pc_interval=-1", "citus.distributed_deadlock_detection_factor=-1",

@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A TCP proxy before a cluster that cuts connections at the moment that a test has chosen.
+/// A TCP proxy before a cluster that cuts connections at a moment chosen by a test.
 package final class CuttingProxy: Sendable {
-    /// When a connection is cut. What a client sends between two answers is one request.
+    /// The moment of a cut. All bytes that a client sends between two answers are one request.
     package enum Moment: Sendable {
-        /// The next request but `skipped` never reaches the server.
+        /// The next request after `skipped` others never reaches the server.
         case beforeRequest(skipping: Int)
-        /// The next request but `skipped` is carried out, and its answer never reaches the client.
+        /// The next request after `skipped` others is carried out; its answer never arrives.
         case afterRequest(skipping: Int)
     }
 
@@ -63,7 +63,7 @@ package final class CuttingProxy: Sendable {
     /// Chooses the moment of the next cut.
     package func cut(_ moment: Moment) { state.withLock { $0.moment = moment } }
 
-    /// How often it has cut.
+    /// The number of cuts so far.
     package var cuts: Int { state.withLock { $0.cuts } }
 
     private enum Verdict {
@@ -123,7 +123,7 @@ package final class CuttingProxy: Sendable {
             }
             if events[1].revents != 0 {
                 let count = read(server, &buffer, buffer.count)
-                // The server answers a request as a whole, once it has carried it out.
+                // The server answers a request as a whole, after carrying it out.
                 guard count > 0, !dropsAnswer else { return }
                 isAnswered = true
                 guard write(client, buffer, count) == count else { return }

@@ -3,36 +3,36 @@ package import Postgres
 import Synchronization
 package import TestSupport
 
-/// A PostgreSQL of a test's own: real, durable, reached by a Unix socket alone, and gone with the
-/// test process, however that ends.
+/// A PostgreSQL server for tests: real, durable, reachable only by a Unix socket. It ends with the
+/// test process, even if that is killed.
 package final class PostgresCluster: Sendable {
-    /// The one that tests share which do not break it.
+    /// Returns the server that tests share which do not break it.
     package static func shared() throws -> PostgresCluster { try sharedCluster.get() }
 
-    /// Who owns every database in it.
+    /// The owner of all its databases.
     package static let user = "gotchu"
 
     package let folder: String
-    /// What can be done to its disk, if it was made for that.
+    /// The faults of its disk; `nil` unless it was created with a fault library.
     package let faults: Faults?
-    /// Where its log of changes is, if that has a disk of its own.
+    /// The disk of its write-ahead log; `nil` unless it was created with one.
     package let logDisk: SmallDisk?
     private let options: [String]
     private let supervisor = Mutex<Supervisor?>(nil)
     private let databases = Atomic<Int>(0)
 
     private var data: String { "\(folder)/data" }
-    /// Where its socket is; also what stands for it as a host in a URL.
+    /// The folder of its socket, which is also the host in a URL.
     package var socketFolder: String { "\(folder)/s" }
 
-    /// Makes a new cluster and starts it.
+    /// Creates a new cluster and starts it.
     ///
     /// - Parameters:
-    ///   - parent: Where its files go; in memory unless said, where syncing is fast but done.
-    ///   - settings: What is not as usual, as in `max_connections=20`.
-    ///   - faultLibrary: What is loaded into it, if its disk is to fail.
-    ///   - hasLogDisk: Whether its log of changes gets a small disk of its own, which only root can
-    ///     make.
+    ///   - parent: The folder for its files; by default in memory, where syncing works and is fast.
+    ///   - settings: Settings that differ from the defaults, as in `max_connections=20`.
+    ///   - faultLibrary: A library to load into it, for a disk that fails.
+    ///   - hasLogDisk: True to put its write-ahead log on its own small disk, which only root can
+    ///     create.
     package init(
         in parent: String? = nil,
         settings: [String] = [],
@@ -44,7 +44,7 @@ package final class PostgresCluster: Sendable {
         options = Self.usual + (hasLogDisk ? Self.smallLog : []) + settings
         let disk = hasLogDisk ? try SmallDisk(at: "\(folder)/log-disk", megabytes: 24) : nil
         logDisk = disk
-        // The user that it runs as can read only a folder of its own.
+        // PostgreSQL's user can read only its own folder.
         let copy = "\(folder)/faults.so"
         if let faultLibrary {
             try FileManager.default.copyItem(atPath: faultLibrary, toPath: copy)
@@ -59,7 +59,7 @@ package final class PostgresCluster: Sendable {
         try start()
     }
 
-    /// Makes a streaming replica of a running cluster and starts it.
+    /// Creates a streaming replica of a running cluster and starts it.
     package init(replicaOf primary: PostgresCluster) throws {
         folder = try Self.makeFolder(in: nil)
         options = Self.usual
@@ -77,7 +77,7 @@ package final class PostgresCluster: Sendable {
 
     deinit {
         supervisor.withLock { $0 = nil }
-        // Of a server that was killed, and not started again, the supervisor leaves everything.
+        // The supervisor leaves the files of a server that was killed and not started again.
         try? FileManager.default.removeItem(atPath: folder)
     }
 
@@ -86,13 +86,13 @@ package final class PostgresCluster: Sendable {
         "wal_keep_size=64MB", "log_checkpoints=off", "dynamic_shared_memory_type=mmap",
     ]
 
-    /// Keeps its log of changes so small that a small disk holds it.
+    /// Settings for a write-ahead log that fits on a small disk.
     private static let smallLog = ["min_wal_size=2MB", "max_wal_size=4MB", "wal_keep_size=0"]
 
-    /// Where a program of the newest version that is installed is: `pg_dump`.
+    /// Returns the path of a program of the newest installed version, such as `pg_dump`.
     package static func program(_ name: String) -> String { "\(binaries)/\(name)" }
 
-    /// The newest version that is installed.
+    /// The programs' folder of the newest installed version.
     private static let binaries: String = {
         let parent = "/usr/lib/postgresql"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
@@ -100,7 +100,7 @@ package final class PostgresCluster: Sendable {
         return "\(parent)/\(newest)/bin"
     }()
 
-    /// PostgreSQL refuses to run as root.
+    /// The start of a command that runs as PostgreSQL's user, because it refuses to run as root.
     private static let asOwner: [String] =
         getuid() == 0
         ? ["/usr/bin/setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
@@ -123,7 +123,7 @@ package final class PostgresCluster: Sendable {
         return folder
     }
 
-    /// Starts it, or starts it again, and waits until it lets somebody in.
+    /// Starts or restarts it, and waits until it accepts connections.
     package func start() throws {
         let log = "\(folder)/log"
         let environment = faults?.environment.map { "\($0)=\($1)" } ?? []
@@ -133,7 +133,7 @@ package final class PostgresCluster: Sendable {
             + options.flatMap { ["-c", $0] }
         let command = (logDisk?.entrance ?? []) + Self.asOwner + server
         supervisor.withLock { $0 = nil }
-        // After a kill the old one's processes may hold its memory for another moment.
+        // After a kill the old processes may hold the memory for another moment.
         let deadline = ContinuousClock.now + .seconds(60)
         var started = try Supervisor(command, folder: folder, log: log)
         while ContinuousClock.now < deadline {
@@ -150,21 +150,21 @@ package final class PostgresCluster: Sendable {
         throw NeverHappened(description: "PostgreSQL starts: \(text)")
     }
 
-    /// What it has logged.
+    /// The content of its log.
     package var text: String {
         (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? ""
     }
 
-    /// Whether anybody is there to let anybody in.
+    /// A Boolean that is true while the server process runs.
     package var isRunning: Bool { supervisor.withLock { $0?.isRunning ?? false } }
 
-    /// Kills the postmaster in the middle of whatever it does; the cluster must be started again.
+    /// Kills the postmaster at any point of its work; the cluster must be started again.
     package func killPostmaster() throws {
         kill(try postmaster, SIGKILL)
         supervisor.withLock { $0?.waitForEnd() }
     }
 
-    /// Lets all its processes stand still, as on a machine that hangs, or go on.
+    /// Stops all its processes, as on a machine that hangs, or resumes them.
     package func freeze(_ isFrozen: Bool) throws {
         let postmaster = try postmaster
         let list = "/proc/\(postmaster)/task/\(postmaster)/children"
@@ -184,12 +184,12 @@ package final class PostgresCluster: Sendable {
         }
     }
 
-    /// Makes a replica the primary.
+    /// Promotes a replica to the primary.
     package func promote() throws {
         try Self.run(Self.asOwner + ["\(Self.binaries)/pg_ctl", "--pgdata=\(data)", "promote"])
     }
 
-    /// A new database: empty, or a copy of one that nobody is connected to.
+    /// Creates a database: empty, or a copy of one without connections.
     ///
     /// - Returns: Its name.
     package func makeDatabase(
@@ -205,13 +205,13 @@ package final class PostgresCluster: Sendable {
         return name
     }
 
-    /// Where a database of this cluster is, or of this and others.
+    /// Returns the URL of a database of this cluster, or of this one and others.
     package func url(_ database: String, or others: PostgresCluster...) -> String {
         let hosts = ([self] + others).map(\.socketFolder).joined(separator: ",")
         return "postgres://\(Self.user)@/\(database)?host=\(hosts)"
     }
 
-    /// A connection to one of its databases.
+    /// Opens a connection to one of its databases.
     package func connect(_ database: String) throws -> Link {
         let url = url(database) + "&target_session_attrs=any"
         return Link(try Connection(try ConnectionSettings(url: url)))
@@ -229,7 +229,7 @@ package final class PostgresCluster: Sendable {
         package var isInTransaction: Bool { connection.isInTransaction }
     }
 
-    /// - Returns: What it has said.
+    /// - Returns: The command's output.
     @discardableResult
     static func run(_ command: [String]) throws -> String {
         let process = Process()

@@ -1,14 +1,14 @@
 import Foundation
 import TestSupport
 
-/// A file system of a few megabytes in memory, which fills up as any other does. It is mounted for
-/// a process of its own and those that enter there, and gone with the last of them.
+/// A file system of a few megabytes in memory, which can become full. It is mounted in the
+/// namespace of one process and of those that enter it, and disappears with the last of them.
 package final class SmallDisk: Sendable {
     private static let script = """
         mount -t tmpfs -o mode=777,size="$2"m none "$1" && echo mounted && read -r _
         """
 
-    /// Where it is, for who has entered.
+    /// The path for processes in the namespace.
     package let path: String
     private let keeper: Int32
     private let input = Pipe()
@@ -39,12 +39,12 @@ package final class SmallDisk: Sendable {
         try? input.fileHandleForWriting.close()
     }
 
-    /// What a command begins with that is to see it.
+    /// The start of a command that must see the disk.
     var entrance: [String] { ["/usr/bin/nsenter", "--mount=/proc/\(keeper)/ns/mnt"] }
 
     private var ballast: String { "/proc/\(keeper)/root\(path)/ballast" }
 
-    /// Writes until nothing more can be written.
+    /// Fills the disk completely.
     package func fill() {
         let file = open(ballast, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         let bytes = [UInt8](repeating: 0, count: 4_096)
@@ -52,6 +52,6 @@ package final class SmallDisk: Sendable {
         close(file)
     }
 
-    /// Makes room again.
+    /// Frees the space again.
     package func free() { unlink(ballast) }
 }

@@ -1,9 +1,10 @@
 import Foundation
 
-/// A server program that ends with whoever holds this, even if that is killed: a shell waits for
-/// the end of a pipe that nobody else has, then ends the program and removes its files.
+/// A server program that ends with this object's process, even if that is killed: a shell waits for
+/// the end of a pipe that only the process holds, then ends the program and removes its files.
 final class Supervisor: @unchecked Sendable {  // SAFETY: both members are set once and thread-safe.
-    /// For bash: dash waits for a signal that Foundation may have blocked in it, and then for ever.
+    /// A script for bash: dash waits for a signal that Foundation may have blocked, and then for
+    /// ever.
     private static let script = """
         folder=$1
         shift
@@ -25,7 +26,7 @@ final class Supervisor: @unchecked Sendable {  // SAFETY: both members are set o
     init(_ command: [String], folder: String, log: String) throws {
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", Self.script, "bash", folder] + command
-        // No other program of the tests may keep it open.
+        // No other program of the tests may hold the pipe open.
         _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         process.standardInput = pipe
         if !FileManager.default.fileExists(atPath: log) {

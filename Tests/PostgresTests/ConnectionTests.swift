@@ -16,7 +16,7 @@ struct ConnectionTests {
         link = try cluster.connect(database)
     }
 
-    @Test("values of every kind come back as they were")
+    @Test("values of every kind come back unchanged")
     func values() throws {
         let texts = ["", "NULL", "a\"b", "a\\b", "{a,b}", "ä€😀", "a\u{1}b", " a "]
         let bytes: [[UInt8]] = [[], [0, 255, 92, 34], Array("\\x".utf8)]
@@ -56,7 +56,7 @@ struct ConnectionTests {
         #expect(counts == [0])
     }
 
-    @Test("a text that cannot be kept is refused before anything is sent")
+    @Test("a text that cannot be stored is refused before anything is sent")
     func textWithNUL() throws {
         for (sql, value) in [
             ("SELECT $1::text", Value.text("a\0b")),
@@ -70,7 +70,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("The first failing statement of several keeps the rest from being run")
+    @Test("After the first failing statement of several the rest is not run")
     func pipeline() throws {
         try link.connection.execute("CREATE TABLE t (n bigint PRIMARY KEY)")
         let insert = "INSERT INTO t VALUES ($1)"
@@ -92,7 +92,7 @@ struct ConnectionTests {
         #expect(!link.isInTransaction)
     }
 
-    @Test("a COMMIT of what has failed is no success")
+    @Test("a COMMIT after a failure is no success")
     func failedCommit() throws {
         try link.connection.execute("BEGIN")
         #expect(throws: PostgresError.self) {
@@ -102,7 +102,7 @@ struct ConnectionTests {
         #expect(error?.kind == .retryable)
     }
 
-    @Test("a text that PostgreSQL would cut short is refused, and the connection goes on")
+    @Test("a text that PostgreSQL would truncate is refused, and the connection stays usable")
     func nul() throws {
         let error = #expect(throws: PostgresError.self) {
             try link.connection.query("SELECT $1::text", [.text("a\0b")]) { try $0.text(0) }
@@ -111,7 +111,7 @@ struct ConnectionTests {
         #expect(try link.connection.query("SELECT 7") { try $0.integer(0) } == [7])
     }
 
-    @Test("A call that takes too long is given up, at the server too")
+    @Test("A call that takes too long is cancelled, at the server too")
     func tooLong() throws {
         let error = #expect(throws: PostgresError.self) {
             try link.connection.query("SELECT 1 FROM pg_sleep(600)", within: .milliseconds(100)) {
@@ -133,7 +133,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "a backend that is killed: before a COMMIT is sent nothing was done, with it nobody knows"
+        "a killed backend has done nothing before a COMMIT is sent; afterwards nobody knows"
     )
     func killed() throws {
         let cluster = try PostgresCluster.shared()
@@ -149,7 +149,7 @@ struct ConnectionTests {
                 )
             ])
             let error = #expect(throws: PostgresError.self) { try victim.connection.run(queries) }
-            // The server's own last word, if it is still heard, says that nothing was done.
+            // The server's last message, if it arrives, says that nothing was done.
             #expect(error?.kind == kind || error?.state?.rawValue == "57P01", "\(error as Any)")
             #expect(!victim.isUsable || error?.state != nil)
         }
@@ -174,7 +174,7 @@ struct ConnectionTests {
         #expect(text.hasPrefix("PostgreSQL: no in: CREATE TABLE t (xx") && text.utf8.count < 400)
     }
 
-    @Test("a cluster leaves nothing behind, also if it was killed", arguments: [false, true])
+    @Test("a cluster leaves no files behind, even if it was killed", arguments: [false, true])
     func gone(isKilled: Bool) throws {
         let folder: String
         do {

@@ -38,7 +38,7 @@ struct ConnectionTests {
         #expect(read == [value])
     }
 
-    @Test("a column of another type is an error, not a guess")
+    @Test("a column of another type is an error")
     func mismatch() throws {
         let connection = try open()
         let error = #expect(throws: SQLiteError.self) {
@@ -64,7 +64,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a transaction that throws leaves nothing, and the connection goes on")
+    @Test("a transaction that throws is rolled back, and the connection stays usable")
     func rollback() throws {
         struct Stop: Error {}
         let connection = try open()
@@ -84,7 +84,7 @@ struct ConnectionTests {
         #expect(error?.code.primary == .constraint)
     }
 
-    @Test("a read-only connection cannot write, and a missing file is not made")
+    @Test("a read-only connection cannot write, and does not create a missing file")
     func modes() throws {
         #expect(throws: SQLiteError.self) { _ = try open(.readOnly) }
         #expect(throws: SQLiteError.self) { _ = try open(.readWrite) }
@@ -95,7 +95,7 @@ struct ConnectionTests {
         #expect(error?.code.primary == .readOnly)
     }
 
-    @Test("a snapshot does not see what is committed meanwhile")
+    @Test("a snapshot does not see later commits")
     func snapshot() throws {
         let writer = try open()
         try writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x INTEGER) STRICT")
@@ -109,7 +109,7 @@ struct ConnectionTests {
         #expect(try reader.query("SELECT count(*) FROM t") { try $0.integer(0) } == [1])
     }
 
-    @Test("A log that somebody reads goes on growing, and nobody waits for that reader")
+    @Test("A WAL that is being read keeps growing, and nobody waits for its reader")
     func readLog() throws {
         let writer = try open()
         try writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x INTEGER) STRICT")
@@ -136,7 +136,7 @@ struct ConnectionTests {
         #expect(text.utf8.count < 400)
     }
 
-    @Test("an actor on a thread of its own runs there, and nowhere else")
+    @Test("an actor with its own thread runs only there")
     func thread() async {
         let actor = Worker()
         let first = await actor.thread()

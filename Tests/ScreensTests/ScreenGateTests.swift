@@ -56,13 +56,13 @@ struct ScreenGateTests {
         #expect(code(.get, [("Host", Self.host)]) == .validationError)
     }
 
-    @Test("The port of the scheme is not written")
+    @Test("The scheme's default port is omitted")
     func schemePort() {
         #expect(ScreenGate(port: 80).authority == "127.0.0.1")
     }
 
     @Test(
-        "A request of another page is refused, whatever it asks for",
+        "A request from another page is refused, whatever its target",
         arguments: [
             ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"),
             ("Sec-Fetch-Site", ""), ("Origin", "null"), ("Origin", "http://127.0.0.1:7466"),
@@ -75,7 +75,7 @@ struct ScreenGateTests {
         }
     }
 
-    @Test("A request that can change something names its origin, once")
+    @Test("A request that can change something needs exactly one origin")
     func originRequired() {
         let type = ("Content-Type", "application/json")
         let origin = ("Origin", "http://\(Self.host)")
@@ -96,7 +96,7 @@ struct ScreenGateTests {
         #expect(code(.post, fields) == .unsupportedMediaType)
     }
 
-    @Test("A request that only reads has no body")
+    @Test("A request that only reads may have no body")
     func bodies() {
         #expect(code(.get, [("Content-Length", "5")]) == .validationError)
         #expect(code(.get, [("Transfer-Encoding", "chunked")]) == .validationError)

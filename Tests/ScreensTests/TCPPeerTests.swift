@@ -27,7 +27,7 @@ struct TCPPeerTests {
             + "\(inode) 1 0000000000000000 20 4 30 10 -1\n"
     }
 
-    @Test("The client's own line names its user, whatever else is there")
+    @Test("The client's own line gives its user, whatever other lines there are")
     func found() {
         let table =
             Self.head + line("0100007F:1D29", "00000000:0000", state: "0A", uid: 0)
@@ -35,7 +35,7 @@ struct TCPPeerTests {
         #expect(peer.userID(in: table) == 1001)
     }
 
-    @Test("A line of another address or port is another's")
+    @Test("A line with another address or port is not the client's")
     func others() {
         for line in [
             line("0200007F:A1B2"), line("0100007F:A1B3"), line("0100007F:A1B2", "0100007F:1D2A"),
@@ -43,24 +43,24 @@ struct TCPPeerTests {
         ] { #expect(peer.userID(in: Self.head + line) == nil) }
     }
 
-    @Test("A client that hung up, which the kernel calls user 0, is nobody")
+    @Test("A client that hung up, which the kernel lists as user 0, has no user")
     func gone() {
         for state in ["06", "04", "05", "08", "0B", "07"] {
             #expect(peer.userID(in: Self.head + line(state: state, uid: 0)) == nil, "\(state)")
         }
         #expect(peer.userID(in: Self.head + line(uid: 0, inode: 0)) == nil)
-        // Root's own socket, which is open.
+        // An open socket of root.
         #expect(peer.userID(in: Self.head + line(uid: 0)) == 0)
     }
 
-    @Test("An address of IPv6 has no line in the table")
+    @Test("An IPv6 address has no line in the table")
     func otherFamily() throws {
         let client = try SocketAddress(ipAddress: "::1", port: 1)
         let server = try SocketAddress(ipAddress: "127.0.0.1", port: 7465)
         #expect(TCPPeer(client: client, server: server) == nil)
     }
 
-    @Test("A table that is none names nobody")
+    @Test("A malformed table gives no user")
     func malformed() {
         for table in ["", Self.head, Self.head + "   7: 0100007F:A1B2 0100007F:1D29 01\n", "\n\n"] {
             #expect(peer.userID(in: table) == nil)

@@ -21,9 +21,9 @@ package final class StripeStandIn: Sendable {
         )
     }
 
-    /// Runs what is done to one, and ends it.
+    /// Runs `body` with a stand-in, and ends it.
     ///
-    /// - Throws: Also if a request, a reply or an event was not as Stripe's description says.
+    /// - Throws: Also if a request, a reply or an event did not match Stripe's description.
     package static func with<Result: Sendable>(
         _ body: (StripeStandIn) async throws -> Result
     ) async throws -> Result {
@@ -50,7 +50,7 @@ package final class StripeStandIn: Sendable {
         return StripeStandIn(program, port: port)
     }
 
-    /// Gives an order: `["do": "pay", "name": …]`.
+    /// Sends a control command: `["do": "pay", "name": …]`.
     @discardableResult
     package func order(_ name: String, _ values: [String: ControlValue] = [:]) async throws
         -> [String: ControlValue]
@@ -70,7 +70,7 @@ package final class StripeStandIn: Sendable {
         )
     }
 
-    /// Sets a fault of a call: `POST /v1/transfers`.
+    /// Sets a fault for a call: `POST /v1/transfers`.
     package func fault(
         _ kind: String,
         of call: String = "",
@@ -83,7 +83,7 @@ package final class StripeStandIn: Sendable {
         try await order("fault", values.merging(more) { $1 })
     }
 
-    /// All that it holds.
+    /// Returns all its objects.
     package func state() async throws -> [String: ControlValue] { try await order("state") }
 }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Stripe
 
-/// Our client against the stand-in, which holds every request, reply and event against Stripe's
+/// Our client against the stand-in, which checks every request, reply and event against Stripe's
 /// published description.
 @Suite("Calls to Stripe")
 struct ClientTests {
@@ -17,7 +17,7 @@ struct ClientTests {
 
     private static func key(_ text: String) throws -> CallKey { try #require(CallKey(text)) }
 
-    /// Returns what was done, or fails the test with what came instead.
+    /// Returns the reply, or fails the test with the other outcome.
     private static func done<Reply>(_ outcome: StripeOutcome<Reply>) throws -> Reply {
         guard case .done(let reply) = outcome else {
             throw NeverHappened(description: "it is done: \(outcome)")
@@ -29,7 +29,7 @@ struct ClientTests {
         (now.advanced(by: .seconds(-3_600)), now.advanced(by: .seconds(3_600)))
     }
 
-    @Test("A payment is made, read, declined, paid with its fee, refunded and disputed")
+    @Test("A payment can be made, read, declined, paid with its fee, refunded and disputed")
     func payment() async throws {
         try await StripeStandIn.with { standIn in
             let client = try standIn.client()
@@ -68,7 +68,7 @@ struct ClientTests {
         }
     }
 
-    @Test("A checkout is made, paid and found again by time; another one is closed")
+    @Test("A checkout can be made, paid and found by time; another one can be closed")
     func checkout() async throws {
         try await StripeStandIn.with { standIn in
             let client = try standIn.client()
@@ -105,7 +105,7 @@ struct ClientTests {
     }
 
     @Test(
-        "A payee is onboarded, gets a transfer, and is paid out; the payout fails and all is back"
+        "A payee can be onboarded, get a transfer and a payout; the payout fails and all is back"
     )
     func payee() async throws {
         try await StripeStandIn.with { standIn in
@@ -170,7 +170,7 @@ struct ClientTests {
         }
     }
 
-    /// Looks at the balances, their history and the events.
+    /// Checks the balances, their history and the events.
     private static func books(
         _ client: StripeClient,
         _ account: String,

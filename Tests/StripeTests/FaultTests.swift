@@ -23,7 +23,7 @@ struct FaultTests {
     }
 
     @Test(
-        "After each fault the same call with the same key ends with one payment",
+        "After each fault the same call with the same key leads to one payment",
         arguments: [
             ("refused", "unknown"), ("lost", "unknown"), ("torn", "unknown"), ("html", "unknown"),
             ("conflict", "throttled"), ("limit", "throttled"), ("error", "unknown"),
@@ -44,7 +44,7 @@ struct FaultTests {
     }
 
     @Test(
-        "A kept failure is replayed, with or without an effect, and says that one must look",
+        "A failure kept under a key is replayed, and its effect has to be looked up",
         arguments: [false, true]
     )
     func kept(hasEffect: Bool) async throws {
@@ -68,7 +68,7 @@ struct FaultTests {
         }
     }
 
-    @Test("The same key with another amount is refused as such, and with 20 at once there is one")
+    @Test("The same key with another amount is refused as such; 20 calls at once make one payment")
     func reused() async throws {
         try await StripeStandIn.with { standIn in
             let client = try standIn.client()
@@ -89,7 +89,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A revoked key and a stopped Stripe are told apart, and no answer is taken for a no")
+    @Test("A revoked key differs from a stopped Stripe, and a missing answer is no refusal")
     func away() async throws {
         try await StripeStandIn.with { standIn in
             let client = try standIn.client()
@@ -107,7 +107,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A reply that is too large ends unread")
+    @Test("A reply that is too large is not read to its end")
     func large() async throws {
         let server = try OddServer()
         defer { server.stop() }
@@ -122,13 +122,13 @@ struct FaultTests {
         }
     }
 
-    @Test("No odd reply ends the process, is taken for an object or holds a call up")
+    @Test("No odd reply crashes the process, counts as an object or delays a call")
     func odd() async throws {
         let server = try OddServer()
         defer { server.stop() }
         for reply in OddReplies.all() {
             server.answer(reply.bytes)
-            // Each with a new client: calls to one keep a distance.
+            // Each case has a new client, because the calls of one client are spaced.
             try await Self.withClient(of: server) { client in
                 let outcome = await client.send(.ownAccount)
                 #expect(outcome.kind.rawValue == "unknown", "\(reply.name): \(outcome)")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Forms of Stripe's API")
 struct FormTests {
-    @Test("Objects and lists become names with brackets, in the order in which they were written")
+    @Test("Objects and lists become names with brackets, in their original order")
     func nesting() {
         let form: Form = [
             "mode": "payment", "expires_at": 1_795_390_000,
@@ -28,14 +28,14 @@ struct FormTests {
         #expect(form.text == "metadata%5Ba%5D=x%26amount%3D1%3D2%2B3%2526%20%C3%BC%0A")
     }
 
-    @Test("An absent parameter is left out, and the names of metadata are in one order")
+    @Test("An absent parameter is omitted, and metadata is sorted by name")
     func optional() {
         let form = Form([("a", .integer(1))]).adding("b", nil as String?).adding("c", "d")
         #expect(form.text == "a=1&c=d")
         #expect(Form(["z": "1", "b": "2", "m": "3"]).text == "b=2&m=3&z=1")
     }
 
-    @Test("Random forms come back as they were through a decoder of form bodies")
+    @Test("Random forms survive encoding and a decoder of form bodies")
     func roundTrip() async throws {
         var random = SeededGenerator("forms")
         let forms = (0..<200).map { _ in Self.form(depth: 3, &random) }

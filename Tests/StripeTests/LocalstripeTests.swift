@@ -6,10 +6,10 @@ import Testing
 
 @testable import Stripe
 
-/// A second stand-in, written by others: `localstripe`, driven by Stripe's own library.
+/// A second, independent stand-in: `localstripe`, driven by Stripe's own library.
 ///
-/// It knows no idempotency keys, no Checkout and no Connect, and refuses our calls that make
-/// something; what it shows and what it signs is read as Stripe's.
+/// It has no idempotency keys, no Checkout and no Connect, and refuses our calls that create
+/// objects. Our client reads its objects and signatures as Stripe's.
 @Suite("Localstripe")
 struct LocalstripeTests {
     private struct Line: Decodable {
@@ -23,7 +23,7 @@ struct LocalstripeTests {
 
     private static let secret = "whsec" + "_localstripe"
 
-    @Test("Card payments that others made there are read, and its webhooks are genuine")
+    @Test("Card payments that others made there can be read, and its webhooks are genuine")
     func story() async throws {
         let folder = try TemporaryFolder()
         let story = try Program(

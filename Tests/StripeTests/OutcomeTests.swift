@@ -36,7 +36,7 @@ struct OutcomeTests {
         #expect(reply.outcome.kind.rawValue == outcome)
     }
 
-    @Test("Every status has an outcome, and without Stripe's own words none is definite but 2xx")
+    @Test("Every status has an outcome; without a body of Stripe's only 2xx is definite")
     func total() {
         let bodies = [[], Array("<html>".utf8), Array(#"{"error":"no"}"#.utf8), [0xFF, 0]]
         for status in 0..<1_000 {
@@ -50,7 +50,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test("A failure that is replayed, or that Stripe says not to repeat, has to be looked for")
+    @Test("A failure that is replayed, or must not be repeated, has to be looked up")
     func kept() {
         let body = Self.problem("api_error")
         #expect(
@@ -65,7 +65,7 @@ struct OutcomeTests {
         )
     }
 
-    @Test("A sentence of Stripe's that holds a part of a key is not kept")
+    @Test("A message of Stripe's that contains a part of a key is dropped")
     func secrets() throws {
         for words in ["Invalid API Key: sk_test_abc", "pi_1_secret_2 is wrong", "whsec_x"] {
             let body = Self.problem(Self.invalid, message: words)
@@ -77,7 +77,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test("Codes and sentences of any length are cut")
+    @Test("Codes and messages are truncated at any length")
     func long() {
         let many = String(repeating: "e\u{301}", count: 100_000)
         let body = Self.problem(Self.invalid, many, message: many)
@@ -89,7 +89,7 @@ struct OutcomeTests {
         #expect(problem.message.unicodeScalars.count == 300)
     }
 
-    @Test("A word that this release does not know is unknown, and the object is read all the same")
+    @Test("An unknown enum value is read as unknown, together with the rest of its object")
     func words() throws {
         let text = """
             {"object":"payment_intent","id":"pi_1","amount":5,"currency":"usd","created":1,
@@ -101,7 +101,7 @@ struct OutcomeTests {
         #expect(other == nil, "an object of another kind is no answer")
     }
 
-    @Test("Times that are none, and amounts that are no whole numbers, make a reply unreadable")
+    @Test("Invalid times, and amounts that are not whole numbers, make a reply unreadable")
     func numbers() {
         for (created, amount) in [("1e300", "5"), ("-1", "5"), ("1", "5.5"), ("1", "\"5\"")] {
             let text = """

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Signatures of Stripe's webhooks")
 struct SignatureTests {
-    /// Signs as Stripe's own library does.
+    /// Signs like Stripe's own library.
     private static func signed(
         _ body: String,
         secrets: [String],
@@ -28,7 +28,8 @@ struct SignatureTests {
 
     private static let body = #"{"id":"evt_1","object":"event","words":"ü 💳"}"#
     private static let at: Int64 = 1_795_390_000
-    /// Looks like base64, which Standard Webhooks would decode; here its text is the key.
+    /// A secret that looks like base64, which Standard Webhooks would decode; here its text is the
+    /// key.
     private static let text = "whsec" + "_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
     private static func verdict(
@@ -44,7 +45,7 @@ struct SignatureTests {
         )
     }
 
-    @Test("A body that Stripe's own library signs is genuine, with one of several secrets")
+    @Test("A body signed by Stripe's own library is genuine, with one of several secrets")
     func genuine() async throws {
         let header = try await Self.signed(Self.body, secrets: [Self.text], at: Self.at)
         #expect(Self.verdict(header, [Self.text]) == .genuine)
@@ -53,7 +54,7 @@ struct SignatureTests {
         #expect(Self.verdict(header, []) == .foreign)
     }
 
-    @Test("One of two signatures is enough while a secret is rolled")
+    @Test("One of two valid signatures is enough while a secret is rolled")
     func rolled() async throws {
         let header = try await Self.signed(
             Self.body,
@@ -64,7 +65,7 @@ struct SignatureTests {
         #expect(Self.verdict(header, ["whsec_new"]) == .genuine)
     }
 
-    @Test("One changed byte of the body, of the time or of the code makes it foreign")
+    @Test("One changed byte of the body, the time or the code makes a call foreign")
     func changed() async throws {
         let header = try await Self.signed(Self.body, secrets: [Self.text], at: Self.at)
         #expect(Self.verdict(header, [Self.text], body: Self.body + " ") == .foreign)
@@ -102,7 +103,7 @@ struct SignatureTests {
 
     private static let code = String(repeating: "0a", count: 32)
 
-    @Test("No secret and no key is printed, whatever prints them")
+    @Test("No secret or key is printed, by any way of printing")
     func printing() throws {
         let secret = try #require(EndpointSecret("whsec_hidden"))
         let key = try #require(StripeSecretKey("rk_test_hidden"))
@@ -115,7 +116,7 @@ struct SignatureTests {
         #expect(!dumped.contains("hidden"))
     }
 
-    @Test("Keys are told apart by their mode, and other texts are none")
+    @Test("Keys are distinguished by their mode, and other texts are refused")
     func keys() {
         #expect(StripeSecretKey("sk_test_1")?.isLive == false)
         #expect(StripeSecretKey("rk" + "_live_1")?.isLive == true)
@@ -133,7 +134,7 @@ struct SignatureTests {
         #expect(CallKey(String(repeating: "k", count: 256)) == nil)
     }
 
-    @Test("Calls in a line keep their distance, and none is made after five seconds' wait")
+    @Test("Calls in a queue are spaced, and none is made after five seconds' wait")
     func line() {
         var line = CallPace.Line(interval: CallPace.endpointInterval)
         let now = MonotonicTime(sinceStart: .seconds(9))
@@ -143,12 +144,12 @@ struct SignatureTests {
         #expect(line.reserve(at: MonotonicTime(sinceStart: .seconds(60))) == .zero)
     }
 
-    @Test("Many calls to one endpoint keep no call to another waiting")
+    @Test("Many calls to one endpoint do not delay a call to another")
     func endpoints() async {
         let pace = CallPace()
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<60 { group.addTask { await pace.wait(for: "POST a") } }
-            // The first of them is through: the others wait in their own line.
+            // The first of them is done: the others wait in their own queue.
             #expect(await group.next() != nil)
             let start = MonotonicTime.now
             #expect(await pace.wait(for: "GET b"))

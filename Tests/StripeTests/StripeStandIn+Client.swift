@@ -4,7 +4,7 @@ import TestSupport
 @testable import Stripe
 
 extension StripeStandIn {
-    /// A client of it.
+    /// Returns a client of the stand-in.
     func client(
         key: String = "sk_test_standin",
         limit: Duration = .seconds(10)

@@ -1,29 +1,29 @@
 import Foundation
 import TestSupport
 
-/// The virtual machines in which the scenarios are told, one after the other.
+/// The virtual machines that run the scenarios, one after the other.
 ///
-/// One machine tells them all. A scenario that ends its machine, or does not end, fails alone:
-/// those after it are told in a machine of their own.
+/// One machine runs them all. A scenario that ends its machine, or does not end, fails alone: the
+/// remaining ones run in another machine.
 ///
-/// Those that failed are told once more, in another machine: while one waits for the host's files,
-/// in real time, its virtual time runs on, so that a busy host can look like a hung program. A
+/// Failed scenarios run once more, in another machine: while a machine waits for the host's files,
+/// in real time, its virtual time runs on, so that on a busy host a program may seem to hang. A
 /// scenario that passes then counts as passed; its first failure is printed.
 actor Guest {
     static let shared = Guest()
 
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    /// Everything that the machines leave behind: a folder a machine, in it one a scenario.
+    /// The output folder: one folder per machine, and in it one per scenario.
     static let output = folder.appendingPathComponent("../../.build/vm").standardizedFileURL
 
-    /// The seed of all chance in the machines; `GOTCHU_VM_SEED` repeats a run.
+    /// The seed of all randomness in the machines; `GOTCHU_VM_SEED` repeats a run.
     static let seed =
         ProcessInfo.processInfo.environment["GOTCHU_VM_SEED"].flatMap { UInt32($0) }
         ?? .random(in: 1...9_999)
 
-    /// The scenarios that are told; `GOTCHU_VM_STORIES` names some, separated by commas or spaces.
+    /// The scenarios to run; `GOTCHU_VM_STORIES` selects some, separated by commas or spaces.
     ///
-    /// A name that is none ends the test run.
+    /// An unknown name ends the test run.
     static let scenarios: [Scenario] = {
         let named = ProcessInfo.processInfo.environment["GOTCHU_VM_STORIES"] ?? ""
         let names = named.split { $0 == "," || $0 == " " }.map(String.init)
@@ -38,17 +38,17 @@ actor Guest {
 
     private var run: Task<[Scenario: Told], any Error>?
 
-    /// The outcome of one scenario, and the folder in which its machine left its logs.
+    /// The outcome of one scenario, and the folder with its machine's logs.
     struct Told: Sendable {
         var failure: String?
         let folder: URL
     }
 
-    /// The result of one scenario. The first call starts the one run of all.
+    /// Returns the result of one scenario. The first call starts the one run of all.
     ///
-    /// - Throws: What kept the machine from coming up.
+    /// - Throws: The error that kept the machine from starting.
     func result(of scenario: Scenario) async throws -> Told {
-        // SAFETY: owned by this actor, one in the life of the process; `boot` bounds it in time.
+        // SAFETY: owned by this actor, one per process; `boot` limits its time.
         let run = self.run ?? Task { try await Self.tellAll() }
         self.run = run
         guard let told = try await run.value[scenario] else {
@@ -71,7 +71,7 @@ actor Guest {
         return told
     }
 
-    /// - Parameter name: The machines' folders are called so, with a number.
+    /// - Parameter name: The prefix of the machines' folders, followed by a number.
     private static func tell(
         _ scenarios: [Scenario],
         in name: String
@@ -106,7 +106,7 @@ actor Guest {
             let last = remaining.last { told[$0] != nil }
             remaining.removeAll { told[$0] != nil }
             if report.failure == nil, last != nil { continue }
-            // What the machine says against itself at its end is the last story's.
+            // A failure that the machine reports at its end counts for its last scenario.
             let failure = report.failure ?? "The virtual machine began no story."
             for scenario in remaining.isEmpty ? last.map({ [$0] }) ?? [] : remaining {
                 told[scenario] = Told(failure: failure, folder: folder)
@@ -133,10 +133,10 @@ actor Guest {
         return (try await boot.exitCode(within: .seconds(bootLimit)), boot.text)
     }
 
-    /// Real seconds after which `boot` has ended its machine.
+    /// The time in real seconds after which `boot` ends its machine.
     static let bootLimit = 1_260
 
-    /// The ends of all logs that bear on a scenario.
+    /// Returns the ends of all logs that concern a scenario.
     static func evidence(for scenario: Scenario, in folder: URL) -> String {
         let own =
             (try? FileManager.default.contentsOfDirectory(

@@ -1,24 +1,24 @@
 import Foundation
 import TestSupport
 
-/// The guest's `results.json`, which it writes anew at each step.
+/// The guest's `results.json`, which it rewrites at each step.
 struct GuestReport: Decodable, Sendable {
-    /// The reason for which the stack itself did not come up.
+    /// The reason why the stack itself did not start.
     var failure: String?
     var scenarios: [Outcome]
-    /// The scenario in the middle of which the machine ended.
+    /// The scenario that was running when the machine ended.
     var running: String?
 
     struct Outcome: Decodable, Sendable {
         var name: String
         var failure: String?
-        /// Seconds of the machine's own time.
+        /// Seconds of the machine's virtual time.
         var seconds: Double
-        /// What was measured, by name with its unit.
+        /// Measurements, by name with unit.
         var figures: [String: Double]
     }
 
-    /// - Throws: `NeverHappened` with what else there is to read where there is no report.
+    /// - Throws: `NeverHappened` with `complaint` if there is no report.
     init(of file: URL, else complaint: String) throws {
         guard let data = try? Data(contentsOf: file) else {
             let log = file.deletingLastPathComponent().appendingPathComponent("output.log")

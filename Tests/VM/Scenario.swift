@@ -1,6 +1,6 @@
 import Testing
 
-/// The stories that are told in the virtual machine: `guest/scenarios/NAME.py` each.
+/// The scenarios of the virtual machine: each is a file `guest/scenarios/NAME.py`.
 enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case air
     case tap

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The packages on a whole Debian, in a machine of their own.
+/// Our packages on a complete Debian, in a separate machine.
 @Suite("In a virtual machine with systemd")
 struct ServiceTests {
     @Test(
-        "our packages under a real systemd: hardened, on the air, upgraded, and gone",
+        "our packages run under a real systemd: hardened, on the air, upgraded, removed",
         .timeLimit(.minutes(30 * patience))
     )
     func service() async throws {
@@ -20,9 +20,9 @@ struct ServiceTests {
         }
     }
 
-    /// Installs our packages under a real systemd, in a machine of their own.
+    /// Installs our packages under a real systemd, in a separate machine.
     ///
-    /// - Returns: The exit status, and what the proof said.
+    /// - Returns: The exit status and the output.
     private static func proof() async throws -> (status: Int32, text: String) {
         let packages = try await DebianPackages.built()
         let folder = Guest.output.appendingPathComponent("../vm-service").standardizedFileURL

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The proof on the real stack: a real kernel and bluetoothd, and the programs just built.
+/// Tests on the real stack: a real kernel and bluetoothd, and the programs just built.
 @Suite("In a virtual machine with Bluetooth")
 struct VMTests {
-    @Test("every scenario of the guest is told here")
+    @Test("every scenario of the guest is listed here")
     func list() throws {
         let folder = Guest.folder.appendingPathComponent("guest/scenarios")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -23,7 +23,7 @@ struct VMTests {
         }
     }
 
-    @Test("the simulated air keeps its own rules")
+    @Test("the simulated air obeys its own rules")
     func air() async throws {
         let python = try Program(
             "/usr/bin/env",
@@ -35,14 +35,14 @@ struct VMTests {
         #expect(python.text.contains("Ran "), "\(python.text)")
     }
 
-    @Test("boot says what to do when it is not given enough")
+    @Test("boot explains its arguments if one is missing")
     func usage() async throws {
         let boot = try Program(Guest.folder.appendingPathComponent("boot").path, [])
         #expect(try await boot.exitCode() == 64)
         #expect(boot.text.contains("usage: boot"))
     }
 
-    @Test("boot says so where the machine cannot see the folder that it runs in")
+    @Test("boot reports a folder that the machine cannot see")
     func invisible() async throws {
         let boot = Guest.folder.appendingPathComponent("boot").path
         let folder = try TemporaryFolder()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GotchuCore
 
-/// The real daemon on a private bus, in a crowd: 1,000 advertisements a second from 100,000 random
+/// The real daemon on a private bus in a crowd: 1,000 advertisements a second from 100,000 random
 /// addresses, for five seconds times `effort`.
 @Suite("In a crowd")
 struct AdvertLoadTests {
@@ -17,14 +17,14 @@ struct AdvertLoadTests {
 
     private static let seconds = 5 * effort
 
-    /// What is held against the device at this moment; `isOver` ends the crowd.
+    /// The EID that is held against the device now; `isOver` ends the crowd.
     private final class Script: Sendable {
         let near = Mutex(EID.random())
         let isOver = Mutex(false)
         let sent = Mutex(0)
     }
 
-    @Test("nobody near is missed, memory stays flat, a slow reader is told of its loss")
+    @Test("nobody near is missed, memory stays flat, and a slow reader is informed of lost events")
     func crowd() async throws {
         let bus = try PrivateBus()
         let bluez = try await CrowdedBlueZ(on: bus)
@@ -54,18 +54,18 @@ struct AdvertLoadTests {
         #expect(daemon.isRunning, "\(daemon.text.suffix(2000))")
     }
 
-    /// Holds one till after the other against the device for as long as the crowd lasts.
+    /// Taps one till after the other for as long as the crowd lasts.
     @concurrent
     private static func tapAgainAndAgain(_ script: Script, _ socket: String) async throws {
         let start = ContinuousClock.now
         var memory: [Int] = []
         var taps = 0
-        // A few are tapped on a busy machine too, which takes longer there.
+        // A busy machine needs more time, but some taps must happen there too.
         while start.duration(to: .now) < .seconds(seconds) || taps < 4 {
             let eid = EID.random()
             script.near.withLock { $0 = eid }
             let state = try await eventually("\(eid) is held against the device") {
-                // SAFETY: between two looks, so that looking is not the load.
+                // SAFETY: a pause between looks, so that polling is not the load.
                 try await Task.sleep(for: .milliseconds(250))
                 let presences = try await presences(socket)
                 #expect(presences.count <= ProximityPolicy.presenceLimit)
@@ -77,23 +77,23 @@ struct AdvertLoadTests {
         }
         let sent = script.sent.withLock(\.self)
         print("\(sent) advertisements, \(taps) taps, memory \(memory.map { $0 >> 10 }) KiB")
-        // A machine that is busy hears fewer, but not so few that nothing is proved.
+        // A busy machine receives fewer, but enough to prove something.
         #expect(sent >= seconds * 300, "\(sent) advertisements are no crowd")
         #expect(taps >= 4, "\(taps) taps are no crowd's")
-        // What is learnt once is learnt in the first third.
+        // Memory that is allocated only once is allocated in the first third.
         let early = try #require(memory.prefix(max(1, memory.count / 3)).max())
         let late = try #require(memory.suffix(max(1, memory.count / 3)).max())
         #expect(late - early < 8 << 20, "memory grew: \(memory)")
     }
 
-    /// The crowd: one in a hundred is near, a third are tills far away, the rest strangers.
+    /// Sends the crowd: one in a hundred is near, a third are tills far away, the rest strangers.
     @concurrent
     private static func crowd(_ bluez: CrowdedBlueZ, _ script: Script) async throws {
         var random = SeededGenerator("AdvertLoadTests")
         var due = ContinuousClock.now
         while !script.isOver.withLock(\.self) {
             let near = script.near.withLock(\.self)
-            // The address changes with the EID, as a kiosk's does.
+            // The address changes with the EID, like a kiosk's.
             let nearAddress = addresses + Int(near.serviceData.reduce(0) { $0 &* 31 &+ UInt16($1) })
             try await bluez.hears(nearAddress, rssi: -40, data: near.serviceData)
             for _ in 1..<perBatch {
@@ -106,25 +106,25 @@ struct AdvertLoadTests {
             }
             script.sent.withLock { $0 += perBatch }
             due += batch
-            // SAFETY: the pace of the crowd; a machine that cannot keep it just hears fewer.
+            // SAFETY: the pace of the crowd; a slow machine just receives fewer.
             try await Task.sleep(until: max(due, .now))
         }
     }
 
     private static let zeros = String(repeating: "0", count: EID.length)
 
-    /// What a device says, always the same.
+    /// Returns the advertisement of a device, always the same one.
     private static func data(of address: Int) -> [UInt8]? {
         switch address % 6 {
         case 0, 1: Array((zeros + String(address, radix: 16)).utf8.suffix(EID.length))
         case 2: [2, 0] + Array("abcdefgh".utf8)
         case 3: Array("zzzzzzzzzz".utf8)
         case 4: Array("abc".utf8)
-        default: nil  // SAFETY: an Int, not an enumeration of ours: the rest says nothing.
+        default: nil  // SAFETY: an Int, not an enum: the other values advertise nothing.
         }
     }
 
-    /// As `GET /v1/sessions` lists them.
+    /// The presences as `GET /v1/sessions` returns them.
     private struct Presences: Decodable {
         let sessions: [Presence]
 
@@ -147,7 +147,7 @@ struct AdvertLoadTests {
         return try #require(line?.split(separator: " ").last.flatMap { Int($0) }, "\(name)")
     }
 
-    /// Asks for events, and reads none of them.
+    /// Subscribes to events without reading any.
     private func reader(of socket: String, _ daemon: Program) async throws -> Int32 {
         let descriptor = try await eventually("the daemon answers; it said: \(daemon.text)") {
             UnixHTTP.connected(to: socket)
@@ -160,13 +160,13 @@ struct AdvertLoadTests {
         return descriptor
     }
 
-    /// Reads what is there until a mark says that something is missing.
+    /// Reads the pending events up to the mark that some are missing.
     private func lagged(_ descriptor: Int32) throws -> Bool {
         var kept: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         let mark = Data(#""event":"lagged""#.utf8)
         while true {
-            // Ends by the socket's own limit if nothing comes.
+            // Ends by the socket's own timeout if nothing comes.
             let count = recv(descriptor, &buffer, buffer.count, 0)
             guard count > 0 else { return false }
             kept = Array((kept + buffer.prefix(count)).suffix(count + mark.count))

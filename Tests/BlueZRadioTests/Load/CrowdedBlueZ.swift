@@ -4,12 +4,12 @@ import Synchronization
 
 @testable import DBus
 
-/// A bluetoothd in a crowd, on a bus of the test's own: one adapter, which agrees to everything and
-/// hears whatever it is told to.
+/// A bluetoothd in a crowd, on a private bus: one adapter that accepts every call and hears all
+/// given devices.
 final class CrowdedBlueZ: Sendable {
     private static let adapter = ObjectPath("/org/bluez/hci0") ?? .root
     private static let feed = "0000feed-0000-1000-8000-00805f9b34fb"
-    /// How many devices it remembers; like bluetoothd, it drops the oldest.
+    /// The maximum number of remembered devices; like bluetoothd, it drops the oldest.
     private static let memory = 2000
 
     private let connection: Connection
@@ -25,12 +25,12 @@ final class CrowdedBlueZ: Sendable {
         try await connection.requestName("org.bluez")
     }
 
-    /// Waits until somebody scans.
+    /// Waits until a client scans.
     func scanned() async {
         for await _ in scans { return }
     }
 
-    /// Hears a device, by its number.
+    /// Simulates an advertisement of a device, by its number.
     func hears(_ device: Int, rssi: Int16, data: [UInt8]?) async throws {
         var properties: [String: Value] = ["RSSI": .int16(rssi)]
         if let data { properties["ServiceData"] = .properties([Self.feed: .bytes(data)]) }

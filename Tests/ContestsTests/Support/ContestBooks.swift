@@ -12,7 +12,7 @@ struct ContestBooks {
 
     static let users = (0..<6).map { UserID(trusted: "user-\($0)") }
 
-    /// - Parameter opening: What each user has at the beginning, in minor units.
+    /// - Parameter opening: Each user's balance at the beginning, in minor units.
     init(opening: Int64 = 2000) throws {
         for (number, user) in Self.users.enumerated() {
             let open = OpenAccount(
@@ -36,7 +36,7 @@ struct ContestBooks {
         return submitted.answer
     }
 
-    /// Decides and saves a command under a key of its own.
+    /// Decides and saves a command under a new idempotency key.
     @discardableResult
     mutating func take<Command: KeyedCommand>(
         _ command: Command,

@@ -81,9 +81,9 @@ enum Sample {
         )
     }
 
-    /// The numbers and the prizes of ranked entries, in the order of the standings.
+    /// Returns the numbers and the prizes of ranked entries, in the order of the standings.
     ///
-    /// - Parameter entries: The numbers of the entries, in the order in which they are read.
+    /// - Parameter entries: The numbers of the entries, in reading order.
     static func prizes(
         _ pool: Int64,
         _ tiers: [ContestTerms.Tier],

@@ -7,9 +7,9 @@ import Testing
 struct DisplayFlowTests {
     private typealias State = DisplayState
 
-    @Test("Every state goes where each event takes it", arguments: DisplayState.allCases)
+    @Test("Every event leads to the state in the table", arguments: DisplayState.allCases)
     func everyStateAndEvent(state: DisplayState) throws {
-        // Only a display can know that nothing reaches it.
+        // Only the display itself can know that it is cut off.
         guard state != .offline else { return }
         let expected = try #require(Self.table[state])
         for (stimulus, next) in zip(Stimulus.allCases, expected) {
@@ -20,7 +20,7 @@ struct DisplayFlowTests {
         }
     }
 
-    /// By state: after each stimulus, in the order of their declaration.
+    /// For each state: the states after each stimulus, in the order of their declaration.
     private static let table: [State: [State]] = [
         .idle: restingRow(.idle),
         .closed: {
@@ -58,14 +58,14 @@ struct DisplayFlowTests {
         .cancelled: endedRow(.cancelled),
         .checking: {
             var row = requestRow(.checking)
-            // The server may still say that it goes on.
+            // The server may still confirm that the request goes on.
             row[Stimulus.phoneNoticed.index] = .checking
             return row
         }(),
         .unavailable: restingRow(.unavailable),
     ]
 
-    /// A change of a request that nobody has opened, or not yet, is nothing to be shown.
+    /// A change of a request that is not open does not change the display.
     private static func restingRow(_ state: State) -> [State] {
         [
             state, state, state, .preparing, state, .waiting, .checking, state, state, state,
@@ -80,7 +80,7 @@ struct DisplayFlowTests {
         ]
     }
 
-    /// The ledger's word is final: nothing but a next request follows it.
+    /// The ledger's answer is final: only the next request follows it.
     private static func endedRow(_ state: State) -> [State] {
         [
             state, state, state, .preparing, state, .waiting, .checking, state, state, state,
@@ -88,7 +88,7 @@ struct DisplayFlowTests {
         ]
     }
 
-    @Test("Each end stays for its time and not longer")
+    @Test("Each end is shown for its time and no longer")
     func holds() {
         for (state, seconds) in [
             (.paid, 8), (.expired, 6), (.cancelled, 4), (.unavailable, 6), (.checking, 600),
@@ -102,7 +102,7 @@ struct DisplayFlowTests {
         }
     }
 
-    @Test("A noticed phone, a lock that was given up and a short lock have their times")
+    @Test("A noticed phone, a released lock and a short lock are shown for their times")
     func openTimes() {
         var shop = DisplayShop(in: .near)
         shop.wait(.milliseconds(9_999))
@@ -122,7 +122,7 @@ struct DisplayFlowTests {
         #expect(shop.state == .near)
     }
 
-    @Test("A payment within the lock's delay is paid without a flash")
+    @Test("A payment within the lock's delay shows paid without an intermediate state")
     func fastPayment() {
         var shop = DisplayShop(in: .waiting)
         shop.change(to: .locked)
@@ -132,7 +132,7 @@ struct DisplayFlowTests {
         #expect(shop.state == .paid)
     }
 
-    @Test("A question that takes long is unavailable, and comes back when it is answered")
+    @Test("A request that takes long shows unavailable until it is answered")
     func slowAnswer() {
         var shop = DisplayShop(in: .preparing)
         shop.wait(.milliseconds(9_999))
@@ -145,7 +145,7 @@ struct DisplayFlowTests {
         #expect(shop.state == .waiting)
     }
 
-    @Test("Nothing is certain by this machine's clock: an expiry is being checked")
+    @Test("This machine's clock proves no expiry: the display shows checking")
     func ownExpiry() {
         var shop = DisplayShop(in: .waiting)
         shop.wait(.seconds(301))
@@ -156,12 +156,12 @@ struct DisplayFlowTests {
         #expect(shop.state == .expired)
     }
 
-    @Test("A request of before a restart is checked until the payment server has spoken")
+    @Test("A request from before a restart shows checking until the payment server has answered")
     func resumed() {
         for phase in [DisplayRequest.Phase.open, .locked] {
             var shop = DisplayShop(in: .idle)
             shop.flow.handle(.resumed(shop.request(phase)), at: shop.now)
-            // What this machine does itself is no word of the server's.
+            // A change made on this machine does not come from the server.
             shop.flow.handle(.changed(shop.request(phase, isOnAir: false)), at: shop.now)
             shop.wait(.seconds(1))
             #expect(shop.state == .checking)
@@ -170,7 +170,9 @@ struct DisplayFlowTests {
         }
     }
 
-    @Test("The newest request stays; an older one comes back once the newest has been seen")
+    @Test(
+        "The newest request stays; an older one is shown again once the newest's end has been seen"
+    )
     func twoRequests() {
         var shop = DisplayShop(in: .waiting)
         let first = shop.request()
@@ -185,7 +187,7 @@ struct DisplayFlowTests {
         #expect(shop.state == .waiting && shop.view.amount == first.amount)
     }
 
-    @Test("An end behind another request is never shown, nor an end before it again")
+    @Test("The end of a hidden request is never shown, and an end before it is not shown again")
     func earlierCustomer() {
         var shop = DisplayShop(in: .waiting)
         let second = shop.other(cents: 555)
@@ -205,7 +207,7 @@ struct DisplayFlowTests {
         #expect(unclear.state == .idle)
     }
 
-    @Test("The amount, with its tip, stays from the first question to the end")
+    @Test("The amount with its tip stays from the request to the end")
     func amounts() {
         for state in State.allCases where ![.idle, .closed, .offline].contains(state) {
             #expect(DisplayShop(in: state).view.amount?.amount.minorUnits == 1280, "\(state)")
@@ -216,7 +218,7 @@ struct DisplayFlowTests {
         #expect(shop.view.amount?.tip == 100)
     }
 
-    @Test("Payments are closed only when they have been for 5 s, and a request goes on")
+    @Test("Payments show as closed only after 5 s, and an open request goes on")
     func closing() {
         var shop = DisplayShop(in: .idle)
         shop.apply(.unready)
@@ -234,7 +236,7 @@ struct DisplayFlowTests {
         #expect(open.state == .waiting)
     }
 
-    @Test("The view has the EID, the time left and what is wrong only while they help")
+    @Test("The view has the EID, the time left and the problem only while they help")
     func particulars() {
         var shop = DisplayShop(in: .waiting)
         #expect(shop.view.eid == shop.request().eid && shop.view.ending?.total == .seconds(300))
@@ -250,7 +252,7 @@ struct DisplayFlowTests {
         #expect(shop.view.payLink == nil && shop.view.payee == "Cafe Ltd")
     }
 
-    @Test("Requests without end do not fill the memory")
+    @Test("An unlimited number of requests does not fill the memory")
     func limit() {
         var shop = DisplayShop(in: .idle)
         for attempt in 2..<500 {

@@ -1,7 +1,7 @@
 import GotchuCore
 import TestSupport
 
-/// A thing that happens to a display in a test.
+/// An event for a display in a test.
 enum Stimulus: CaseIterable {
     case ready, unready, serverSilent, asking, askingFailed, otherOpened, otherResumed
     case changedToOpen, changedToLocked, changedToPaid, changedToExpired, changedToCancelled
@@ -10,7 +10,7 @@ enum Stimulus: CaseIterable {
     var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
-/// A display's flow with one sale of $12.80, and the time.
+/// A display's flow with one sale of $12.80, and a clock.
 struct DisplayShop {
     var flow = DisplayFlow()
     private(set) var now = MonotonicTime(sinceStart: .seconds(1000))
@@ -22,7 +22,7 @@ struct DisplayShop {
     var view: DisplayView { flow.view(at: now) }
     var state: DisplayState { view.state }
 
-    /// A display in a state, by the way that a sale takes.
+    /// Creates a display and brings it to a state by the events of a sale.
     init(in state: DisplayState) {
         if state == .closed { return }
         flow.handle(.readinessChanged(isReady: true), at: now)
@@ -70,7 +70,7 @@ struct DisplayShop {
         )
     }
 
-    /// A request of the next customer.
+    /// Returns a request of the next customer.
     func other(cents: Int64, _ phase: DisplayRequest.Phase = .open) -> DisplayRequest {
         DisplayRequest(
             id: .test(2),
@@ -84,7 +84,7 @@ struct DisplayShop {
         )
     }
 
-    /// Has the next customer's request asked for and opened.
+    /// Creates and opens the next customer's request.
     mutating func open(_ request: DisplayRequest) {
         flow.handle(.asking(2, request.amount, memo: request.memo), at: now)
         flow.handle(.opened(2, request), at: now)
@@ -92,7 +92,7 @@ struct DisplayShop {
 
     mutating func wait(_ time: Duration) { now = now + time }
 
-    /// A notice repeats the session as it is.
+    /// Repeats the session unchanged, with a notice.
     mutating func notice() {
         flow.handle(.changed(request(phase, noticedAt: now)), at: now)
     }

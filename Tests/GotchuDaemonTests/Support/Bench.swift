@@ -11,7 +11,7 @@ import Testing
 
 @testable import GotchuDaemon
 
-/// A payer's daemon without a radio: a scripted server, a journal and a clock in memory.
+/// A payer's daemon without a radio: a scripted server, and a journal and a clock in memory.
 struct Bench {
     static let server = "http://127.0.0.1:1"
 
@@ -27,10 +27,10 @@ struct Bench {
 
     /// - Parameters:
     ///   - records: The journal of an earlier run.
-    ///   - server: The server of the earlier run; a new one unless given.
+    ///   - server: The server of the earlier run; by default a new one.
     ///   - user: The user who is logged in.
-    ///   - tokenFile: A token file of the operator's.
-    ///   - url: The configured payment server.
+    ///   - tokenFile: The operator's token file.
+    ///   - url: The URL of the configured payment server.
     init(
         _ records: [JournalRecord] = [],
         server: ScriptedServer? = nil,
@@ -73,7 +73,7 @@ struct Bench {
         )
     }
 
-    /// A JSON Web Token of a user, unsigned; a device's credential is its own.
+    /// Returns an unsigned JSON Web Token of a user, or a device's credential as it is.
     static func token(of user: String) -> String {
         if user.hasPrefix("gotchu-device.") { return user }
         let claims = Data(#"{"sub":"\#(user)"}"#.utf8).base64EncodedString()
@@ -90,14 +90,14 @@ struct Bench {
         try await payments.create(wish, key: nil).view.id
     }
 
-    /// Drives every open record until it has ended.
+    /// Drives every open record to its end.
     func drive(isResumed: Bool = false) async {
         for view in await payments.views() where !view.state.isFinal {
             await payments.drive(view.id, isResumed: isResumed)
         }
     }
 
-    /// Drives a record to its first wait, or its end, and stops there as a crash does.
+    /// Drives a record to its first wait or its end, and stops there like a crash.
     func driveToWait(_ id: String, isResumed: Bool = false) async {
         let wait = clock.holdNextSleep()
         // SAFETY: ended and awaited here.
@@ -118,14 +118,14 @@ struct Bench {
     }
 }
 
-/// Presences whose verdicts a test sets.
+/// Presences with verdicts set by a test.
 final class StubProximity: SessionProximity {
     private let verdict = Mutex<Verdict?>(nil)
     private let ended = Mutex<[SessionID]>([])
     private let listened = Mutex(0)
 
     func hear() async { listened.withLock { $0 += 1 } }
-    /// The number of times that the radio was asked to listen.
+    /// The number of times that a caller made the radio listen.
     var listenCount: Int { listened.withLock(\.self) }
     func hear(_ new: Verdict?) { verdict.withLock { $0 = new } }
     var endedSessions: [SessionID] { ended.withLock(\.self) }

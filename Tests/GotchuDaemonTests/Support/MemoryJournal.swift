@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import GotchuDaemon
 
-/// A journal in memory, whose writes fail where a test says so.
+/// A journal in memory; a test chooses the writes that fail.
 final class MemoryJournal: RecordJournal {
     let contentsAtStart: JournalContents
 
@@ -22,10 +22,10 @@ final class MemoryJournal: RecordJournal {
         state.withLock { $0.records = records }
     }
 
-    /// Lets writes fail, counted from 1.
+    /// Makes writes fail, counted from 1.
     func fail(_ writes: Int...) { state.withLock { $0.failing.formUnion(writes) } }
 
-    /// All that was written.
+    /// The records written so far.
     var records: [JournalRecord] { state.withLock(\.records) }
 
     func append(_ record: JournalRecord) async throws(JournalFailure) {

@@ -9,8 +9,8 @@ import Synchronization
 
 @testable import GotchuDaemon
 
-/// A payment server in memory, with one session. It answers as its script says, else as a server
-/// that works, and remembers its decisions by their keys.
+/// A payment server in memory, with one session. It replies as scripted, otherwise like a working
+/// server, and remembers its decisions by key.
 final class ScriptedServer: HTTPTransport {
     enum Route: Hashable, Sendable {
         case resolve, lock, unlock, send, lookUp, refund, session, refresh, wallet, devLogin,
@@ -24,24 +24,24 @@ final class ScriptedServer: HTTPTransport {
         let token: String?
         let key: String?
         let body: String
-        /// The journal's newest record at that moment.
+        /// The journal's newest record when the call arrived.
         let journalled: JournalRecord?
     }
 
     enum Reply: Sendable {
-        /// Works, and answers.
+        /// Carries out the call and answers.
         case done
-        /// Works, and the answer is lost.
+        /// Carries out the call; the answer is lost.
         case doneUnheard
-        /// The call is lost.
+        /// Loses the call.
         case lost
-        /// Refuses at the door: nothing is decided about a key.
+        /// Refuses without a decision on the key.
         case refused(Int, String)
-        /// Refuses, and remembers that under the key.
+        /// Refuses, and remembers the refusal under the key.
         case declined(Int, String)
-        /// The same, and the answer is lost.
+        /// Refuses and remembers that; the answer is lost.
         case declinedUnheard(Int, String)
-        /// An answer in words that are not the server's.
+        /// Answers with a page that is not the server's.
         case page(Int)
     }
 
@@ -63,7 +63,7 @@ final class ScriptedServer: HTTPTransport {
 
     private let state = Mutex(State())
 
-    /// Records with each call what this journal has by then.
+    /// Records the newest record of a journal with each call.
     func watch(_ journal: MemoryJournal) { state.withLock { $0.journal = journal } }
 
     /// Replies to the next calls of a route.
@@ -71,7 +71,7 @@ final class ScriptedServer: HTTPTransport {
         state.withLock { $0.script[route, default: []] += replies }
     }
 
-    /// Stops the next call of a route where it arrives.
+    /// Stops the next call of a route on arrival.
     func stop(at route: Route) -> Gate {
         let gate = Gate()
         state.withLock { $0.gates[route] = gate }
@@ -82,7 +82,7 @@ final class ScriptedServer: HTTPTransport {
     var routes: [Route] { calls.map(\.route) }
     func calls(_ route: Route) -> [Call] { calls.filter { $0.route == route } }
 
-    /// The number of times that money has moved.
+    /// The number of times that money moved.
     var movements: Int { state.withLock { $0.decided.values.count { $0.status == 200 } } }
 
     var sessionStatus: String {
@@ -254,21 +254,21 @@ final class ScriptedServer: HTTPTransport {
     }
 }
 
-/// A place where something stops until the test lets it go on.
+/// A point where a task waits until the test opens it.
 final class Gate: Sendable {
     private let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
     private let (openings, opening) = AsyncStream.makeStream(of: Void.self)
 
-    /// Called by what stops.
+    /// Waits at the gate; for the code that is stopped.
     func pass() async {
         arrival.finish()
         for await _ in openings {}
     }
 
-    /// Called by what will not come any more: nobody waits for it in vain.
+    /// Ends the wait of `reached()` because nothing will arrive.
     func leave() { arrival.finish() }
 
-    /// Returns once something has stopped.
+    /// Returns once a task waits at the gate.
     func reached() async { for await _ in arrivals {} }
 
     func open() { opening.finish() }

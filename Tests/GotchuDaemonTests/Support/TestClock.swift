@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock on which each sleep is over at once, or lasts until it is cancelled.
+/// A clock whose sleeps end at once, or last until they are cancelled.
 final class TestClock: Clock {
     struct Instant: InstantProtocol {
         var sinceStart = Duration.zero
@@ -18,9 +18,9 @@ final class TestClock: Clock {
     var now: Instant { time.withLock(\.self) }
     var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// Lets the next sleep last until it is cancelled.
+    /// Makes the next sleep last until it is cancelled.
     ///
-    /// - Returns: A gate that is reached by the sleeper.
+    /// - Returns: A gate that the sleeper reaches.
     func holdNextSleep() -> Gate {
         let gate = Gate()
         heldSleep.withLock { $0 = gate }
