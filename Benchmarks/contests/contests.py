@@ -1,5 +1,5 @@
-"""Measures contests: many small ones at once, a large settlement and a large cancellation, and what
-the payments beside them feel."""
+"""Measures contests: many small ones at once, a large settlement and a large cancellation, and
+their effect on concurrent payments."""
 
 import argparse
 import http.client
@@ -26,9 +26,9 @@ SEEDS = 40_000
 
 
 class Caller:
-    """A connection of its own, on which everybody may call."""
+    """A set of connections for concurrent calls."""
 
-    # One address may not make all connections of a server.
+    # The server limits the connections of one address.
     count = 0
 
     def __init__(self, port):
@@ -53,19 +53,19 @@ class Bench:
         self.callers = [Caller(server.port) for _ in range(CONNECTIONS)]
 
     def all(self, work):
-        """Does pieces of work, each a function of a caller, on all connections at once."""
+        """Runs pieces of work, each a function of a caller, concurrently on all connections."""
         pieces = iter(list(work))
 
         def some(caller):
             for piece in pieces:
                 piece(caller)
 
-        # `next` of a list's iterator is atomic: each piece is done once.
+        # `next` of a list's iterator is atomic: each piece runs once.
         with ThreadPoolExecutor(len(self.callers)) as pool:
             list(pool.map(some, self.callers))
 
     def contest(self, organizer, places, tiers):
-        """A published contest that will be locked by hand."""
+        """Creates and publishes a contest that will be locked by hand."""
         token, caller = self.tokens[organizer], self.callers[organizer % CONNECTIONS]
         end = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 86_400))
         made = caller.post("/api/contests", {
@@ -76,7 +76,7 @@ class Bench:
         return made["id"]
 
     def fill(self, entries):
-        """Joins the users, as pairs of a contest and a number."""
+        """Joins users to contests, given as pairs of a contest and a user's number."""
 
         def join(contest, user):
             path, body = f"/api/contests/{contest}/join", {"entry_fee_cents": FEE}
@@ -111,7 +111,7 @@ class Bench:
         return revision
 
     def small(self):
-        """(a): the seconds that many small contests take to be scored, completed and settled."""
+        """(a): the seconds for scoring, completing and settling many small contests."""
         tiers = [{"rank_min": 1, "rank_max": 1, "share_bps": 6_000},
                  {"rank_min": 2, "rank_max": 3, "share_bps": 4_000}]
         contests = [self.contest(number, ENTRANTS, tiers) for number in range(SMALL)]
@@ -124,7 +124,7 @@ class Bench:
         return time.perf_counter() - started
 
     def large(self):
-        """(c): payments alone, beside a large settlement, and beside a large cancellation."""
+        """(c): payments alone, during a large settlement, and during a large cancellation."""
         found = {"alone": self.pay(None)}
         tiers = [{"rank_min": 1, "rank_max": WINNERS, "share_bps": 10_000}]
         settled = self.contest(0, WINNERS, tiers)
@@ -134,7 +134,7 @@ class Bench:
         place, token = f"/api/contests/{settled}", self.tokens[0]
 
         def settle(caller):
-            # The server settles by itself, too: there is no time for objections.
+            # The server also settles by itself, because there is no review.
             caller.post(f"{place}/complete", {"revision": revision}, token)
             caller.post(f"{place}/settle", {}, token)
 
@@ -149,7 +149,7 @@ class Bench:
         return found
 
     def pay(self, beside):
-        """Payments on many connections, and what is done beside them once they are under way."""
+        """Payments on many connections, and an action that starts once they run."""
         first = self.books.seed(SEEDS, False)
         self.books.rest()
         options = self.options
@@ -177,13 +177,13 @@ class Server(gotchu.Server):
 
 
 def users(options, database):
-    """Users, taken in by a server of their own."""
+    """Creates users with a separate server."""
     with Server(options.server, database, options.log) as server:
         return gotchu.log_in(server.port, ENTRIES + 1)
 
 
 def stores(options):
-    """Books with users, and the tokens of these."""
+    """Creates books with users; returns both and the users' tokens."""
     if "sqlite" in options.stores:
         path = os.path.join(options.folder, "books.db")
         names, tokens = users(options, f"sqlite:{path}")

@@ -1,5 +1,5 @@
-// Gives a program that asks for a Bluetooth socket a local one instead, with this benchmark at its
-// other end. Preloaded into the program as it is shipped, which has no such door of its own.
+// Gives a program that opens a Bluetooth socket a local one instead, with this benchmark at its
+// other end. It is preloaded, because the shipped program has no option for that.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

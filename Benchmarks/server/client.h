@@ -1,4 +1,4 @@
-// Connections, tokens and times of the loads: what load.c and sale.c have in common.
+// Connections, tokens and times, shared by load.c and sale.c.
 #pragma once
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -45,7 +45,7 @@ static inline void read_tokens(const char *path, uint64_t users)
     fclose(file);
 }
 
-// From an address of its own on the loopback network, as clients come from.
+// Connects from a separate address of the loopback network, like real clients.
 static inline int connect_from(int index, int port)
 {
     int s = socket(AF_INET, SOCK_STREAM, 0);
@@ -63,7 +63,7 @@ static inline int connect_from(int index, int port)
     return s;
 }
 
-// How long the whole reply is, or 0 if its head has not arrived yet.
+// Returns the length of the whole reply, or 0 before its head has arrived.
 static inline size_t reply_length(const char *reply)
 {
     const char *end = strstr(reply, "\r\n\r\n");
@@ -79,7 +79,7 @@ static inline int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// In milliseconds, of microseconds in ascending order.
+// Returns a percentile in milliseconds; `times` are microseconds in ascending order.
 static inline double percentile(const uint32_t *times, uint64_t count, double share)
 {
     return count ? times[(uint64_t)(share * (double)(count - 1))] / 1000.0 : 0;

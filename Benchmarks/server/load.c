@@ -1,9 +1,9 @@
-// load: pays sessions over HTTP as fast as the server answers, on a fixed number of connections, and
-// prints what it saw as JSON. One thread and no allocation per payment, so that it is not what is
-// measured.
+// load: pays sessions over HTTP as fast as the server answers, on a fixed number of connections,
+// and prints the results as JSON. One thread and no allocation per payment, so that the load itself
+// is not measured.
 //
-// Which session the n-th payment is for, who pays it and under which key follows from n alone; the
-// same rules are in bench/seed.py, which writes the sessions into the database beforehand.
+// The session, the payer and the key of the n-th payment follow from n alone; bench/seed.py, which
+// writes the sessions into the database beforehand, has the same rules.
 #include "client.h"
 
 typedef struct {
@@ -34,7 +34,7 @@ static uint64_t payer(uint64_t n)
     return options.is_hot ? 1 + n % (options.users - 1) : n % options.users;
 }
 
-// Sends the next payment, if there is one and it is not too late.
+// Sends the next payment, if there is one and the time is not over.
 static void pay(connection *c)
 {
     c->is_waiting = false;
@@ -84,7 +84,7 @@ static void receive(connection *c)
 static void report(uint64_t finished_at)
 {
     qsort(latencies, measured, sizeof *latencies, ascending);
-    // Payments that ran out early were measured for less time.
+    // If the payments ran out early, the measured time is shorter.
     uint64_t until = finished_at < measure_until ? finished_at : measure_until;
     double seconds = until > measure_from ? (double)(until - measure_from) / 1e6 : 0;
     printf(
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < options.connections; i++) is_waiting |= all[i].is_waiting;
         if (!is_waiting) break;
         struct epoll_event events[256];
-        // What is sent is waited for: a payment without an answer is an error, not a short run.
+        // Every sent payment must be answered: a missing answer is an error, not a short run.
         int ready = epoll_wait(poll, events, 256, 30000);
         if (ready == 0) fail("no answer in 30 seconds");
         for (int i = 0; i < ready; i++) receive(events[i].data.ptr);

@@ -1,13 +1,13 @@
-// sale: makes whole sales over HTTP, and prints what it saw as JSON. Each lane is a till that sells
-// one thing after the other: it creates a session and follows it; a payer's phone resolves what it
-// heard, locks and sends. The sale is over when the phone has its answer and the till's stream has
-// said that it is paid.
+// sale: makes whole sales over HTTP, and prints the results as JSON. Each lane is a till that makes
+// one sale after the other: it creates a session and follows it; a payer's phone resolves the EID,
+// locks and sends. The sale is over when the phone has its answer and the till's stream has
+// reported the payment.
 //
-// The number of a sale says which users sell and pay: of many users none calls so often that the
-// server would slow them down.
+// The seller and the payer follow from the sale's number: with many users none calls so often that
+// the server would throttle them.
 #include "client.h"
 
-// The server lets an address resolve 200 times a second: a lone lane has the phones of many payers.
+// The server limits an address to 200 resolves a second: a single lane uses many payers' phones.
 enum { least_phones = 16, longest_id = 64 };
 
 typedef enum { creating, following, resolving, locking, sending, telling, selling, kinds } kind;
@@ -21,8 +21,8 @@ typedef struct lane lane;
 typedef struct {
     lane *lane;
     int socket; // -1: not open
-    bool is_told; // Has said that the sale is paid, on a stream.
-    bool is_over; // Has said all that there is to say.
+    bool is_told; // Has reported the payment on a stream.
+    bool is_over; // Has sent its complete reply.
     size_t filled;
     char reply[longest_reply + 1];
 } connection;
@@ -55,7 +55,7 @@ static const char *till_token(const lane *l)
     return tokens[l->number % (options.users / 2)];
 }
 
-// Another payer each time that it is a till's turn.
+// Returns the next payer's token, another one for each of the till's turns.
 static const char *phone_token(const lane *l)
 {
     uint64_t half = options.users / 2;
@@ -108,7 +108,7 @@ static int cents(const lane *l)
     return 1 + (int)(l->number % 100);
 }
 
-// Begins the next sale, if it is not too late.
+// Starts the next sale, unless the time is over.
 static void create(lane *l)
 {
     if (now() >= measure_until) return;
@@ -125,7 +125,8 @@ static void create(lane *l)
     post(&l->till, creating, "/sessions/create", till_token(l), body);
 }
 
-// On a connection that has nothing else to do, kept for the next sale if the server keeps it.
+// Follows a session on a separate connection, which is reused for the next sale if the server keeps
+// it.
 static void follow(lane *l)
 {
     if (strcasestr(l->stream.reply, "\r\nconnection: close\r\n")) close_connection(&l->stream);
@@ -212,7 +213,7 @@ static void end_if_over(lane *l)
     create(l);
 }
 
-// The answer to a call has come whole.
+// Continues after the complete answer to a call.
 static void go_on(connection *c)
 {
     lane *l = c->lane;
@@ -237,7 +238,7 @@ static void go_on(connection *c)
     }
 }
 
-// Something has come on the stream, which stays open.
+// Reads new data of the stream, which stays open.
 static void hear(connection *c)
 {
     lane *l = c->lane;
@@ -259,7 +260,7 @@ static void hear(connection *c)
 static void receive(connection *c)
 {
     ssize_t got = recv(c->socket, c->reply + c->filled, longest_reply - c->filled, MSG_DONTWAIT);
-    if (got < 0 && errno == EAGAIN) return; // Of a stream that has been opened anew since.
+    if (got < 0 && errno == EAGAIN) return; // Belongs to a stream that was reopened since.
     bool is_stream = c == &c->lane->stream;
     if (got <= 0 && c->is_over) return close_connection(c);
     if (got <= 0) fail("the server closed a connection");
@@ -333,7 +334,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < options.lanes; i++) create(&all[i]);
     while (lanes_selling) {
         struct epoll_event events[256];
-        // What was begun is waited for: a sale without an end is an error, not a short run.
+        // Every started sale must end: a missing end is an error, not a short run.
         int ready = epoll_wait(poller, events, 256, 30000);
         if (ready == 0) fail("no answer in 30 seconds");
         for (int i = 0; i < ready; i++) receive(events[i].data.ptr);

@@ -345,7 +345,7 @@ extension ScanLadderTests {
         look()
     }
 
-    /// - Parameter events: as many as commands by default.
+    /// - Parameter events: The number of events; by default that of the commands.
     private mutating func look(
         commands: UInt32 = 0,
         events: UInt32? = nil,

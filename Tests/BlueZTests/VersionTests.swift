@@ -15,7 +15,7 @@ import Testing
         #expect(BlueZVersion(modalias: text) == version)
     }
 
-    @Test("the UUID filter is unused only with 5.87 and unknown versions")
+    @Test("the UUID filter is not used with 5.87 and with unknown versions")
     func uuidFilter() {
         #expect(quirks(5, 66).canFilterByUUID && quirks(5, 86).canFilterByUUID)
         #expect(!quirks(5, 87).canFilterByUUID && quirks(5, 88).canFilterByUUID)

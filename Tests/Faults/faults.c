@@ -1,19 +1,19 @@
 // Faults of the disk, the clock and the power for a program under test. Loaded with LD_PRELOAD, so
-// that nothing of it is in the programs themselves.
+// that the programs themselves contain nothing of it.
 //
 // FAULT_PLAN names a file. Each line of it is carried out once, when a file is synced:
 //
 //     MOMENT <tab> MATCH <tab> ACTION [<tab> FILE <tab> LINE]
 //
 // MOMENT is `before` or `after` the sync, or `write`, at the write itself. MATCH is text that the
-// last write must hold, or `-` for any. ACTION is `kill`; `lose`, which first takes back what was
-// written and not synced, as a power cut does; `tear`, which at a write leaves half of it there; or
-// `tell`, which appends LINE, with `|` for tabs, to FILE.
+// last write must contain, or `-` for any. ACTION is `kill`; `lose`, which first discards the
+// unsynced data, like a power cut; `tear`, which at a write leaves half of it; or `tell`, which
+// appends LINE, with `|` for tabs, to FILE.
 //
-// FAULT_DISK names a file; while it holds `full` or `readonly`, no regular file can be written.
-// FAULT_SYNC names a file; if it holds `fail`, the next sync fails, once, and removes it; while it
-// holds `slow N`, each sync takes N milliseconds more. After either word, or after `slow N`, may
-// stand a space and text that the path must hold.
+// FAULT_DISK names a file; while it contains `full` or `readonly`, no regular file can be written.
+// FAULT_SYNC names a file; if it contains `fail`, the next sync fails, once, and removes it; while
+// it contains `slow N`, each sync takes N milliseconds more. A space and text that the path must
+// contain may follow `fail` or `slow N`.
 // FAULT_CLOCK names a file with seconds that the wall clock is off by.
 // FAULT_SUSPENDED names a file with seconds for which the machine seems to have been suspended.
 #define _GNU_SOURCE
@@ -63,7 +63,7 @@ static size_t read_file(const char *variable, char *text, size_t size) {
     return count < 0 ? 0 : (size_t)count;
 }
 
-// Whether an open file's path holds what stands after the next space, or nothing stands there.
+// Returns true if an open file's path contains the text after the next space, or there is none.
 static int is_meant(int descriptor, const char *text) {
     const char *part = strchr(text, ' ');
     if (!part || !part[1]) return 1;
@@ -75,7 +75,7 @@ static int is_meant(int descriptor, const char *text) {
     return strstr(path, part + 1) != NULL;
 }
 
-// The errno of a disk that takes nothing now, or 0.
+// Returns the errno of a disk that accepts no writes now, or 0.
 static int disk_fault(int descriptor) {
     char text[256];
     if (read_file("FAULT_DISK", text, sizeof text) == 0) return 0;
@@ -84,7 +84,7 @@ static int disk_fault(int descriptor) {
     return strncmp(text, "readonly", 8) == 0 ? EROFS : 0;
 }
 
-// The errno of a sync that fails now, or 0, after the time that it takes.
+// Returns the errno of a sync that fails now, or 0, after the sync's delay.
 static int sync_fault(int descriptor) {
     char text[256];
     if (read_file("FAULT_SYNC", text, sizeof text) == 0) return 0;
@@ -93,7 +93,7 @@ static int sync_fault(int descriptor) {
         return 0;
     }
     if (strncmp(text, "fail", 4) != 0 || !is_meant(descriptor, text)) return 0;
-    // Of several processes one fails.
+    // Only one of several processes fails.
     return unlink(getenv("FAULT_SYNC")) == 0 ? EIO : 0;
 }
 
@@ -132,7 +132,7 @@ static void carry_out(char *action, const void *bytes, size_t length, off_t offs
     }
 }
 
-// Carries out all lines of the plan for this moment. Each is taken out of the file first.
+// Carries out all lines of the plan for this moment. Each is removed from the file first.
 static void reach(const char *moment, const void *bytes, size_t length, off_t offset) {
     char plan[plan_size];
     while (read_file("FAULT_PLAN", plan, sizeof plan) > 0) {
@@ -230,7 +230,7 @@ int fsync(int descriptor) { return synced(descriptor, REAL(fsync)); }
 
 int fdatasync(int descriptor) { return synced(descriptor, REAL(fdatasync)); }
 
-// How far the wall clock is off, in seconds; looked up at most 20 times a second.
+// Returns the offset of the wall clock, in seconds; read at most 20 times a second.
 static time_t clock_fault(const struct timespec *now) {
     static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER;
     static time_t offset, second;

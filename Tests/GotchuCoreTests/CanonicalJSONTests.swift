@@ -69,7 +69,7 @@ struct CanonicalJSONTests {
         #expect(try JSONDecoder().decode([String].self, from: Data(bytes))[0].hasPrefix(text))
         #expect(!String(decoding: bytes, as: UTF8.self).contains("\\/"))
         let escapes = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\\") }.count
-        // 32 control characters; two quotes and two backslashes, each escaped once per text.
+        // 32 control characters, two quotes, and two backslashes, which are doubled.
         #expect(escapes == 32 + 2 + 2 * 2)
     }
 

@@ -181,7 +181,7 @@ struct NearnessModelTests {
         #expect(share(taps([till], within: 30, "queue")) <= 0.05)
     }
 
-    @Test("Of two tills a metre apart, the right one is picked and the other one never")
+    @Test("The right one of two tills a metre apart is picked, and the other one never")
     func two() {
         let tills = [Till(metres: { _ in 0.05 }), Till(metres: { _ in 1 })]
         #expect(share(taps(tills, of: 0, within: 6, "two, the right one")) == 1)

@@ -12,7 +12,7 @@ struct PaymentFlowTests {
     private let done = MoneyFlowEvent.answered(.done(Receipt()))
     private let silence = MoneyFlowEvent.answered(.unknown(retryAfter: nil))
 
-    /// The last action of a flow that goes through these events.
+    /// Returns the last action of a flow after these events.
     private func last(
         from progress: PaymentFlow.Progress,
         _ events: MoneyFlowEvent...
@@ -23,7 +23,7 @@ struct PaymentFlowTests {
         return action
     }
 
-    @Test("A payment locks, journals, sends, journals, and only then has ended")
+    @Test("A payment locks, journals, sends and journals before it ends")
     func paid() {
         let paid = MoneyFlowEvent.answered(.done(receipt))
         #expect(last(from: .locking) == .ask(.lock))
@@ -35,7 +35,7 @@ struct PaymentFlowTests {
         )
     }
 
-    @Test("A send without an answer is sent again for ever, until a definite answer")
+    @Test("A send without an answer is repeated until there is a definite answer")
     func unknown() {
         var flow = PaymentFlow(from: .sending)
         #expect(flow.handle(.started, jitter: 0) == .ask(.send))
@@ -61,7 +61,7 @@ struct PaymentFlowTests {
         }
     }
 
-    @Test("A lock that was never answered is given up, and released, once the session is over")
+    @Test("A lock that was never answered is given up and released once the session is over")
     func expired() {
         var flow = PaymentFlow(from: .locking)
         var action = flow.handle(.started, jitter: 0)
@@ -84,7 +84,7 @@ struct PaymentFlowTests {
         #expect(why.code == "SESSION_EXPIRED")
     }
 
-    @Test("A cancelled payment releases a lock that it may hold, and asks nothing else")
+    @Test("A cancelled payment releases a lock that it may hold, and makes no other call")
     func cancelled() {
         let end = MoneyFlowAction<PaymentFlow.Question, PaymentFlow.Progress>
             .finish(.declined(.cancelled))
@@ -97,7 +97,7 @@ struct PaymentFlowTests {
         #expect(last(from: .locking, busy, .cancelled) == end)
     }
 
-    @Test("A question that was not asked leaves a payment as certain as it was")
+    @Test("A call that was not made leaves a payment as certain as before")
     func notAsked() {
         let other = MoneyFlowEvent.answered(.notAsked(.otherServer))
         let refused = MoneyFlowEvent.answered(.refused(Decline(code: "FORBIDDEN", detail: "No.")))
@@ -115,7 +115,7 @@ struct PaymentFlowTests {
         #expect(last(from: .sending, other, .waited(elapsed: .zero), refused) == .ask(.lookUp))
     }
 
-    @Test("A step that cannot be journalled is not done, but for the news that it was paid")
+    @Test("A step that cannot be journalled is not done, but a paid end is published")
     func journalFails() {
         guard case .wait(_, because: .journal) = last(from: .locking, done, .journalFailed) else {
             Issue.record("the journal's older record would be driven on at the next start")
@@ -133,7 +133,7 @@ struct PaymentFlowTests {
         #expect(last(from: .sending, paid, .journalFailed) == .finish(.paid(receipt)))
     }
 
-    @Test("After a send without an answer, only a decision by the key ends a payment")
+    @Test("After a send without an answer, only a decision on the key ends a payment")
     func doorRefusals() {
         for code in ["FORBIDDEN", "NOT_FOUND", "METHOD_NOT_ALLOWED", "SOME_GATEWAYS"] {
             let door = Decline(code: code, detail: "Not here.")
@@ -169,7 +169,7 @@ struct PaymentFlowTests {
         #expect(last(from: .sending, refused, paid) == .journal(.ended(.paid(receipt))))
     }
 
-    @Test("Any answers: no send before the journal, one end, declined only if certain")
+    @Test("With any answers nothing is sent before the journal, and only a certain no is a decline")
     func anything() async {
         var world = World(random: SeededGenerator("anything"))
         for index in 0..<20_000 {
@@ -183,7 +183,7 @@ struct PaymentFlowTests {
                     if case .paid = end {
                         #expect(world.isPaid)
                     } else {
-                        // Otherwise the next start would go on with it.
+                        // Otherwise the next start would continue with it.
                         #expect(!world.isPaid && world.journal.end == end)
                     }
                     break
@@ -193,12 +193,12 @@ struct PaymentFlowTests {
         }
     }
 
-    /// A server that remembers, and a journal that may fail.
+    /// A server with stored answers, and a journal that may fail.
     private struct World {
         var random: SeededGenerator
         private(set) var isPaid = false
         private(set) var journal = MoneyStage<PaymentFlow.Progress>.open(.locking)
-        /// True once a send's answer was lost.
+        /// A Boolean that is true once a send's answer was lost.
         private var isUncertain = false
         private let refusal = Decline(code: "SESSION_BUSY", detail: "Another payer was first.")
 
@@ -248,7 +248,7 @@ struct PaymentFlowTests {
             }
         }
 
-        /// The server's decision on the key, or no answer.
+        /// Returns the server's decision on the key, or no answer.
         private mutating func lookUp() -> PaymentAnswer {
             switch Int.random(in: 0..<3, using: &random) {
             case 0: .unauthorized(refusal)
@@ -257,7 +257,7 @@ struct PaymentFlowTests {
             }
         }
 
-        /// Once paid it answers paid, or is not heard, or refuses at the door.
+        /// Once paid, it answers paid, loses the answer, or refuses without a decision.
         private mutating func send() -> PaymentAnswer {
             if flip(6) { return .notAsked(.otherLogin) }
             if flip(6), isUncertain {

@@ -66,7 +66,7 @@ struct ProximityTests {
         #expect(board.isEmpty)
     }
 
-    @Test("inside the dead band nothing flaps, whatever the noise")
+    @Test("a verdict inside the dead band does not change, whatever the noise")
     func hysteresis() async {
         var generator = SeededGenerator("hysteresis")
         for start in [-40, -80] {
@@ -110,7 +110,7 @@ struct ProximityTests {
         }
     }
 
-    @Test("a level that is near but was not held for long enough is said to be that")
+    @Test("a level that is near but was not held long enough is reported as such")
     func notYet() throws {
         var board = ProximityBoard()
         _ = board.add(sighting(kiosk, -38, at: 0))
@@ -170,7 +170,7 @@ struct ProximityTests {
         #expect(lenient[kiosk]?.verdict == .tap)
     }
 
-    @Test("an adapter that stopped hearing it does not keep it near")
+    @Test("an adapter that no longer hears an EID does not keep it near")
     func staleAdapter() {
         var board = ProximityBoard()
         for at in stride(from: 0, through: 1000, by: 100) {
@@ -182,7 +182,7 @@ struct ProximityTests {
         #expect(board[kiosk]?.verdict == .far)
     }
 
-    @Test("Thousands of random EIDs leave the memory bounded and what is near in it")
+    @Test("Thousands of random EIDs leave the memory bounded and near presences in it")
     func bounded() async {
         var generator = SeededGenerator("bounded")
         var board = ProximityBoard()
@@ -221,7 +221,7 @@ struct ProximityTests {
         #expect(board[kiosk]?.verdict == .ambiguous)
     }
 
-    @Test("Two EIDs of one session are ranked as one till, and another session is still another")
+    @Test("Two EIDs of one session count as one till, and another session is another till")
     func sameSession() throws {
         var board = ProximityBoard()
         let old = EID(literal: "1111111111")
@@ -232,7 +232,7 @@ struct ProximityTests {
         }
         board.record(old, .session(session))
         #expect(board[old]?.verdict == .tap)
-        // Before the server has said whose the new one is they are two.
+        // Before the server has resolved the new EID they count as two.
         for at in stride(from: 1_100, through: 1_500, by: 100) {
             _ = board.add(sighting(old, -40, at: at))
             _ = board.add(sighting(kiosk, -41, at: at + 1))
@@ -253,7 +253,7 @@ struct ProximityTests {
         #expect(board[kiosk]?.verdict == .ambiguous && board[other]?.verdict == .ambiguous)
     }
 
-    @Test("EIDs that are changed faster than they are asked about hide no till")
+    @Test("EIDs that change faster than they are resolved hide no till")
     func changing() throws {
         var board = ProximityBoard()
         let session = try #require(SessionID(rawValue: "s"))
@@ -269,7 +269,7 @@ struct ProximityTests {
             #expect(board[made]?.verdict != .tap || at < 1_500)
         }
         #expect(taps >= 60, "\(taps) of 300")
-        // A till is not taken for another one whose answer is only late.
+        // A till with only a late answer is not taken for another one.
         for at in stride(from: 30_100, through: 33_000, by: 100) {
             _ = board.add(sighting(kiosk, -44, at: at))
             _ = board.add(sighting(other, -34, at: at + 1))
@@ -277,7 +277,7 @@ struct ProximityTests {
         #expect(board[kiosk]?.verdict != .tap)
     }
 
-    @Test("A board that is full of near EIDs has room for one that is stronger")
+    @Test("A board full of near EIDs has room for a stronger one")
     func full() {
         var generator = SeededGenerator("full")
         var board = ProximityBoard()

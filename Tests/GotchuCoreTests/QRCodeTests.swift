@@ -6,8 +6,8 @@ import Testing
 
 @Suite("QR codes")
 struct QRCodeTests {
-    /// Texts of the greatest and of middling lengths of every version, odd and even; always the
-    /// same ones, as segno counts finders that overlap once, which in some texts is another mask.
+    /// Texts of the greatest and of middle lengths for every version, odd and even. They are fixed,
+    /// because segno counts overlapping finders once and so chooses another mask for some texts.
     private static let texts: [String] = {
         var generator = SeededGenerator("QR codes", seed: 18004)
         let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:")
@@ -16,8 +16,8 @@ struct QRCodeTests {
         } + ["HTTPS://PAY.EXAMPLE/P/8BB71B3447"]
     }()
 
-    /// Texts in bytes that fill each version, as segno pads others by a byte more where its end is
-    /// at a byte's; and one in capitals that fills the last.
+    /// Texts in bytes that fill each version, because segno pads others by one byte more if they
+    /// end at a byte boundary; and one in capitals that fills the last version.
     private static let fullTexts: [String] = {
         var generator = SeededGenerator("QR codes", seed: 18005)
         let alphabet = (0x21...0x7E).map { Character(UnicodeScalar(UInt8($0))) }
@@ -35,7 +35,7 @@ struct QRCodeTests {
         }.joined(separator: "/")
     }
 
-    @Test("A code is the one that segno makes, in every version and mask", arguments: 0...7)
+    @Test("A code equals segno's in every version and mask", arguments: 0...7)
     func masks(mask: Int) async throws {
         let texts = Self.texts + Self.fullTexts
         let ours = texts.map { QRCode($0, mask: mask).map(Self.rows) }
@@ -45,13 +45,13 @@ struct QRCodeTests {
         #expect(sides == [21, 25, 29, 33, 37, 41, 45])
     }
 
-    @Test("The mask of a code is the one that segno chooses")
+    @Test("The mask of a code equals segno's choice")
     func bestMask() async throws {
         let ours = Self.texts.map { QRCode($0).map(Self.rows) }
         #expect(ours == (try await Self.lines(of: "qr.py", ["best"] + Self.texts)))
     }
 
-    @Test("A code drawn by its path is read by zbar")
+    @Test("A code drawn from its path is read by zbar")
     func reader() async throws {
         let folder = try TemporaryFolder()
         let texts = Self.texts + Self.fullTexts + [Self.invitation]
@@ -80,7 +80,7 @@ struct QRCodeTests {
         return program.text.split(separator: "\n").map(String.init)
     }
 
-    /// A picture (PBM) of what the path draws, four pixels a module, with the quiet zone.
+    /// Returns a picture (PBM) of the path, four pixels per module, with the quiet zone.
     private static func picture(of code: QRCode) throws -> String {
         let scale = 4
         let side = code.side + 8

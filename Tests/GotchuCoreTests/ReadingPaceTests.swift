@@ -2,7 +2,7 @@ import GotchuCore
 import Testing
 
 @Suite("The pace of reading reports") struct ReadingPaceTests {
-    @Test("a crowd's reports gather, a few people's never wait")
+    @Test("a crowd's reports are gathered; those of few devices never wait")
     func pace() {
         #expect(pauses(perSecond: 20).isEmpty)
         #expect(pauses(perSecond: 150).isEmpty)
@@ -12,7 +12,7 @@ import Testing
         #expect(busy.count > 1000)
     }
 
-    @Test("after the crowd has gone nothing waits any more")
+    @Test("after the crowd has gone no report waits")
     func calm() {
         var pace = ReadingPace()
         var time = ContinuousClock.now
@@ -44,7 +44,7 @@ import Testing
         #expect(pace.pauseEnd == nil)
     }
 
-    /// When, in two seconds, a reading is followed by a pause.
+    /// Returns the times, within two seconds, at which a reading is followed by a pause.
     private func pauses(perSecond: Int) -> [Duration] {
         var pace = ReadingPace()
         let start = ContinuousClock.now

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct RecognitionFuzzTests {
-    @Test("Only ten hex digits of many random payloads are ever ours")
+    @Test("Only ten hex digits are recognised among random payloads")
     func fuzz() {
         var random = SeededGenerator("recognition")
         let hex = Array("0123456789abcdefABCDEF".utf8)

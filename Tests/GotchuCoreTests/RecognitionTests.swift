@@ -22,7 +22,7 @@ struct RecognitionTests {
         #expect(stranger.recognise() == .stranger(.noService))
     }
 
-    @Test("strangers are told apart by reason")
+    @Test("strangers are distinguished by reason")
     func strangers() {
         let tile: [UInt8] = [0x02, 0x00, 0xF3, 0x8E, 0x91, 0xC7, 0xD2, 0xAA, 0xB0, 0x80]
         #expect(HeardAdvertisement(serviceData: tile).recognise() == .stranger(.tile))
@@ -42,7 +42,7 @@ struct RecognitionTests {
         #expect(HeardAdvertisement(listsService: true).recognise() == .stranger(.noService))
     }
 
-    @Test("service data that is not an EID is not rescued by a name that is")
+    @Test("service data that is not an EID is ignored, even beside a name that is one")
     func noRescue() {
         let heard = HeardAdvertisement(
             serviceData: Array("somebody's".utf8),

@@ -57,7 +57,7 @@ struct LoginTests {
         #expect(bench.core.tokens.token == nil)
     }
 
-    @Test("While a payment is open only its own user may log in, and nobody may log out")
+    @Test("Only its own user may log in while a payment is open, and nobody may log out")
     func openPayment() async throws {
         let bench = try Bench()
         let logins = logins(bench)
@@ -175,7 +175,7 @@ struct AccessTokenTests {
         #expect(bench.server.calls(.refresh)[1].body.contains("f1.secret1~"))
     }
 
-    @Test("While the server is away a token is used until it expires")
+    @Test("A token is used until it expires while the server is away")
     func away() async {
         #expect(await access.access() == .bearer("short-1"))
         bench.server.script(.refresh, .lost, .lost)

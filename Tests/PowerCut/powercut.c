@@ -1,11 +1,11 @@
-// Preloaded into a program: notes every write and every sync of the files whose paths begin with
-// $POWERCUT_PREFIX, so that a test can tell what a power cut would have left of them.
+// Preloaded into a program: records every write and every sync of the files whose paths begin with
+// $POWERCUT_PREFIX, so that a test can compute the state of the files after a power cut.
 //
 // A record: kind ('w' write, 't' truncate, 's' sync, 'f' a sync that failed), length of the path,
 // offset, length of the data as 8 bytes each; then path and data. In the order in which the calls
 // returned.
 //
-// While there is a file $POWERCUT_FAIL no log (`-wal`) can be synced.
+// While a file $POWERCUT_FAIL exists, no write-ahead log (`-wal`) can be synced.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

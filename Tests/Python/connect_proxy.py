@@ -1,6 +1,6 @@
-"""connect_proxy.py [STATUS]: an HTTP proxy on loopback that knows CONNECT alone (RFC 9110, 9.3.6).
+"""connect_proxy.py [STATUS]: an HTTP proxy on loopback that supports only CONNECT (RFC 9110, 9.3.6).
 
-Says on which port it listens, then each target. With STATUS it answers that and connects to nothing.
+Prints its port, then each target. With STATUS it answers that and connects to nothing.
 """
 
 import asyncio

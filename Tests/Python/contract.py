@@ -1,8 +1,8 @@
-"""Holds a running development server against its own description with schemathesis.
+"""Tests a running development server against its own API description with schemathesis.
 
-contract.py BASE SECONDS: each operation is called with what schemathesis makes of the description,
-good and bad, and again with sessions, keys and users that exist, so that it really answers 2xx.
-Prints a JSON object: statuses by operation, and what schemathesis found.
+contract.py BASE SECONDS: calls each operation with requests generated from the description, valid
+and invalid, and again with existing sessions, keys and users, so that it really answers 2xx. Prints
+a JSON object: statuses by operation, and schemathesis's findings.
 """
 
 import itertools
@@ -44,13 +44,13 @@ def login(name):
     return call("POST", "/auth/dev-login", email=f"{name}@contract.example")["token"]
 
 
-# Several of each: every user has a limit of calls of their own.
+# Several of each, because every user has a limit of calls.
 PAYEES = [login(f"payee{n}") for n in range(8)]
 PAYERS = [login(f"payer{n}") for n in range(8)]
 
 
 class World:
-    """A payee, a payer, and a session that stands as an operation needs it."""
+    """A payee, a payer, and a session in the state that an operation needs."""
 
     def __init__(self):
         number = next(numbers) % len(PAYEES)
@@ -141,7 +141,7 @@ def made(path, name):
     return seed
 
 
-# How an operation gets what it needs; the others need nothing but a user.
+# The preparations of the operations; the others need only a user.
 SEEDS = {
     "POST /auth/dev-login": email,
     "POST /sessions/resolve": resolve,
@@ -163,8 +163,8 @@ SEEDS = {
     "POST /api/wallet/withdrawals/{id}/cancel": made("/api/wallet/withdrawals", "withdrawal_id"),
     "POST /api/connect/links": empty,
 }
-# Without a device there is no credential to show: refused is the best that can be had. The mint of
-# a development server pays at once, so that nothing can be cancelled, and no provider calls.
+# Without a device there is no credential: a refusal is the best possible answer. The mint of a
+# development server pays at once, so nothing can be cancelled, and no provider calls.
 WITHOUT_SUCCESS = {
     "POST /auth/token",
     "POST /api/payments/intents/{id}/cancel",
@@ -196,7 +196,7 @@ def play(operation, label, mode):
     def run(case):
         if time.monotonic() > END:
             return
-        # Streams of living sessions do not end by themselves.
+        # Streams of open sessions do not end by themselves.
         judge(label, case, PAYEES[next(numbers) % len(PAYEES)], checks)
 
     run()

@@ -1,4 +1,4 @@
-"""Ends `gotchu-ctl login` at its prompt, and says as JSON how it ended and what the terminal is like then.
+"""Ends `gotchu-ctl login` at its prompt, and prints its end and the terminal's state as JSON.
 
     hidden_input.py PROGRAM signal NUMBER | key NUMBER
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 LIMIT = 30.0
-"""Seconds to wait for anything."""
+"""The limit of every wait, in seconds."""
 
 
 def shows_input(terminal: int) -> bool:
@@ -33,7 +33,7 @@ def await_hidden(terminal: int) -> None:
 
 
 def shell(program: str, means: str, number: int, report: Path) -> None:
-    """What a shell does for a program in the foreground."""
+    """Acts like a shell for a program in the foreground."""
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     before = termios.tcgetattr(0)
     child = os.fork()

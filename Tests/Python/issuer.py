@@ -1,5 +1,5 @@
-"""An OpenID issuer for tests: makes its keys when it starts, publishes them, and signs or forges
-whatever it is asked for, with PyJWT.
+"""An OpenID issuer for tests: generates its keys when it starts, publishes them, and signs or
+forges tokens on request, with PyJWT.
 
 Prints its port. GET /jwks.json is the key set; POST /do takes {"op": ...} and answers in JSON.
 It is an OpenID provider too, under its own address: GET /.well-known/openid-configuration,
@@ -38,8 +38,8 @@ STATE = {
     "published": [name for name in KEYS if name != "stranger"],
     "mode": "ok",
     "fetches": 0,
-    # What the next person's ID token says, the rights that are granted, the client's secret, and
-    # what is changed in the description.
+    # The claims of the next person's ID token, the accepted grants, the client's secret, and the
+    # changes of the description.
     "person": {"sub": "anna"},
     "granted": "openid payee payer",
     "secret": None,
@@ -61,7 +61,7 @@ def description():
 
 
 def authorize(asked):
-    """Back with a code, as after a login."""
+    """Redirects back with a code, as after a login."""
     assert asked["response_type"] == "code" and asked["code_challenge_method"] == "S256"
     code = secrets.token_urlsafe(24)
     CODES[code] = asked
@@ -71,7 +71,7 @@ def authorize(asked):
 
 
 def exchange(form, authorization):
-    """The answer to a code: once, for the client and the browser that began with it."""
+    """Exchanges a code once, for the client and the browser that began with it."""
     asked = CODES.pop(form.get("code"), None)
     if asked is None or form.get("grant_type") != "authorization_code":
         return 400, {"error": "invalid_grant"}
@@ -102,14 +102,14 @@ def public_key(name):
     algorithm, key, kind = KEYS[name]
     entry = json.loads(kind.to_jwk(key.public_key()))
     entry.update({"kid": name, "use": "sig"})
-    # The others leave it to the reader to pin the algorithm by the kind of key.
+    # The others let the reader pin the algorithm by the kind of key.
     if name in ("pss", "rsa"):
         entry["alg"] = algorithm
     return entry
 
 
 def key_set():
-    # A shared secret in a public set must never become a key.
+    # A shared secret in a public set must never be used as a key.
     secret = {"kty": "oct", "kid": "secret", "alg": "HS256", "k": encode(b"k" * 32)}
     return {"keys": [public_key(name) for name in STATE["published"]] + [secret]}
 
@@ -147,7 +147,8 @@ def token(request):
 
 
 def forged(request):
-    """Any header and payload; signed with nothing, a public key as a secret, or a real key."""
+    """A token with any header and payload: unsigned, signed with a public key as a secret, or with
+    a real key."""
     header = request["header"]
     payload = request.get("payload")
     if payload is None:
@@ -158,7 +159,7 @@ def forged(request):
     if by == "nobody":
         return signed + "."
     if by.startswith("public:"):
-        # The classic: the RSA or EC key as published, taken for a shared secret.
+        # The classic attack: the published RSA or EC key used as a shared secret.
         pem = KEYS[by[7:]][1].public_key().public_bytes(
             serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
         return signed + "." + encode(hmac.new(pem, signed.encode(), hashlib.sha256).digest())
@@ -224,7 +225,7 @@ class Issuer(BaseHTTPRequestHandler):
             case "keys":
                 reply = key_set()
             case "adopt":
-                # A provider whose codes are good twice, and for any login.
+                # A provider whose codes work twice, and for any login.
                 state = parse_qs(urlsplit(request["of"]).query)["state"][0]
                 CODES[request["code"]] = next(a for a in ASKED if a["state"] == state)
                 reply = {}

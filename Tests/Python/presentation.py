@@ -1,7 +1,7 @@
-"""Holds documents of contests against the schema of presentation contract 1.
+"""Validates contest documents against the schema of presentation contract 1.
 
-presentation.py SCHEMA FOLDER: each file of the folder is named KIND.NAME.json, KIND one of the
-schema's definitions. Prints what is wrong and ends with 1 if anything is, or if there is none.
+presentation.py SCHEMA FOLDER: each file in the folder is named KIND.NAME.json, with KIND one of the
+schema's definitions. Prints all errors and exits with 1 if there are any, or no files.
 """
 
 import json

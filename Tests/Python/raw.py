@@ -1,8 +1,8 @@
-"""A client over a bare socket, which sends what it is told as it is told.
+"""A client over a plain socket, which sends given bytes unchanged.
 
-raw.py PORT PLAN: PLAN is JSON with `pieces`, each sent a moment after the one before it; `replies`,
-how many of them to wait for; and `half`, whether to close its own side behind the last piece. Prints
-the replies as JSON.
+raw.py PORT PLAN: PLAN is JSON with `pieces`, each sent a moment after the one before; `replies`,
+the number of replies to wait for; and `half`, true to close its own side after the last piece.
+Prints the replies as JSON.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Clients that a server must bear: slow, endless, too large, no HTTP at all.
+"""Clients that a server must survive: slow, endless, too large, not HTTP.
 
-rude.py PORT: plays all of them at once and prints what each was told, and whether the server ended
-the connection, as JSON.
+rude.py PORT: runs all of them at once and prints, as JSON, each one's answer and a Boolean that is
+true if the server ended the connection.
 """
 
 import json
@@ -11,7 +11,7 @@ import threading
 import time
 
 PORT = int(sys.argv[1])
-# Longer than any time limit of the server's, on a loaded machine too.
+# Longer than all time limits of the server, even on a busy machine.
 PATIENCE = 60
 results = {}
 

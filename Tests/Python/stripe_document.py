@@ -1,6 +1,7 @@
-"""Stripe's published description of its API, and what it says against a request, a reply or an event.
+"""Stripe's published description of its API, and the violations of it in a request, a reply or an
+event.
 
-The document is made by .ci/venv, beside the interpreter that runs this.
+.ci/venv writes the document beside the interpreter that runs this.
 """
 import json
 import re
@@ -54,7 +55,7 @@ class Document:
         return None
 
     def of_request(self, operation, query, body):
-        """What is wrong with a request."""
+        """The violations in a request."""
         parameters = {p["name"]: p for p in operation.get("parameters", [])}
         wrong = []
         for name, value in tree(query).items():
@@ -67,16 +68,16 @@ class Document:
         return wrong + self.check(tree(body), schema or {"type": "object"}, "body", is_form=True)
 
     def of_reply(self, operation, value):
-        """What is wrong with a reply of status 200."""
+        """The violations in a reply of status 200."""
         schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
         return self.check(value, schema, "reply")
 
     def of_object(self, value):
-        """What is wrong with an object by itself, of the kind that it says."""
+        """The violations in an object, of the kind that it names."""
         return self.check(value, {"$ref": "/" + value["object"]}, value["object"])
 
     def check(self, value, schema, path, is_form=False):
-        """What is wrong with a value: sentences, none for a right one."""
+        """The violations in a value, as sentences; none for a valid one."""
         if "$ref" in schema:
             schema = self.schemas[schema["$ref"].rsplit("/", 1)[-1]]
         if value is None:

@@ -1,4 +1,4 @@
-"""What the stand-in for Stripe knows of payees: their accounts, and the money that goes to their banks."""
+"""The stand-in's payees: their accounts, and the money that goes to their banks."""
 from stripe_world import DAY, PLATFORM, Refusal, World, missing, visible
 
 
@@ -78,7 +78,7 @@ class Payees(World):
         return self.changed(account)
 
     def close_account(self, name):
-        """Closes an account: it is shown to nobody any more."""
+        """Closes an account: it is no longer visible."""
         return self.accounts.pop(name)
 
     def create_transfer(self, form):
@@ -153,7 +153,8 @@ class Payees(World):
         return made
 
     def move_payout(self, name, status):
-        """A payout's way: in_transit, paid, failed, canceled or reversed. A paid one may still fail."""
+        """A payout's states: in_transit, paid, failed, canceled or reversed. A paid one may still
+        fail."""
         made = self.payouts[name]
         made["status"] = "paid" if status == "reversed" else status
         if status == "reversed":
@@ -174,7 +175,7 @@ class Payees(World):
         return self.move_payout(payout["id"], "canceled")
 
     def owed_to_itself(self):
-        """Its own account, as the key's owner sees it."""
+        """The platform's own account, as its key's owner sees it."""
         return {
             "id": PLATFORM, "object": "account", "charges_enabled": True, "country": "US",
             "created": self.now, "default_currency": "usd", "details_submitted": True, "metadata": {},
@@ -182,13 +183,13 @@ class Payees(World):
         }
 
     def take_all(self, name):
-        """The payee takes the money away by themselves, so that nothing can be taken back."""
+        """The payee withdraws money on their own, so that not enough is left."""
         amount = self.available(name)
         self.line("payout", -amount, self.name("po"), name)
         return {"amount": amount}
 
     def give(self, name, amount):
-        """The payee gets money from elsewhere."""
+        """The payee receives money from elsewhere."""
         self.line("payment", amount, self.name("py"), name)
         return {"amount": amount}
 

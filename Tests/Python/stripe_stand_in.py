@@ -30,18 +30,18 @@ EXPANDABLE = {
     "latest_charge": "charges", "payment_intent": "intents", "balance_transaction": "lines", "charge": "charges",
     "failure_balance_transaction": "lines",
 }
-"""Members that hold an id, and where the object is."""
+"""Members that contain an id, with the collection of its object."""
 
 SOURCES = {"ch": "charges", "re": "refunds", "du": "disputes", "tr": "transfers"}
-"""What changes a balance, by the beginning of its id."""
+"""The sources of balance changes, by the prefix of the id."""
 
 
 class Lost(Exception):
-    """The connection ends without a reply."""
+    """Ends the connection without a reply."""
 
 
 class Stripe:
-    """The API: a request in, a status and a body out."""
+    """The API: takes a request, returns a status and a body."""
 
     def __init__(self, address):
         self.document = Document()
@@ -61,7 +61,7 @@ class Stripe:
     # Faults
 
     def fault(self, moment, call):
-        """The kind of the fault that is set for a moment of a call, counted off."""
+        """The fault that is set for a moment of a call, which is counted down."""
         for fault in self.faults:
             if fault["moment"] == moment and call.startswith(fault.get("call", "")) and fault.get("times", 1) > 0:
                 fault["times"] = fault.get("times", 1) - 1
@@ -135,7 +135,7 @@ class Stripe:
         raise ValueError(kind)
 
     def once(self, call, path, query, body, headers, account):
-        """Executes a request, or replays the first execution under its key."""
+        """Executes a request, or replays the first execution with its key."""
         key = headers.get("Idempotency-Key")
         if not key or not call.startswith("POST"):
             return (*self.execute(call, path, query, body, headers, account), False)
@@ -157,7 +157,7 @@ class Stripe:
             if not refusal.is_kept:
                 raise
             status, value = refusal.status, refusal.body
-        # The reply as it is now, not as the object will be.
+        # A copy, because the object may change later.
         value = json.loads(json.dumps(value))
         self.kept[place] = {"at": self.world.now, "what": (path, body), "status": status, "value": value}
         return status, value, False
@@ -241,7 +241,7 @@ class Stripe:
                 "has_more": len(rows) > limit, "url": "/v1/" + "/".join(parts)}
 
     def shown(self, made, wanted):
-        """An object with its expansions, and without what is the stand-in's own."""
+        """An object with its expansions, and without the stand-in's own members."""
         made = visible(made)
         if made["object"] == "dispute":
             made = self.world.whole(made)
@@ -261,7 +261,7 @@ class Stripe:
     # Events
 
     def publish(self, at_once=False):
-        """Hands new events to those who send them."""
+        """Passes new events to the senders."""
         with self.lock:
             new, self.told = self.world.events[self.told:], len(self.world.events)
             for event in new:
@@ -274,7 +274,7 @@ class Stripe:
 
 
 class Page(Exception):
-    """An HTML page of something between."""
+    """An HTML page of some intermediary."""
 
     def __init__(self, status):
         super().__init__(status)
@@ -287,7 +287,8 @@ def signature(secrets, body, at):
 
 
 class Bells:
-    """Webhooks: each event to each endpoint, again after a failure, in one of several moods."""
+    """Webhooks: sends each event to each endpoint, again after a failure, in one of several
+    moods."""
 
     def __init__(self, stripe):
         self.stripe = stripe
@@ -350,7 +351,7 @@ class Bells:
 
 
 class Control:
-    """What a test does to the stand-in: {"do": NAME, …}."""
+    """A test's commands to the stand-in: {"do": NAME, …}."""
 
     WORLD = {
         "pay", "decline", "settle", "refund", "fail_refund", "dispute", "close", "onboard", "restrict",
@@ -377,7 +378,7 @@ class Control:
         return {"now": self.stripe.world.now}
 
     def do_set(self, **values):
-        """fee_is_late, funds_wait, is_live of the world."""
+        """Sets fee_is_late, funds_wait, is_live of the world."""
         for name, value in values.items():
             setattr(self.stripe.world, name, value)
         return values
@@ -407,7 +408,7 @@ class Control:
         return {}
 
     def do_endpoints(self, endpoints):
-        """{"url", "secrets", "connect", "skew"} of each; those before are no more."""
+        """Replaces all endpoints: {"url", "secrets", "connect", "skew"} of each."""
         self.stripe.bells.endpoints = endpoints
         return {}
 
@@ -416,7 +417,7 @@ class Control:
         return {}
 
     def do_lie(self, what):
-        """Changes Stripe's own account of the money behind everybody's back."""
+        """Changes Stripe's own balance without any call."""
         world = self.stripe.world
         charge = next(line for line in world.lines.values() if line["type"] == "charge")
         if what == "adjust":
@@ -437,7 +438,7 @@ class Control:
         return {}
 
     def do_stray(self, user):
-        """A paid deposit of ours, of which nobody here knows any more."""
+        """A paid deposit of ours that is unknown on our side."""
         names = {"gotchu_deposit": "01990000-0000-7000-8000-000000000001", "gotchu_user": user}
         intent = self.stripe.world.create_intent({"amount": "900", "currency": "usd", "metadata": names})
         return self.stripe.world.pay(intent["id"])
@@ -447,7 +448,7 @@ class Control:
         return {}
 
     def do_send(self, event):
-        """Sends any event: one that this world never had."""
+        """Sends any event, even one that this world never had."""
         self.stripe.bells.waiting.put((event, 1))
         return {}
 
@@ -497,7 +498,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.reply(200, Control(self.server.stripe).act(json.loads(body)), {})
         except Refusal as refusal:
             self.reply(refusal.status, refusal.body, {})
-        except Exception as error:  # a mistake of the test's: it must see it
+        except Exception as error:  # # a mistake in the test, which must see it
             self.reply(400, {"error": {"type": "invalid_request_error", "message": repr(error)}}, {})
 
     def reply(self, status, value, headers):
@@ -523,7 +524,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     # Pages
 
     def page(self, path, body):
-        """Hosted pages: a look changes nothing but a link, which works once; a button does the work."""
+        """Hosted pages: only a link, which works once, is changed by a look; a button does the
+        work."""
         stripe, parts = self.server.stripe, path.strip("/").split("/")
         if parts[:2] == ["c", "pay"] and parts[-1] in stripe.world.sessions:
             session = stripe.world.sessions[parts[-1]]

@@ -1,6 +1,6 @@
-"""The state of the stand-in for Stripe: what exists, and what happens to it.
+"""The state of the stand-in for Stripe: its objects and their changes.
 
-Amounts are whole cents of one currency. Nothing here knows HTTP; `stripe_stand_in.py` does.
+Amounts are whole cents of one currency. HTTP is only in `stripe_stand_in.py`.
 """
 import copy
 import hashlib
@@ -11,7 +11,7 @@ DAY = 86_400
 
 
 class Refusal(Exception):
-    """An error object with its status. Remembered under the key, unless it is about parameters."""
+    """An error object with its status. Stored under the key, unless it concerns parameters."""
 
     def __init__(self, code, message, status=400, kind="invalid_request_error", is_kept=True, param=None):
         super().__init__(message)
@@ -40,7 +40,7 @@ class World:
         self.intents, self.sessions, self.charges, self.refunds, self.disputes = {}, {}, {}, {}, {}
         self.accounts, self.links, self.transfers, self.payouts = {}, {}, {}, {}
         self.lines = {}
-        """Balance transactions by id; `_account` says whose."""
+        """Balance transactions by id; `_account` names the owner."""
         self.events = []
 
     # Values
@@ -65,7 +65,7 @@ class World:
         self.events.append(made)
 
     def line(self, kind, amount, source, account=PLATFORM, fee=0, wait=0, category=None):
-        """Changes a balance, and says so in its history."""
+        """Changes a balance, and records that in its history."""
         made = {
             "id": self.name("txn"), "object": "balance_transaction", "amount": amount, "fee": fee,
             "net": amount - fee, "currency": "usd", "type": kind, "source": source,
@@ -162,13 +162,13 @@ class World:
         return session
 
     def tick(self):
-        """What time alone does."""
+        """Applies changes that happen only by time."""
         for session in self.sessions.values():
             if session["status"] == "open" and session["expires_at"] <= self.now:
                 self.expire_session(session)
 
     def begun(self, name):
-        """The payment of an id, which a checkout has once somebody tries to pay."""
+        """The payment with an id; a checkout gets one at the first attempt to pay."""
         if name in self.intents:
             return self.intents[name]
         session = self.sessions.get(name)
@@ -214,7 +214,7 @@ class World:
         return charge
 
     def settle(self, charge, is_event=True):
-        """Makes a charge's fee known: 2.9 % and 30 cents."""
+        """Sets a charge's fee: 2.9 % and 30 cents."""
         charge = self.charges[charge]
         amount = charge["amount"]
         wait = self.funds_wait
@@ -304,7 +304,7 @@ class World:
         return made
 
     def whole(self, dispute):
-        """A dispute, whose lines always come with it."""
+        """A dispute, always with its balance lines."""
         lines = [visible(self.lines[line]) for line in dispute["balance_transactions"]]
         return dispute | {"balance_transactions": lines}
 
@@ -315,7 +315,7 @@ class World:
         return self.lines[self.line(kind, amount, None)]
 
     def fund(self, amount):
-        """Puts the operator's own money in."""
+        """Adds the operator's own money."""
         return self.lines[self.line("topup", amount, self.name("tu"))]
 
 

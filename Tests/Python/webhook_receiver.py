@@ -1,9 +1,9 @@
-"""A merchant's web server that takes webhooks, with the library that Standard Webhooks publishes.
+"""A merchant's web server that receives webhooks, with the library of Standard Webhooks.
 
-Prints its port, then one JSON object for each request. What it answers says the path:
-/ok 200, /flaky twice 503 and then 200, /gone 410, /redirect 302 to /elsewhere, /dead 500, /slow not
-for a minute, /together 200, but after the first eight only when eight are there, /mended 503 until
-a fifth request and then 200 after a tenth of a second. Secrets are read from a JSON file, by path.
+Prints its port, then one JSON object for each request. The path selects the answer: /ok 200, /flaky
+twice 503 and then 200, /gone 410, /redirect 302 to /elsewhere, /dead 500, /slow only after a
+minute, /together 200, but after the first eight only when eight are there, /mended 503 until a
+fifth request and then 200 after a tenth of a second. Secrets are read from a JSON file, by path.
 """
 import http.server
 import json

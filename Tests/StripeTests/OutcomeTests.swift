@@ -89,7 +89,7 @@ struct OutcomeTests {
         #expect(problem.message.unicodeScalars.count == 300)
     }
 
-    @Test("An unknown enum value is read as unknown, together with the rest of its object")
+    @Test("An unknown enum value is read as unknown, and the rest of its object is read too")
     func words() throws {
         let text = """
             {"object":"payment_intent","id":"pi_1","amount":5,"currency":"usd","created":1,

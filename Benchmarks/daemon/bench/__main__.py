@@ -1,4 +1,4 @@
-"""Runs everything, prints it, and keeps it as JSON."""
+"""Runs all measurements, prints them, and saves them as JSON."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ BUS_CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus
 <allow own="*"/></policy></busconfig>
 """
 SETTLE = 2.0
-"""Seconds before and after a run in which nothing is sent."""
+"""Seconds of silence before and after a run."""
 ALONE = 0.25
-"""So much of a run's time is played once more with nobody reading events."""
+"""The share of a run's time that is repeated without a reader of events."""
 
 
 class Child:
-    """A process that answers a line with a line."""
+    """A process that answers each line with a line."""
 
     def __init__(self, module: str, bus: str) -> None:
         self.process = subprocess.Popen(
@@ -70,7 +70,7 @@ def measure(
     play: Callable[[float, int], dict[str, Any]],
     peer: Child | None,
 ) -> dict[str, Any]:
-    """One run of one rate: costs and delays of whoever listens."""
+    """One run at one rate: the CPU costs and delays of each listener."""
     events = Events(daemon.socket)
     time.sleep(SETTLE)
     before = heard(daemon.socket)
@@ -119,7 +119,7 @@ def measure(
 
 
 def cost(daemon: Daemon, seconds: float, play: Callable[[float, int], dict[str, Any]]) -> float:
-    """CPU microseconds per advert while nobody reads events."""
+    """CPU microseconds per advert without a reader of events."""
     time.sleep(SETTLE)
     cpu = cpu_seconds(daemon.pid)
     sent = play(seconds, 0x800000)["sent"]
@@ -139,11 +139,11 @@ def over_dbus(options: argparse.Namespace, folder: Path, bus: str, server: str) 
     peer = Child("peer", bus)
     print(f"bleak {peer.hello['version']} beside gotchud, on one bus", flush=True)
     for rate in options.rates:
-        # A fresh daemon for each: what one rate leaves behind is not the next one's.
+        # A new daemon for each rate, so that no rate influences the next.
         with Daemon(options.daemon, folder / f"dbus-{rate}", bus, server, "bluez") as daemon:
 
             def play(seconds: float, probe: int) -> dict[str, Any]:
-                # bleak has heard those of the rates before.
+                # bleak has heard the probes of the rates before.
                 first = probe + 0x1000000 * rate
                 return bluez.ask({"rate": rate, "seconds": seconds, "first_probe": first})
 
@@ -187,7 +187,7 @@ def at_rest(options: argparse.Namespace, folder: Path, bus: str, server: str) ->
                 time.sleep(5)
                 begin, before = time.monotonic(), wakeups(daemon.pid)
                 time.sleep(options.idle_seconds)
-                # A thread of the pool that ended meanwhile takes its last ones along.
+                # A pool thread that ended meanwhile takes its last wake-ups along.
                 counts = wakeups(daemon.pid).items()
                 woken = sum(count - before.get(thread, 0) for thread, count in counts)
                 rate = woken / (time.monotonic() - begin)
@@ -224,7 +224,7 @@ def main() -> None:
         bus_process = subprocess.Popen(
             ["dbus-daemon", "--nofork", f"--config-file={folder}/bus.conf", "--print-address=1"],
             stdout=subprocess.PIPE,
-            # It complains that it may not have as many descriptors as the system's.
+            # It complains that its limit of descriptors is lower than the system's.
             stderr=subprocess.DEVNULL,
         )
         try:

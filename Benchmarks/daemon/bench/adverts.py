@@ -1,4 +1,4 @@
-"""What is advertised, and when: the same for every listener."""
+"""The adverts and their times, the same for every listener."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 KIOSKS = 20
-"""Devices that advertise all the time, each an EID of ours: the dearest kind of advertisement, since
-a stranger's ends at its first comparison."""
+"""Devices that advertise all the time, each with an EID of ours: the costliest kind of
+advertisement, because a stranger's is dropped at the first comparison."""
 
 PROBES_PER_SECOND = 5
-"""Of the adverts, so many are the first of a new EID, which must be told at once: they measure the
+"""The number of adverts per second with a new EID, which must be reported at once: they measure the
 delay from the signal to the event."""
 
 
@@ -28,7 +28,7 @@ def schedule(rate: int, seconds: float, first_probe: int) -> Iterator[Advert]:
     every = max(2, rate // PROBES_PER_SECOND)
     probe = first_probe
     for index in range(int(rate * seconds)):
-        # Far away: nobody could pay these, so no payment server is asked about them.
+        # Far away: nobody could pay these, so the payment server is not asked to resolve them.
         rssi = -80 - index % 7
         if index % every == every - 1:
             probe += 1
@@ -41,7 +41,7 @@ def schedule(rate: int, seconds: float, first_probe: int) -> Iterator[Advert]:
 def play(
     rate: int, seconds: float, first_probe: int, send: Callable[[Advert], None]
 ) -> dict[str, object]:
-    """Sends every advert at its moment; what was sent, and when each probe was."""
+    """Sends every advert at its time; returns the number sent and the time of each probe."""
     sent = 0
     probes: dict[str, int] = {}
     latest = 0.0

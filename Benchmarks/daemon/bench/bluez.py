@@ -144,7 +144,7 @@ async def main() -> None:
         def send(advert: Advert) -> None:
             loop.call_soon_threadsafe(bluez.heard, advert)
 
-        # In a thread, so that calls are answered meanwhile.
+        # In a thread, so that calls can be answered meanwhile.
         result = await loop.run_in_executor(
             None, play, order["rate"], order["seconds"], order["first_probe"], send
         )

@@ -1,4 +1,4 @@
-"""gotchud as it is shipped, and what it uses."""
+"""gotchud in its shipped form, and its use of resources."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pathlib import Path
 
 
 def cpu_seconds(process: int) -> float:
-    """All CPU time of a process and its threads, to the nanosecond (clock_getcpuclockid(3))."""
+    """All CPU time of a process and its threads, in nanosecond resolution
+    (clock_getcpuclockid(3))."""
     return time.clock_gettime(~process << 3 | 2)
 
 
@@ -29,10 +30,10 @@ def resident_mib(process: int) -> float:
 
 
 def wakeups(process: int) -> dict[str, int]:
-    """How often each thread has waited and was woken."""
+    """The number of voluntary waits of each thread."""
     counts = {}
     for task in Path(f"/proc/{process}/task").iterdir():
-        # A thread may end while they are read.
+        # A thread may end during the read.
         with suppress(FileNotFoundError, ProcessLookupError):
             for line in (task / "status").read_text().splitlines():
                 if line.startswith("voluntary_ctxt_switches:"):
@@ -41,7 +42,7 @@ def wakeups(process: int) -> dict[str, int]:
 
 
 class PaymentServer:
-    """Says that it is well, as the real one does; nothing more is asked here."""
+    """Reports good health, like the real server; no other call is made here."""
 
     def __init__(self) -> None:
         class Handler(BaseHTTPRequestHandler):
@@ -60,7 +61,7 @@ class PaymentServer:
 
         class Server(ThreadingHTTPServer):
             def handle_error(self, *_: object) -> None:
-                """A daemon that is ended in the middle of a call is none."""
+                """Ignores a daemon that is ended in the middle of a call."""
 
         self._server = Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -68,7 +69,7 @@ class PaymentServer:
 
 
 class Daemon:
-    """One gotchud in a folder of its own; `with` ends it."""
+    """One gotchud in its own folder; `with` ends it."""
 
     def __init__(
         self, program: str, folder: Path, bus: str, server: str, radio: str, **more: str

@@ -22,7 +22,7 @@ def get(path: Path, target: str) -> str:
 
 
 def heard(path: Path) -> int:
-    """How many adverts of ours gotchud has counted since its start."""
+    """The number of adverts of ours that gotchud has counted since its start."""
     return sum(
         int(float(line.split()[-1]))
         for line in get(path, "/metrics").splitlines()
@@ -31,7 +31,7 @@ def heard(path: Path) -> int:
 
 
 class Events(threading.Thread):
-    """Notes when each EID is told of first."""
+    """Records the time of the first event about each EID."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(daemon=True)

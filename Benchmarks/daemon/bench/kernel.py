@@ -24,7 +24,7 @@ def frame(advert: Advert) -> bytes:
 
 
 class Kernel:
-    """Listens on a path; gotchud is the only one to connect."""
+    """Listens on a path; only gotchud connects."""
 
     def __init__(self, path: Path) -> None:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -39,7 +39,7 @@ class Kernel:
             client, _ = self._listener.accept()
             request = client.recv(64)
             if not request:
-                # It only asked what this kernel counts of an adapter, which is nothing.
+                # It only asked for this kernel's counts of an adapter; there are none.
                 client.close()
                 continue
             opcode, _, _ = struct.unpack("<HHH", request)

@@ -1,4 +1,5 @@
-"""bleak, listening on the same bus as its documentation shows. Ends with its standard input; says what it heard."""
+"""bleak, listening on the same bus as its documentation shows. Ends with its standard input; prints
+its number of EIDs."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ async def main() -> None:
 
     def detected(device: Any, advertisement: Any) -> None:
         nonlocal heard
-        # What an application that looks for EIDs does at least.
+        # The least work of an application that looks for EIDs.
         if len(advertisement.service_data.get(FEED, b"")) == 10:
             heard += 1
 

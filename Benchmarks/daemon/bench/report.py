@@ -19,7 +19,7 @@ def machine() -> str:
 
 
 def load() -> str:
-    """Who reads the figures must know whether they were alone."""
+    """Prints the load, because figures under load are worse than at rest."""
     now = os.getloadavg()[0]
     mark = "" if now < 0.5 else ": MEASURED UNDER LOAD, every figure is worse than at rest"
     return f"load before: {now:.1f}{mark}"
@@ -30,7 +30,7 @@ def aim(text: str, is_held: bool) -> str:
 
 
 def transport(name: str, runs: list[dict[str, Any]], peers: dict[int, float], aims: dict[int, float]) -> None:
-    """`aims`: the share of bleak's CPU an advert, with a reader, that a rate is to keep within."""
+    """`aims`: the maximum share of bleak's CPU per advert, with a reader, by rate."""
     print(f"\n{name}")
     print(
         "adverts/s   sent    lost   CPU µs/advert   no reader   asleep   bleak lost / µs    ratio   no reader"

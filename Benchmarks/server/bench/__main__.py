@@ -96,9 +96,9 @@ def run(bench, report, wanted):
 def main():
     wanted = options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    # Not where temporary files often are, in memory: what is measured is a disk's promise.
+    # Not in memory, where temporary files often are: durable commits on a disk are measured.
     folder = tempfile.mkdtemp(prefix="gotchu-bench-", dir="/var/tmp")
-    # PostgreSQL runs as another user and must get to its own folder in here.
+    # PostgreSQL runs as another user and must reach its own folder in here.
     os.chmod(folder, 0o711)
     started = time.monotonic()
 
@@ -113,7 +113,7 @@ def main():
         bench.end()
         shutil.rmtree(folder, ignore_errors=True)
     bench.results["aims"] = report.aims
-    # Only now: no figure counts before the books were proved right.
+    # Printed only now: no figure counts before the books are verified.
     print("\n".join(report.lines))
     print(f"\nVerified both books; {time.monotonic() - started:.0f} s; load now "
           f"{machine.load():.1f}. All of it: {wanted.results}")

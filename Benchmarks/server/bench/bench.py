@@ -11,11 +11,11 @@ from contextlib import ExitStack, contextmanager
 from . import gotchu, machine, past, peers, sale, seed, streams
 from .postgres import Citus, Cluster
 
-# How many payments a second to be ready for before anything was measured.
+# A guess of the payments per second, before the first measurement.
 GUESS = {"gotchu": 12_000, "base": 12_000, "pgbench": 6_000, "fastapi": 3_000}
-# A clean measurement is one in which nothing was refused and all that was paid is in the books.
+# A factor above the expected rate, so that a run does not use up its payments.
 SPARE = 1.7
-# The books that larger ones are held against.
+# The size of the books that larger ones are compared with.
 SMALL_BOOKS = 10_000
 
 
@@ -35,7 +35,7 @@ class Bench:
         return gotchu.Server(program, database, self.path("server.log"), settings)
 
     def prepare(self):
-        """Users, taken in by the server itself, in a file and in databases with the same ones."""
+        """Creates users with the server, in a file and in databases with the same users."""
         self.results["durability"] = []
         self.stores = []
         self.base_stores = []
@@ -60,12 +60,12 @@ class Bench:
         self.stores.append((self.sqlite, tokens))
 
     def open_books(self, database, program=None):
-        """Makes books with users, by a server itself; their ids and tokens."""
+        """Creates books with users by a server; returns their ids and tokens."""
         with self.server(database, program) as server:
             return gotchu.log_in(server.port, self.options.users)
 
     def prepare_more(self, name, program=None):
-        """Books of another server, whose tables may be others than ours."""
+        """Creates books for another server, whose tables may differ from ours."""
         self.say(f"preparing the server to compare with: {name}")
         stores = []
         if "sqlite" in self.options.stores:
@@ -119,7 +119,7 @@ class Bench:
         return int(rate * SPARE * (seconds + self.options.warmup)) + 2_000
 
     def load(self, server, books, tokens, system, connections, is_hot, seconds):
-        """Payments over HTTP; checked one by one against the books."""
+        """Payments over HTTP, checked one by one against the books."""
         count = self.needed(system, is_hot, seconds)
         first = books.seed(count, is_hot)
         log = books.size()[1]
@@ -142,7 +142,7 @@ class Bench:
         return result
 
     def settle(self, result, system, books, first, connections, is_hot):
-        """Nothing acknowledged is missing and nothing else was paid, or the figure does not count."""
+        """Fails unless the books contain exactly the acknowledged payments."""
         kept = books.paid(first)
         if kept != result["paid"]:
             raise SystemExit(
@@ -150,7 +150,7 @@ class Bench:
         result.update(system=system, store=books.kind, connections=connections, hot=is_hot,
                       load=machine.load())
         if connections >= 8:
-            # Others use the machine too: it may be twice as fast the next time.
+            # The machine is shared: it may be twice as fast the next time.
             rate = self.rates.get((system, is_hot), 0)
             self.rates[system, is_hot] = max(rate, result["per_second"])
 
@@ -168,7 +168,8 @@ class Bench:
 
     @contextmanager
     def servers(self, books, tokens):
-        """Ours on these books and, if there is one, another on its own of the same kind."""
+        """Our server on these books and, if there is one, another server on its own books of the
+        same kind."""
         with ExitStack() as stack:
             found = [("gotchu", stack.enter_context(self.server(books.database)), books, tokens)]
             found += [
@@ -198,7 +199,7 @@ class Bench:
         return rounds
 
     def scale(self, books, tokens):
-        """1, 8, 64 and 256 connections, uniform and one hot payee."""
+        """1, 8, 64 and 256 connections, with uniform payees and with one hot payee."""
         found = []
         with self.servers(books, tokens) as servers:
             for connections in self.options.connections:
@@ -244,7 +245,7 @@ class Bench:
         return statistics.median(times) * 1000
 
     def growth(self, tokens):
-        """What a payment costs as the books grow, in CPU and in time, in books of their own."""
+        """The cost of a payment in CPU and time as its separate books grow."""
         books = self.growing
         found = []
         target = min(SMALL_BOOKS, self.options.entries)
@@ -258,7 +259,7 @@ class Bench:
             self.say(f"{books.kind}, {entries} entries: {result['per_second']:.0f}/s")
             if target >= self.options.entries:
                 return found
-            # What was measured has grown them too.
+            # The measurement itself has grown them too.
             target = min(self.options.entries, target * 10)
 
     def backlog(self, books, tokens):
@@ -292,7 +293,7 @@ class Bench:
 
     def verify(self):
         all_books = [books for books, _ in self.stores + self.take_stores]
-        # What the peers write is as right as what the server writes.
+        # The peers' books must be as correct as the server's.
         all_books += getattr(self, "peers", {}).values()
         if hasattr(self, "growing"):
             all_books.append(self.growing)

@@ -1,4 +1,4 @@
-"""gotchu-server as an operator runs it, and the load on it."""
+"""gotchu-server with an operator's settings, and the load on it."""
 
 import http.client
 import json
@@ -47,10 +47,10 @@ class Server:
 
 
 def log_in(port, users):
-    """Takes users in, through the front door; their ids and tokens in order."""
+    """Creates users through the public login; returns their ids and tokens in order."""
 
     def some(group):
-        # Each group from an address of its own: logins are limited by address.
+        # Each group has its own address: logins are limited by address.
         connection = http.client.HTTPConnection(
             "127.0.0.1", port, source_address=(f"127.2.0.{group[0] // LOGINS_PER_ADDRESS + 1}", 0))
         found = []
@@ -74,13 +74,13 @@ def log_in(port, users):
 
 
 def distribute(program, database):
-    """Makes the tables, and spreads them over a cluster."""
+    """Creates the tables, distributed over a cluster."""
     subprocess.run([program, "migrate", "--distributed", "--database", database], check=True,
                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def verify(program, database):
-    """The server's own proof that the books are right, without which no figure counts."""
+    """Runs the server's own verification of the books, without which no figure counts."""
     done = subprocess.run([program, "verify", "--database", database], text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     if done.returncode:

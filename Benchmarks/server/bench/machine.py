@@ -1,4 +1,4 @@
-"""What the figures were measured on, and how much of it a process used."""
+"""The machine of the measurements, and a process's share of it."""
 
 import os
 import platform
@@ -9,7 +9,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def describe(folder):
-    """Lines that say what a reader of the figures must know."""
+    """Lines about the machine that a reader of the figures needs."""
     with open("/proc/cpuinfo") as file:
         model = next((line.split(":")[1].strip() for line in file if "model name" in line), "?")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
@@ -38,7 +38,7 @@ def file_system(folder):
 
 
 def fdatasync(folder):
-    """The median of how long the disk takes to promise 8 KiB, in milliseconds."""
+    """The median time of a durable write of 8 KiB, in milliseconds."""
     path = os.path.join(folder, "fdatasync")
     descriptor = os.open(path, os.O_CREAT | os.O_WRONLY)
     try:
@@ -63,7 +63,7 @@ def stat(process):
 
 
 def cpu(root):
-    """CPU seconds of a process and of everything it started, ended or not."""
+    """CPU seconds of a process and its descendants, including those that have ended."""
     parents, used = {}, {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -84,7 +84,7 @@ def cpu(root):
 
 
 def resident(process):
-    """MiB of memory that a process has in use."""
+    """The resident memory of a process, in MiB."""
     with open(f"/proc/{process}/status") as file:
         line = next(line for line in file if line.startswith("VmRSS:"))
     return int(line.split()[1]) / 1024

@@ -1,23 +1,22 @@
-"""Payments of long ago, written into PostgreSQL as the server would have written them: so the books
-have millions of entries in minutes, and `gotchu-server verify` still proves all of it.
+"""Writes old payments into PostgreSQL in the server's own form, so that the books get millions of
+entries in minutes, and `gotchu-server verify` still verifies all of them.
 
-In each block of as many payments as there are users everybody pays once and is paid once, all the
-same amount: balances stay as they are, and each account gets two entries a block, which are of one
-time, a millisecond after those of the block before.
-"""
+A block has as many payments as there are users. In it every user pays once and is paid once, the
+same amount: balances stay as they are, and each account gets two entries per block, with the same
+time, a millisecond after the block before."""
 
 import time
 
 from .seed import PAYEE, PAYER, SID
 
-# Rows in the hand of one statement; more would only make its temporary files larger.
+# The rows of one statement; more would only enlarge its temporary files.
 STRETCH = 500_000
-# As many transfers as one batch may have.
+# The maximum number of transfers in one batch.
 SEALED_TOGETHER = 256
 
 
 def add(books, count):
-    """Adds at least so many payments, in whole blocks. No server may run on the books."""
+    """Adds at least `count` payments, in whole blocks. No server may run on the books."""
     users = len(books.users)
     first = -(-books.next // users) * users
     blocks = max(1, -(-count // users))
@@ -41,12 +40,12 @@ def add(books, count):
 
 
 def query(books, sql):
-    # Nobody waits for the disk: verify looks at all of it in the end, and a checkpoint comes before
-    # anything is measured.
+    # Commits do not wait for the disk: `verify` checks everything at the end, and a checkpoint
+    # comes before the first measurement.
     books.cluster.query(books.name, "SET synchronous_commit = off;" + sql)
 
 
-# What everybody has earned in the blocks before one: a block's amount is 1 to 100, then 1 again.
+# Every user's earnings before a block: a block's amount is 1 to 100, then 1 again.
 EARNED = "{block} / 100 * 5050 + {block} % 100 * ({block} % 100 + 1) / 2"
 
 PREPARE = """

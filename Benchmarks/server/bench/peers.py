@@ -1,4 +1,4 @@
-"""What gotchu-server is compared with, on the same PostgreSQL and the same tables."""
+"""The peers of gotchu-server, on the same PostgreSQL and the same tables."""
 
 import glob
 import http.client
@@ -50,7 +50,7 @@ def pgbench(cluster, database, script, connections, seconds, warmup, folder, **v
 
 
 class FastAPI:
-    """The usual server, with as many workers as there are cores; `with` starts and ends it."""
+    """The usual server, with one worker per core; `with` starts and ends it."""
 
     def __init__(self, database, log):
         self.database = database

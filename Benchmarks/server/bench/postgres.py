@@ -1,4 +1,4 @@
-"""A PostgreSQL of our own, durable as it comes, reachable by a Unix socket alone; or three of them, as
+"""A private PostgreSQL with durable defaults, reachable only by a Unix socket; or three of them as
 a Citus cluster."""
 
 import glob
@@ -30,7 +30,7 @@ def programs():
 
 
 def unprivileged():
-    """PostgreSQL refuses to run as root."""
+    """The user for PostgreSQL, which refuses to run as root."""
     if os.geteuid() != 0:
         return [], None
     user = pwd.getpwnam("postgres")
@@ -96,7 +96,7 @@ class Cluster:
         return f"postgres://postgres@/{database}?host={self.folder}"
 
     def cpu(self):
-        """CPU seconds of all that it did so far."""
+        """CPU seconds that it has used so far."""
         return machine.cpu(self.process.pid)
 
     def stop(self):

@@ -40,7 +40,7 @@ class Report:
             self.add("  " + line(result))
 
     def sales(self, found):
-        """The headline: what a shop buys."""
+        """The headline: the server's rate of whole sales."""
         for connections, rounds in found.items():
             self.add()
             self.add(f"Whole sales, {connections} at a time, in turns (medians of {len(rounds)})")
@@ -54,7 +54,7 @@ class Report:
                     self.sale_aims(store, connections, rounds)
 
     def takes(self, found):
-        """What a take costs, and that none costs nothing."""
+        """The cost of a take, and a check that no take costs nothing."""
         for connections, rounds in found.items():
             self.add()
             self.add(f"Whole sales without and with a take, {connections} at a time, in turns "

@@ -9,12 +9,12 @@ from . import gotchu, machine, peers
 CONNECTIONS = (1, 32, 64)
 # Enough to keep the machine busy, few enough that a sale's CPU varies little.
 TAKE_CONNECTIONS = (32,)
-# A fifth of the amount: of five cents and more something is taken.
+# A fifth of the amount, so that the take of five cents or more is not zero.
 TAKE = {"TAKE_BASIS_POINTS": "2000"}
 
 
 class Seller:
-    """A running server with books and users of its own."""
+    """A running server with its own books and users."""
 
     def __init__(self, system, server, books, tokens):
         self.system = system
@@ -28,7 +28,7 @@ class Seller:
 
 
 def measure(bench, contestants, numbers=CONNECTIONS):
-    """For each number of connections the rounds, and in each what every seller reached."""
+    """For each number of connections the rounds, and in each round the result of every seller."""
     found = {connections: [] for connections in numbers}
     with ExitStack() as stack:
         sellers = [Seller(system, stack.enter_context(server), books, tokens)
@@ -51,7 +51,7 @@ def ours(bench):
 
 
 def takers(bench):
-    """Ours without and with a take for the house, each with books of its own."""
+    """Our server without and with a take, each with its own books."""
     yield from ours(bench)
     for books, tokens in bench.take_stores:
         yield "take", bench.server(books.database, settings=TAKE), books, tokens
@@ -66,7 +66,7 @@ def contestants(bench):
 
 
 def sell(bench, seller, connections):
-    """Sales that were told are counted against the books, or the figure does not count."""
+    """Compares the reported sales with the books; a difference voids the figure."""
     books, options = seller.books, bench.options
     books.rest()
     before, first = books.sold(), books.next

@@ -1,8 +1,7 @@
-"""Locked sessions, written straight into the database: a payment then costs one request.
+"""Locked sessions, written directly into the database: a payment then costs one request.
 
-The n-th session's id, payer and payee follow from n; load.c and pgbench/payment.sql know the same
-rules.
-"""
+The n-th session's id, payer and payee follow from n; load.c and pgbench/payment.sql use the same
+rules."""
 
 import os
 import sqlite3
@@ -22,7 +21,7 @@ PAYER = {False: "n % {users}", True: "1 + n % ({users} - 1)"}
 
 
 class Tables:
-    """What both databases understand."""
+    """The statements that both databases understand."""
 
     # {source} has n, and the payee and payer of the n-th session.
     SEED = dict.fromkeys(("SQLite", "PostgreSQL", "Citus"), """
@@ -55,14 +54,15 @@ class Tables:
 
 
 class Books:
-    """What books of both kinds have; `has` tells whether there is a table of a name."""
+    """The parts that books of both kinds share; `has` is true if a table exists."""
 
     @cached_property
     def tables(self):
         return seed_before if self.has(seed_before.MARK) else Tables
 
     def seeding(self, count, is_hot, numbers, names, hexadecimal):
-        """Sessions that wait to be paid: the number of the first, and the SQL that adds them."""
+        """Prepares sessions to be paid: returns the number of the first, and the SQL that adds
+        them."""
         first, self.next = self.next, self.next + count
         now = int(time.time() * 1000)
         payee, payer = (
@@ -75,7 +75,8 @@ class Books:
                 JOIN {names} AS payees ON payees.number = {payee}
                 JOIN {names} AS payers ON payers.number = {payer}""")
 
-    # Sessions of ours begin with zeros; those that a server has made, with the time.
+    # The ids of our sessions begin with zeros; those of sessions made by a server begin with the
+    # time.
     def paid(self, first):
         return self.ask(self.tables.PAID.format(which=f"id >= '{SID}{first:012x}' AND id < '01'"))
 
@@ -83,7 +84,7 @@ class Books:
         return self.ask(self.tables.PAID.format(which="id >= '01'"))
 
     def taken(self):
-        """The cents that the house has taken of sales."""
+        """The cents of all takes from sales."""
         if not self.has("accounts"):
             return 0
         return self.ask("SELECT coalesce(sum(balance), 0) FROM accounts"
@@ -93,7 +94,7 @@ class Books:
         return self.ask("SELECT count(*) FROM entries")
 
     def cpu(self):
-        """CPU seconds of a database that is none of the server's process."""
+        """CPU seconds of a database outside the server's process."""
         return 0
 
 
@@ -113,7 +114,7 @@ class SQLiteBooks(Books):
         return connection
 
     def seed(self, count, is_hot):
-        """Adds sessions that wait to be paid, and says the number of the first."""
+        """Adds sessions to be paid, and returns the number of the first."""
         numbers = """WITH RECURSIVE all_numbers (n) AS (
             VALUES ({first}) UNION ALL SELECT n + 1 FROM all_numbers WHERE n < {last}
         ) SELECT n FROM all_numbers"""
@@ -128,18 +129,18 @@ class SQLiteBooks(Books):
         return self.ask(f"SELECT count(*) FROM sqlite_schema WHERE name = '{table}'") > 0
 
     def rest(self):
-        """Leaves nothing to be written later of what was done before."""
+        """Writes out everything that is still pending from before."""
         self.ask("PRAGMA wal_checkpoint(PASSIVE)")
 
     def ask(self, sql):
-        """The number that a query finds."""
+        """The number that a query returns."""
         connection = sqlite3.connect(self.path, timeout=60)
         count = connection.execute(sql).fetchone()[0]
         connection.close()
         return count
 
     def owe(self, count):
-        """Has so many events due."""
+        """Makes `count` events due."""
         connection = sqlite3.connect(self.path, timeout=60)
         connection.executescript("BEGIN;" + Tables.OWE.format(
             secret="zeroblob(32)", now=int(time.time() * 1000), numbers=f"""
@@ -150,7 +151,7 @@ class SQLiteBooks(Books):
         connection.close()
 
     def size(self):
-        """Bytes of the books, and of the log written so far if that can be told."""
+        """The size of the books in bytes, and of the log written so far, if it is known."""
         return os.path.getsize(self.path), None
 
     def durability(self):
@@ -195,11 +196,11 @@ class PostgreSQLBooks(Books):
         return self.ask(f"SELECT count(*) FROM pg_tables WHERE tablename = '{table}'") > 0
 
     def ask(self, sql):
-        """The number that a query finds."""
+        """The number that a query returns."""
         return int(self.cluster.query(self.name, sql))
 
     def rest(self):
-        """Leaves nothing to be written later of what was done before."""
+        """Writes out everything that is still pending from before."""
         self.cluster.query(self.name, "ANALYZE; CHECKPOINT")
 
     def owe(self, count):

@@ -1,5 +1,5 @@
-"""What seed.py does, on the tables that servers had before there were accounts and records, so that
-such a one can be compared with."""
+"""The work of seed.py for the tables of servers before accounts and records, so that such a server
+can be compared."""
 
 MARK = "wallets"
 

@@ -1,4 +1,4 @@
-"""Idle streams: how much memory a client costs that only waits for its session to change."""
+"""Idle streams: the memory for a client that only waits for its session to change."""
 
 import resource
 import select
@@ -9,7 +9,7 @@ from . import machine
 
 
 def open_files(count):
-    """Lets this process, and what it starts, hold so many connections, if the system does."""
+    """Raises the connection limit of this process and its children, if the system permits it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = count + 500
     if hard < wanted:
@@ -23,10 +23,10 @@ def open_files(count):
 
 
 def measure(server, users, tokens, first, count):
-    """Opens `count` streams, each for a session of its own, and weighs the server before and after.
+    """Opens `count` streams, each for its own session, and measures the server before and after.
 
-    Returns how many the server took, the MiB before and after, and the CPU it used in two seconds
-    of silence.
+    Returns the number of accepted streams, the MiB before and after, and the CPU used in two
+    seconds of silence.
     """
     before = machine.resident(server.root)
     streams, refused = [], 0
@@ -53,7 +53,7 @@ def measure(server, users, tokens, first, count):
 
 
 def follow(port, index, number, users, tokens):
-    # The n-th session's payee, as seed.py has it for uniform payments.
+    # The n-th session's payee, by seed.py's rule for uniform payments.
     payee = (number % users + 1 + (number // users) % (users - 1)) % users
     stream = socket.socket()
     stream.bind((f"127.3.{index // 250}.{index % 250 + 1}", 0))
@@ -65,7 +65,7 @@ def follow(port, index, number, users, tokens):
 
 
 def is_open(stream, deadline):
-    """Whether the session's state has come, as it does at once."""
+    """Waits for the session's state, which comes at once; returns true if it came."""
     received = b""
     while b"\ndata: " not in received:
         ready = wait(stream, deadline)

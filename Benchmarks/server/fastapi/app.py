@@ -1,11 +1,10 @@
-"""The payment server that one usually writes: FastAPI, asyncpg, one transaction for each change.
+"""A typical payment server: FastAPI, asyncpg, one transaction for each change.
 
-It takes the same requests, checks what gotchu-server checks, writes the same rows of the same
-tables, and answers the same. It is what gotchu-server is compared with, so it is written with care:
-prepared statements (asyncpg's own), a pool, rows locked in the order of their keys, nothing that
-needs a thread, uvloop and httptools; streams are told by LISTEN and NOTIFY, without reading
-anything again. Each connection to the database has a chain of seals, so that none waits for
-another's.
+It accepts the same requests, makes the same checks as gotchu-server, writes the same rows of the
+same tables, and gives the same answers. It is the peer in benchmarks, so it is written with care:
+prepared statements (asyncpg's own), a pool, rows locked in the order of their keys, no threads,
+uvloop and httptools; streams get their changes by LISTEN and NOTIFY, without another read. Each
+connection to the database has its own chain of seals, so that none waits for another's.
 """
 
 import asyncio
@@ -36,7 +35,7 @@ FINAL = ("PAID", "TIMEOUT", "CANCEL")
 
 
 class News(NamedTuple):
-    """A session's state as its streams are told of it."""
+    """A session's state in the form for its streams."""
 
     version: int
     status: str
@@ -45,7 +44,7 @@ class News(NamedTuple):
 
 
 class Feed:
-    """Hands what any worker has committed to the streams of this one."""
+    """Passes changes that any worker has committed to this worker's streams."""
 
     def __init__(self):
         self.streams = defaultdict(set)
@@ -68,7 +67,7 @@ class Feed:
 
 
 class Chain:
-    """The seals of the payments that one connection has made, each over the one before it."""
+    """The seals of one connection's payments, each chained to the one before."""
 
     async def begin(self, connection):
         self.name = f"{present():012x}{secrets.token_hex(4)}"
@@ -81,7 +80,7 @@ class Chain:
         return hashlib.sha256(self.head + text.encode() + transfer).digest()
 
     def goes_on(self, head: bytes):
-        """What was sealed is committed."""
+        """Advances the chain after the commit."""
         self.number += 1
         self.head = head
 
@@ -114,7 +113,7 @@ app = FastAPI(lifespan=lifespan)
 
 
 class Particulars(BaseModel):
-    """What a session's record has no columns for; members in their order."""
+    """The members of a session's record without columns, in order."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
@@ -135,7 +134,7 @@ class Particulars(BaseModel):
 
 
 class Session(NamedTuple):
-    """A record of a session, read."""
+    """A session's record, parsed."""
 
     id: str
     payee: str
@@ -258,7 +257,7 @@ def shown(milliseconds: int | None) -> str | None:
 
 
 def identifier(now: int) -> str:
-    """A UUID of version 7, as gotchu-server's names are."""
+    """A UUID of version 7, like gotchu-server's ids."""
     random = secrets.randbits(74)
     value = now << 80 | 7 << 76 | (random >> 62) << 64 | 2 << 62 | random & (1 << 62) - 1
     digits = f"{value:032x}"
@@ -352,7 +351,7 @@ async def events(
     sid: str,
     request: Request,
     user: User,
-    # Followed before it is read, so that no change falls between the two.
+    # Subscribed before the read, so that no change is missed in between.
     queue: Annotated[asyncio.Queue, Depends(following)],
     last_event_id: int | None = Header(default=None),
 ) -> StreamingResponse:
@@ -366,7 +365,7 @@ async def events(
 
 
 async def told(queue, session, user, known):
-    """What a stream says: the whole state, then each newer one, until the session is over."""
+    """A stream's events: the whole state, then each newer one, until the session is over."""
     news = state(session)
     yield "retry: 1000\n\n" + ("" if news.version == known else event(news))
     while news.status not in FINAL:
@@ -399,7 +398,7 @@ def state(session: Session) -> News:
 
 
 async def notify(connection, session) -> None:
-    """Tells every worker's streams, as soon as this transaction is committed."""
+    """Notifies every worker's streams when this transaction is committed."""
     news = state(session)
     await connection.execute(
         "SELECT pg_notify($1, $2)", CHANNEL,
@@ -423,7 +422,7 @@ async def send(
 
 
 async def pay(connection, user, key, fingerprint, body) -> tuple[SendReply, bytes | None]:
-    """The answer, and the seal of the payment if it was made only now."""
+    """The answer, and the payment's seal if it was made only now."""
     now = present()
     known = await connection.fetchrow(
         "SELECT fingerprint, outcome FROM answers"
@@ -440,7 +439,7 @@ async def pay(connection, user, key, fingerprint, body) -> tuple[SendReply, byte
         "SELECT owner, balance, earned, entry_count, changed_at FROM accounts"
         " WHERE owner IN ($1, $2) AND currency = $3 ORDER BY owner FOR UPDATE",
         user, session.payee, currency)
-    # In the order of their owners, as they are hashed.
+    # In the order of their owners, like in the hash.
     entries = [
         Entry(
             account["owner"], currency, account["entry_count"] + 1,
@@ -496,7 +495,7 @@ class Entry(NamedTuple):
 
 
 class Outcome(BaseModel):
-    """What was decided, as it is kept; members in their order."""
+    """The stored answer, with its members in order."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
@@ -515,7 +514,7 @@ def transfer_hash(sid: str, now: int, entries: list[Entry]) -> bytes:
 
 
 def transfer_id(sid: str) -> str:
-    """A UUID of version 8, computed of what the transfer is."""
+    """A UUID of version 8, derived from the transfer's identity."""
     digest = hashlib.sha256(f"transfer\n{sid}\npaid".encode()).digest()[:16]
     value = int.from_bytes(digest) & ~(0xF << 76 | 0x3 << 62) | 8 << 76 | 2 << 62
     return str(UUID(int=value))

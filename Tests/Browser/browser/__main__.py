@@ -1,4 +1,4 @@
-"""Tells all stories, or those that are named, and writes OUT/results.json after each."""
+"""Runs all stories, or the named ones, and writes OUT/results.json after each."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from .stories import STORIES
 from .world import World
 
 BROWSERS = 4
-"""Stories that are told at the same time, in a browser each: most of their time they wait."""
+"""The number of stories that run at once, each in its own browser: they mostly wait."""
 
 LONG = (
     "database", "contest", "month", "silent", "soak", "fit", "trouble", "states", "enlarged", "provider", "killed",
     "sale", "report", "roster", "code", "withdrawal",
 )  # fmt: skip
-"""Those that take longest: they are told first, so that in the end no browser waits for another's."""
+"""The longest stories, which run first, so that no browser waits for another at the end."""
 
 HANG = 300.0
-"""Seconds without an end of any story, after which all say where they stand, and the run ends."""
+"""Seconds without the end of any story, after which all print their stacks and the run ends."""
 
 
 class Run:
-    """The stories that are still to be told, and the outcomes of the others."""
+    """The stories that have not run yet, and the outcomes of the others."""
 
     def __init__(self, options: argparse.Namespace, folder: Path) -> None:
         self.options = options
@@ -51,7 +51,7 @@ class Run:
         self._report()
 
     def work(self, number: int) -> None:
-        """Tells stories in one browser until there are no more."""
+        """Runs stories in one browser until none is left."""
         chromium = Chromium(self.folder / f"browser-{number}")
         try:
             while True:
@@ -81,7 +81,7 @@ class Run:
         print(f"{seconds:6.1f} {name} {failure or 'passed'} {world.figures or ''}", flush=True)
 
     def _report(self) -> None:
-        """Writes the file as a whole: somebody reads it meanwhile."""
+        """Replaces the file as a whole, because another process reads it."""
         faulthandler.dump_traceback_later(HANG * PATIENCE, exit=True)
         scratch = self.out / "results.new"
         scratch.write_text(json.dumps({"scenarios": self.outcomes}, indent=2))

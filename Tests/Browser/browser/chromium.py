@@ -1,4 +1,4 @@
-"""The one browser of all stories."""
+"""The browser of the stories."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ FLAGS = (
     "--headless=new", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--mute-audio",
     "--enable-precise-memory-info", "--js-flags=--expose-gc", "--force-device-scale-factor=1",
     "--font-render-hinting=none", "--disable-lcd-text", "--disable-background-networking",
-    # Two pages of one story are both looked at.
+    # Both pages of a story with two must be drawn.
     "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding", "--autoplay-policy=no-user-gesture-required",
-    # Its own pages for the address line, two for each window, which nobody sees.
+    # Chromium's own pages for the address line, two per window, which nobody sees.
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
 )  # fmt: skip
 
@@ -45,13 +45,13 @@ KEYS = {
 
 @functools.cache
 def axe_source() -> str:
-    """axe-core, as the package axe-playwright-python brings it."""
+    """axe-core, from the package axe-playwright-python."""
     package = Path(sys.prefix).glob("lib/python*/site-packages/axe_playwright_python/axe.min.js")
     return next(package).read_text()
 
 
 class Chromium:
-    """Debian's Chromium, without a window, with a profile of its own."""
+    """Debian's Chromium, without a window, with its own profile."""
 
     def __init__(self, folder: Path) -> None:
         options = webdriver.ChromeOptions()
@@ -61,7 +61,7 @@ class Chromium:
         folder.mkdir()
         options.add_argument(f"--user-data-dir={folder / 'profile'}")
         if os.geteuid() == 0:
-            # Chromium's own sandbox refuses to be root's.
+            # Chromium's own sandbox does not run as root.
             options.add_argument("--no-sandbox")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         service = webdriver.ChromeService(
@@ -73,10 +73,10 @@ class Chromium:
         self._blank = self.driver.current_window_handle
         self._addresses: dict[str, str] = {}
         self._sizes: dict[str, int] = {}
-        """The bytes received by address."""
+        """The number of received bytes by address."""
 
     def page(self, width: int = 1280, height: int = 800, **features: str) -> Page:
-        """A new window of this size, with media features such as `prefers_reduced_motion`."""
+        """Opens a window of this size, with media features such as `prefers_reduced_motion`."""
         self.driver.switch_to.window(self._blank)
         self.driver.switch_to.new_window("window")
         page = Page(self.driver, self.driver.current_window_handle)
@@ -95,11 +95,11 @@ class Chromium:
         self.driver.switch_to.window(self._blank)
 
     def forget_cookies(self) -> None:
-        """Logs everybody out."""
+        """Logs all users out."""
         self.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
 
     def forget(self) -> None:
-        """Closes all windows, and drops what pages have stored."""
+        """Closes all windows and deletes the pages' stored data."""
         self.close_pages()
         self.driver.get("about:blank")
         self.forget_cookies()
@@ -109,7 +109,7 @@ class Chromium:
         self.complaints()
 
     def network(self) -> list[dict[str, Any]]:
-        """The events of the network since the last look."""
+        """The network events since the last call."""
         messages = (
             json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")
         )
@@ -121,7 +121,7 @@ class Chromium:
         return sum(size for address, size in self._sizes.items() if address.startswith(origin))
 
     def asked(self) -> list[str]:
-        """The addresses that pages have asked for in this story."""
+        """The addresses that pages have requested in this story."""
         for event in self.network():
             parameters = event["params"]
             if event["method"] == "Network.requestWillBeSent":
@@ -134,7 +134,7 @@ class Chromium:
         return list(self._sizes)
 
     def complaints(self) -> list[str]:
-        """What pages have written to the console as an error since the last look."""
+        """The pages' console errors since the last call."""
         return [e["message"] for e in self.driver.get_log("browser") if e["level"] == "SEVERE"]
 
     def quit(self) -> None:
@@ -178,7 +178,7 @@ class Page:
         return self.driver.execute_script(source, *arguments)
 
     def promise(self, source: str, *arguments: Any) -> Any:
-        """The value of an asynchronous function's body."""
+        """The result of an asynchronous function with this body."""
         wrapped = (
             "const done = arguments[arguments.length - 1], given = [...arguments].slice(0, -1);"
             f"(async (...arguments) => {{ {source} }})(...given)"
@@ -196,7 +196,7 @@ class Page:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def text(self, selector: str = "body") -> str:
-        """What a person reads there; nothing where there is no such element, or a hidden one."""
+        """The visible text of an element; empty if there is none, or a hidden one."""
         found: str = self.script(
             "return [...document.querySelectorAll(arguments[0])].filter(e => e.checkVisibility())"
             ".map(e => e.innerText).join('\\n')",
@@ -205,25 +205,25 @@ class Page:
         return found.strip()
 
     def press(self, *keys: str) -> None:
-        """Types where the focus is; `Enter`, `F8` and their like are keys."""
+        """Types into the focused element; `Enter`, `F8` and the like are keys."""
         for key in keys:
             self.driver.switch_to.active_element.send_keys(KEYS.get(key, key))
 
     def type(self, text: str) -> None:
-        """Types as a person does: keys that come faster are a scanner's."""
+        """Types at a person's speed: faster keys count as a scanner's."""
         for key in text:
             ActionChains(self.driver).send_keys(key).pause(0.08).perform()
 
     def focus(self) -> str:
-        """The id of what has the focus."""
+        """The id of the focused element."""
         found: str = self.script("return document.activeElement?.id ?? ''")
         return found
 
     def leave(self, selector: str) -> None:
-        """Clicks what leads to another page, and waits until that is there."""
+        """Clicks a link or button that opens another page, and waits for that page."""
 
         def pressed() -> WebElement:
-            # In this order: a page that loads itself anew meanwhile makes the press fail.
+            # In this order: if the page reloads meanwhile, the click fails.
             button, old = self.find(selector), self.find("html")
             button.click()
             return old
@@ -243,7 +243,7 @@ class Page:
         eventually("it to be whole", lambda: self.script("return document.readyState") == "complete")
 
     def wait(self, what: str, look: Callable[[Page], Any], seconds: float = LIMIT) -> Any:
-        """Looks until the answer is something, at a page that may be just being drawn."""
+        """Repeats a look until its result is true, at a page that may be just being drawn."""
 
         def steady() -> Any:
             try:
@@ -251,7 +251,7 @@ class Page:
             except StaleElementReferenceException:
                 return None
             except TimeoutException as late:
-                # The page began to load another one while it was looked at.
+                # The page began to load another one during the look.
                 if not any(words in str(late.msg) for words in ("aborted by navigation", "no such execution context")):
                     raise
                 return None
@@ -265,8 +265,8 @@ class Page:
         self.wait(f"{text!r} in {selector}", lambda page: text in page.text(selector), seconds)
 
     def faults(self) -> list[str]:
-        """What axe finds wrong with the page. A window that was looked at once brings axe to all its pages: sending
-        it takes as long as running it, and a page may load itself anew meanwhile."""
+        """The problems that axe finds in the page. A window that was checked once injects axe into
+        all its pages: sending it takes as long as running it, and a page may reload meanwhile."""
         if not self._brings_axe:
             self._brings_axe = True
             self.protocol("Page.addScriptToEvaluateOnNewDocument", source=axe_source())
@@ -279,7 +279,7 @@ class Page:
         return [" ".join(each) for each in found]
 
     def memory(self) -> dict[str, int]:
-        """Bytes of heap, nodes and listeners after a collection."""
+        """Bytes of heap, nodes and listeners after a garbage collection."""
         self.protocol("Performance.enable")
         self.protocol("HeapProfiler.collectGarbage")
         metrics = self.protocol("Performance.getMetrics")["metrics"]
@@ -291,5 +291,5 @@ class Page:
         }
 
     def picture(self) -> bytes:
-        """The page as a PNG, of the size of the window."""
+        """The page as a PNG of the window's size."""
         return self.driver.get_screenshot_as_png()

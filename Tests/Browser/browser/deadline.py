@@ -1,4 +1,4 @@
-"""Waiting for an event, for as long as the machine needs."""
+"""Waits for events, with deadlines that depend on the machine."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ PAUSE = 0.05
 """Seconds between two looks."""
 
 LIMIT = 20.0
-"""Seconds within which what must happen has happened beside other tests."""
+"""The limit in seconds for any event, while other tests run too."""
 
 
 def eventually(what: str, look: Callable[[], Found | None], seconds: float = LIMIT) -> Found:
-    """Looks until the answer is something; that answer is returned.
+    """Repeats `look` until its answer is true, and returns that answer.
 
-    A look costs some milliseconds of a browser, and what is waited for is often measured.
+    A look costs the browser some milliseconds, and the waiting time is often measured.
     """
     limit = monotonic() + seconds * PATIENCE
     while not (found := look()):
@@ -35,7 +35,7 @@ def eventually(what: str, look: Callable[[], Found | None], seconds: float = LIM
 
 
 def expect(what: str, actual: object, wanted: object) -> None:
-    """Fails with both values; a bare assertion would say neither."""
+    """Fails with both values; a bare assertion would show neither."""
     if actual != wanted:
         raise AssertionError(f"{what}: {actual!r}, and not {wanted!r}")
 

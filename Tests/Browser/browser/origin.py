@@ -1,4 +1,4 @@
-"""A web server of a test's own, with pages that are none of ours."""
+"""A test's own web server, with foreign pages."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from threading import Thread
 
 
 class Origin:
-    """Serves the pages that it is given, by their paths, each with the same headers."""
+    """Serves the given pages by path, each with the same headers."""
 
     def __init__(self, pages: dict[str, str], **headers: str) -> None:
         self.pages = pages
         self.asked: list[str] = []
-        """The paths that were asked for, with queries."""
+        """The requested paths, with queries."""
         origin = self
 
         class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""A picture of a page held against the one that is right."""
+"""Compares a picture of a page with the expected one."""
 
 from __future__ import annotations
 
@@ -13,26 +13,30 @@ from .chromium import Page
 
 GOLDENS = Path(__file__).parent.parent / "goldens"
 DOCUMENTS = Path(__file__).parents[3] / "docs/pictures"
-"""The pictures that people see beside the documents: what is tested, too."""
+"""The documents' pictures, which are tested too."""
 
 IS_WRITING = "GOTCHU_TEST_WRITE" in os.environ
 
 COLOURS = 128
-"""Colours of a kept picture, small signs' too: pages are flat, and the repository is to stay small."""
+"""Colours of a stored picture, enough for small signs: pages are flat, and the repository must stay
+small."""
 
 TOLERANCE = 0.2
-"""How far a pixel may be from its colour, of 1: what the palette takes from an edge of a letter."""
+"""The maximum difference of a pixel from its colour, of 1: the palette's error at a letter's
+edge."""
 
 NEAR = int((35_215 * TOLERANCE**2 / 1.144) ** 0.5)
-"""How far apart a pixel's red, green and blue may each be, of 255, and it cannot differ: pixelmatch's measure of two
-colours is at most 1.144 times the square of that, and is held against 35,215 times that of the tolerance."""
+"""The difference of a pixel's red, green and blue, each of 255, up to which it cannot count as
+different: pixelmatch's measure of two colours is at most 1.144 times its square, and is compared
+with 35,215 times the square of the tolerance."""
 
 SHARE = 0.001
-"""The pixels that may differ."""
+"""The share of pixels that may differ."""
 
 
 def compare(page: Page, golden: Path, out: Path) -> None:
-    """Fails unless the page looks as in the picture; with GOTCHU_TEST_WRITE the picture is written."""
+    """Fails unless the page looks like the picture; with GOTCHU_TEST_WRITE the picture is
+    written."""
     actual = Image.open(io.BytesIO(page.picture())).convert("RGB")
     if IS_WRITING:
         golden.parent.mkdir(parents=True, exist_ok=True)
@@ -46,7 +50,7 @@ def compare(page: Page, golden: Path, out: Path) -> None:
     red, green, blue = ImageChops.difference(actual, wanted).split()
     farthest = ImageChops.lighter(ImageChops.lighter(red, green), blue)
     if sum(farthest.histogram()[NEAR + 1 :]) <= SHARE * wanted.width * wanted.height:
-        # pixelmatch would count no other pixels, and needs seconds to do so.
+        # pixelmatch would count no other pixels, and would need seconds for that.
         return
     difference = Image.new("RGBA", wanted.size)
     count = pixelmatch(actual.convert("RGBA"), wanted.convert("RGBA"), difference, threshold=TOLERANCE)

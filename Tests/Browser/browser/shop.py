@@ -1,4 +1,5 @@
-"""A shop: a payment server, a kiosk's daemon with its screens, a payer's daemon, on the simulated air."""
+"""A shop: a payment server, a kiosk's daemon with its screens, and a payer's daemon, in the
+simulated air."""
 
 from __future__ import annotations
 
@@ -20,11 +21,11 @@ OPENING_BALANCE = 10_000
 """Cents in every new wallet."""
 
 COMMAND_LIMIT = 60.0
-"""Seconds that a command which ends by itself may take."""
+"""The time limit in seconds of a command that ends by itself."""
 
 
 def free_port() -> int:
-    """A port of loopback that nobody has, below those that the kernel gives to clients."""
+    """A free loopback port, below the kernel's ports for clients."""
     while True:
         port = random.randint(20_000, 32_000)
         with socket.socket() as probe:
@@ -36,7 +37,7 @@ def free_port() -> int:
 
 
 class Daemon:
-    """One gotchud, its settings in a file."""
+    """One gotchud with its settings in a file."""
 
     def __init__(self, name: str, shop: Shop, **settings: Any) -> None:
         self.name = name
@@ -46,12 +47,12 @@ class Daemon:
         self._shop = shop
 
     def start(self, at: str = "0,0") -> None:
-        """Starts it at a place in metres, and waits until it answers."""
+        """Starts it at a position in metres, and waits until it answers."""
         self.begin(at)
         self.wait()
 
     def begin(self, at: str) -> None:
-        """Starts it. A second start finds the state of the first."""
+        """Starts it. A second start uses the state of the first."""
         configuration = self._shop.folder / f"{self.name}.json"
         configuration.write_text(json.dumps({"server": self._shop.url} | self.settings))
         self.process = Process(
@@ -76,7 +77,7 @@ class Daemon:
         eventually(f"{self.name} to answer", answers)
 
     def switch_adapter(self, is_on: bool) -> None:
-        """Switches its adapter on the simulated air."""
+        """Switches its adapter in the simulated air."""
         file = self._shop.folder / f"air/{self.process.pid}.off"
         if is_on:
             file.unlink()
@@ -96,7 +97,7 @@ class Daemon:
         return str(self.client.get(f"/v1/requests/{request['id']}")["state"])
 
     def pay(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Pays a request at once, as somebody does who was told its id."""
+        """Pays a request by its id, at once."""
         return self.client.post(
             "/v1/payments",
             {"sid": request["id"], "confirm_amount_cents": request["amount_cents"]},
@@ -110,7 +111,7 @@ class Daemon:
         return int(self.client.get("/v1/wallet")["available_cents"])
 
     def start_ctl(self, *arguments: str) -> Process:
-        """Starts a command of gotchu-ctl that goes on until it is stopped."""
+        """Starts a gotchu-ctl command that runs until it is stopped."""
         program = str(self._shop.programs / "gotchu-ctl")
         log = self._shop.folder / f"{self.name}-ctl.log"
         process = Process("gotchu-ctl", [program, *arguments, "--socket", self.socket], log)
@@ -129,7 +130,7 @@ class Daemon:
 
 
 class Shop:
-    """All of it, in a folder of its own."""
+    """All programs of a shop, in one folder."""
 
     def __init__(self, programs: Path, folder: Path, kiosk: dict[str, Any], **screens: Any) -> None:
         self.programs = programs
@@ -147,7 +148,7 @@ class Shop:
         } | screens
         self.others: list[Process] = []
         self.server_flags: list[str] = []
-        """More of its server's command line."""
+        """Additional options of its server's command line."""
         self.wrapper: list[str] = []
         """The command that runs its programs."""
         self.kiosk = Daemon("kiosk", self, screens=screens, **kiosk)
@@ -155,18 +156,18 @@ class Shop:
 
     @property
     def origins(self) -> list[str]:
-        """Of all its pages."""
+        """The origins of all its pages."""
         ports = (self._port, self.display_port, self.till_port)
         return [f"http://127.0.0.1:{port}/" for port in ports]
 
     def open(self) -> Shop:
-        """Starts everything."""
+        """Starts all programs."""
         self.start_server()
         self.start_daemons()
         return self
 
     def start_daemons(self) -> None:
-        """Starts kiosk and payer, side by side, and logs them in."""
+        """Starts kiosk and payer at the same time, and logs them in."""
         for daemon, place in ((self.kiosk, "0,0"), (self.payer, "0.05,0")):
             daemon.begin(place)
         for daemon in (self.kiosk, self.payer):
@@ -185,20 +186,20 @@ class Shop:
         self.server.wait_until_it_says("listening on ")
 
     def login(self, email: str) -> Client:
-        """The payment server, as this user."""
+        """A client of the payment server, logged in as this user."""
         address = self.url.removeprefix("http://")
         token = Client(address).post("/auth/dev-login", {"email": email})["token"]
         return Client(address, token)
 
     def sale(self, amount_cents: int, **more: Any) -> dict[str, Any]:
-        """A request that was paid."""
+        """Makes a request and pays it."""
         request = self.kiosk.request(amount_cents, **more)
         self.payer.pay(request)
         eventually("the kiosk to be paid", lambda: self.kiosk.state(request) == "paid")
         return request
 
     def buy(self, payee: Client, name: str, amount_cents: int = 100, memo: str = "") -> str:
-        """A payment by a payer of its own, straight at the payment server; its id."""
+        """A payment by a new payer, directly at the payment server; returns its id."""
         payer = self.login(f"{name}@example.com")
         new = {"amount_cents": amount_cents} | ({"memo": memo} if memo else {})
         sid: str = payee.post("/sessions/create", new, Idempotency_Key=f"browser-create-{name}")["sid"]
@@ -222,11 +223,11 @@ class Shop:
         expect(f"the exit status of {arguments} ({done.stdout} {done.stderr})", done.returncode, 0)
 
     def verify(self) -> None:
-        """Holds the ledger against its own rules."""
+        """Verifies the ledger."""
         self.server_command("verify")
 
     def close(self) -> None:
-        """Ends what still runs."""
+        """Ends all programs that still run."""
         daemons = [getattr(part, "process", None) for part in (self.payer, self.kiosk)]
         for process in [*self.others, *daemons, getattr(self, "server", None)]:
             if process and process.is_alive:

@@ -1,4 +1,4 @@
-"""The display's own page, with views that are written for it: states that a shop has once in a year, or never."""
+"""The display's own page with scripted views: states that a shop has once a year, or never."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .shop import Shop
 
 FEED = "/v1/display/events"
 OWN = ("connection", "content-length", "date", "server", "transfer-encoding")
-"""Headers of a connection."""
+"""Headers that belong to a connection."""
 HUNG_UP = None
 
 
 class Stage:
-    """Passes on what gotchud serves, headers included, but for the feed, which is `say`'s."""
+    """Passes on gotchud's answers with their headers; only the feed comes from `say`."""
 
     def __init__(self, shop: Shop) -> None:
         self.asked: list[str] = []
@@ -53,7 +53,7 @@ class Stage:
 
     @functools.cache
     def fetch(self, path: str) -> tuple[int, list[tuple[str, str]], bytes]:
-        """The status, headers and body that gotchud answers with, without those of a connection."""
+        """gotchud's status, headers and body, without the connection's headers."""
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)
         try:
             connection.request("GET", path)
@@ -64,7 +64,7 @@ class Stage:
             connection.close()
 
     def feed(self, out: object) -> None:
-        """Writes what is said to one reader, until it is hung up on."""
+        """Writes all lines to one reader until the connection ends."""
         queue: Queue[bytes | None] = Queue()
         with self._lock:
             if self._last:
@@ -92,7 +92,8 @@ class Stage:
             return len(self._readers)
 
     def say(self, *lines: str, pause: float = 0) -> None:
-        """Sends lines to all readers; the last is what a new reader is told first, and the beat.
+        """Sends lines to all readers; the last one is also the heartbeat and a new reader's first
+        line.
 
         `pause` is the time between two lines, in seconds.
         """

@@ -1,4 +1,4 @@
-"""What a story finds."""
+"""The environment of a story."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .shop import Shop
 
 
 class World:
-    """The browser without a window, and shops as they are asked for."""
+    """The headless browser, and shops that are created on demand."""
 
     def __init__(self, name: str, chromium: Chromium, options: Namespace, folder: Path) -> None:
         self.name = name
@@ -28,14 +28,15 @@ class World:
         self.folder = folder
         self.figures: dict[str, float] = {}
         self.expected_complaints: tuple[str, ...] = ()
-        """Parts of lines that the browser's console shows in this story, and in no other."""
+        """Parts of messages that the browser's console may show in this story only."""
         self.foreign: tuple[str, ...] = ()
-        """The origins, beside those of the shops, that pages of this story ask."""
+        """The origins, beside the shops', that this story's pages may request."""
         self.shops: list[Shop] = []
         self._pages: list[Page] = []
 
     def shop(self, kiosk: dict[str, Any] | None = None, **screens: Any) -> Shop:
-        """A new shop, open. `kiosk` has more settings of its gotchud, `screens` of its screens."""
+        """A new open shop. `kiosk` has additional settings of its gotchud, `screens` of its
+        screens."""
         return self.closed_shop(kiosk, **screens).open()
 
     def closed_shop(self, kiosk: dict[str, Any] | None = None, **screens: Any) -> Shop:
@@ -50,7 +51,7 @@ class World:
         return page.open(url)
 
     def end(self) -> None:
-        """Holds what every story leaves behind against what it may be."""
+        """Checks the traces that every story leaves: console messages and requests."""
         complaints = [
             line
             for line in self.chromium.complaints()
@@ -64,7 +65,7 @@ class World:
             shop.verify()
 
     def keep_evidence(self) -> None:
-        """Pictures of all windows and the logs of all programs."""
+        """Saves pictures of all windows and the logs of all programs."""
         folder = self.out / self.name
         folder.mkdir(parents=True, exist_ok=True)
         for number, page in enumerate(self._pages):

@@ -1,4 +1,4 @@
-"""What is on the air: adverts, and the notation in which strangers are written down."""
+"""Adverts on the air, and the notation for strangers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEGACY_DATA_LIMIT = 31
 
 
 class Advert(NamedTuple):
-    """One transmission, as every receiver in reach gets it."""
+    """One transmission, in the form that every receiver in reach gets."""
 
     address: bytes
     """Six octets, least significant first, as on the air."""
@@ -31,7 +31,7 @@ class Advert(NamedTuple):
 
 
 class Stranger(NamedTuple):
-    """Somebody else's device: an advert that is repeated for ever."""
+    """Another person's device: an advert that is repeated for ever."""
 
     name: str
     advert: Advert
@@ -109,7 +109,7 @@ def strangers(text: str) -> list[Stranger]:
 
 
 def crowd(size: int, random: Random, interval: float, levels: tuple[int, int]) -> list[Stranger]:
-    """A street full of everyday devices, `crowd0` and on, spread over a range of levels."""
+    """A street full of everyday devices, `crowd0` and on, over a range of levels."""
     return [
         Stranger(
             f"crowd{index}",

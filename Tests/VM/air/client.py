@@ -8,7 +8,7 @@ from typing import Any
 
 
 class AirFailure(Exception):
-    """The air could not do what it was told."""
+    """The air could not carry out a command."""
 
 
 class AirClient:

@@ -31,29 +31,29 @@ class Control:
         self._plug = plug
 
     def level(self, sender: str, receiver: str, dbm: float | None) -> None:
-        """The level of one link; `*` is anyone, null is out of reach."""
+        """Sets the level of one link; `*` is anyone, null is out of reach."""
         self._medium.set_level(sender, receiver, dbm)
 
     def ramp(self, sender: str, receiver: str, start: float, end: float, seconds: float) -> None:
-        """Moves a link's level evenly."""
+        """Changes a link's level evenly."""
         self._medium.ramp(sender, receiver, start, end, seconds)
 
     def noise(self, db: float) -> None:
-        """The standard deviation of every measured level."""
+        """Sets the standard deviation of every measured level."""
         self._medium.noise = db
 
     def loss(self, probability: float, responses: float = 0.0) -> None:
-        """How often a receiver misses an advert, and a scan response."""
+        """Sets the probability that a receiver misses an advert, and a scan response."""
         self._medium.loss = probability
         self._medium.response_loss = responses
 
     def duplicates(self, mode: str) -> None:
-        """How every controller drops repeated adverts: `none`, `addr`, `data`."""
+        """Sets the filter of repeated adverts in every controller: `none`, `addr`, `data`."""
         for controller in self._controllers:
             controller.duplicates = DuplicateFilter(mode)
 
     def add(self, table: str) -> dict[str, int]:
-        """Puts strangers on the air, written as in strangers.txt."""
+        """Adds strangers to the air, in the notation of strangers.txt."""
         found = advert.strangers(table)
         for stranger in found:
             self._medium.add(stranger)
@@ -62,24 +62,24 @@ class Control:
     def crowd(
         self, size: int, seed: int, interval_ms: int = 1000, lowest: int = -95, highest: int = -50
     ) -> None:
-        """Puts everyday devices on the air, `crowd0` and on."""
+        """Adds everyday devices to the air, `crowd0` and on."""
         people = advert.crowd(size, Random(seed), interval_ms / 1000, (lowest, highest))
         for stranger in people:
             self._medium.add(stranger)
 
     def remove(self, name: str) -> dict[str, int]:
-        """Takes the strangers off the air whose names begin so."""
+        """Removes the strangers from the air whose names begin with this."""
         return {"removed": self._medium.remove(name)}
 
     def unplug(self, controller: str) -> None:
-        """Pulls a controller out; `*` is all of them."""
+        """Unplugs a controller; `*` is all of them."""
         for each in self._named(controller):
             each.unplug()
             self._controllers.remove(each)
             self._medium.receivers.remove(each)
 
     def plug(self, controller: str, is_dead: bool = False, places: int = ADVERTISING_SETS) -> None:
-        """Puts `cN` in; the kernel gives it the lowest number that is free."""
+        """Plugs in `cN`; the kernel gives it the lowest free number."""
         if self._plug is None or any(each.name == controller for each in self._controllers):
             raise ValueError(f"cannot be plugged in: {controller}")
         added = self._plug(int(controller[1:]), places)
@@ -87,22 +87,22 @@ class Control:
         self._controllers.append(added)
 
     def lose_scan(self, controller: str) -> None:
-        """Has a controller stop scanning without telling anybody."""
+        """Stops a controller's scan without notice."""
         for each in self._named(controller):
             each.lose_scan()
 
     def fail(self, controller: str) -> None:
-        """Has a controller's firmware crash and start afresh, which it says."""
+        """Crashes and restarts a controller's firmware, which reports it."""
         for each in self._named(controller):
             each.fail()
 
     def freeze(self, controller: str) -> None:
-        """Has a controller's firmware hang: it answers nothing, sends and hears nothing."""
+        """Hangs a controller's firmware: it answers nothing, sends and receives nothing."""
         for each in self._named(controller):
             each.freeze()
 
     def thaw(self, controller: str, remembers: bool = False) -> None:
-        """Has it go on; what it was told meanwhile is carried out now, or is lost."""
+        """Resumes it; the commands sent meanwhile are carried out now, or are lost."""
         for each in self._named(controller):
             each.thaw(remembers)
 
@@ -113,12 +113,12 @@ class Control:
         return found
 
     def quiet(self) -> None:
-        """An air as at the start: no strangers, every link at its default, nothing lost."""
+        """Resets the air: no strangers, every link at its default, nothing lost."""
         self._medium.clear()
         self.duplicates("none")
 
     def state(self) -> dict[str, Any]:
-        """What every controller does, and what was sent so far."""
+        """The state of every controller, and the number of sent adverts."""
         return {
             "sent": self._medium.sent,
             "controllers": {
@@ -146,7 +146,7 @@ class Control:
         }
 
     def answer(self, line: bytes) -> bytes:
-        """Carries out one line. What is wrong with it becomes the answer, never an exception."""
+        """Carries out one line. Errors become the answer, never an exception."""
         try:
             arguments = json.loads(line)
             name = arguments.pop("do")

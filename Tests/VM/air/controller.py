@@ -67,7 +67,7 @@ class AdvertisingSet:
 
 
 class Scan:
-    """What the host wants to hear."""
+    """The host's scan settings."""
 
     def __init__(self) -> None:
         self.is_on = False
@@ -77,7 +77,7 @@ class Scan:
 
 
 class Frozen:
-    """What a controller has to go on with whose firmware hangs."""
+    """The state of a controller whose firmware hangs, for its return."""
 
     def __init__(self, on_air: list[AdvertisingSet]) -> None:
         self.on_air = on_air
@@ -105,16 +105,16 @@ class Controller:
         self.medium = medium
         self.is_extended = is_extended
         self.places = places
-        """How many adverts it can send at once, where it is not a 4.2 controller."""
+        """The number of adverts it can send at once; None for a 4.2 controller."""
         self.duplicates = DuplicateFilter()
         self.reports = 0
         self.commands = 0
         self.active_scans = 0
         self.unknown_commands: set[int] = set()
         self.silences = 0
-        """How often it had something on the air and then nothing."""
+        """The number of times that its last advert left the air."""
         self.is_dead = False
-        """Answers nothing, as one whose firmware has crashed."""
+        """A Boolean that is true while it answers nothing, like crashed firmware."""
         self.frozen: Frozen | None = None
         self._send = send
         self._unplug = unplug
@@ -126,28 +126,28 @@ class Controller:
         return [each for each in self.sets.values() if each.beacon.is_on]
 
     def unplug(self) -> None:
-        """Leaves the machine, in the middle of whatever it does."""
+        """Leaves the machine, at any point of its work."""
         self.reset(b"")
         self._unplug()
 
     def fail(self) -> None:
-        """Starts afresh and says so, as firmware does that has crashed (7.7.16)."""
+        """Restarts and reports it, like crashed firmware (7.7.16)."""
         self.thaw(remembers=False)
         self.reset(b"")
         self._event(0x10, b"\x00")
 
     def lose_scan(self) -> None:
-        """Stops scanning without telling the host, as chips do that lose their way."""
+        """Stops scanning without telling the host, like faulty chips."""
         self.scan.is_on = False
 
     def freeze(self) -> None:
-        """Neither hears nor sends nor answers, as firmware that hangs."""
+        """Stops receiving, sending and answering, like hung firmware."""
         self.frozen = Frozen(self.on_air)
         for each in self.frozen.on_air:
             each.beacon.stop()
 
     def thaw(self, remembers: bool) -> None:
-        """Goes on where it was; what it was told meanwhile is done now, or is lost."""
+        """Resumes; the commands sent meanwhile are carried out now, or are lost."""
         frozen, self.frozen = self.frozen, None
         if frozen is None:
             return
@@ -217,7 +217,7 @@ class Controller:
             )
             self._event(0x3E, head + data + struct.pack("b", level))
 
-    # What the commands do. Each takes its parameters and returns more than success, if it must.
+    # The commands. Each takes its parameters, and returns more than success if needed.
 
     def reset(self, _: bytes) -> None:
         self.stop_all(b"")

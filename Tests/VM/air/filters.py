@@ -1,7 +1,7 @@
-"""How a controller drops adverts that it has reported before.
+"""The controllers' filters of repeated adverts.
 
-A host asks for it with one bit; what counts as "the same" is the controller's own choice, and chips differ.
-A filter forgets everything when a scan is started again.
+A host enables the filter with one bit; the controller defines which adverts are equal, and chips
+differ. A filter is reset when a scan starts.
 """
 
 from __future__ import annotations

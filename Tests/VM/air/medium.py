@@ -1,4 +1,4 @@
-"""The space between radios: who hears whom, and how well."""
+"""The space between radios: links, levels, noise and loss."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .scheduler import Scheduler, Timer
 ANYONE = "*"
 
 UNKNOWN_LEVEL = 127
-"""What a controller reports when it did not measure (Core Specification Vol 4 Part E 7.7.65.2)."""
+"""The reported level without a measurement (Core Specification Vol 4 Part E 7.7.65.2)."""
 
 JITTER = 0.010
-"""Seconds of random delay after each advert, as the specification asks (Vol 6 Part B 4.4.2.2.1)."""
+"""The maximum random delay after each advert, in seconds (Vol 6 Part B 4.4.2.2.1)."""
 
 
 class Receiver(Protocol):
-    """Anything that can hear."""
+    """Anything that can receive adverts."""
 
     name: str
 
@@ -28,7 +28,7 @@ class Receiver(Protocol):
 
 
 class Medium:
-    """Carries adverts from whoever sends them to every receiver in reach."""
+    """Carries adverts from each sender to every receiver in reach."""
 
     def __init__(self, scheduler: Scheduler, random: Random) -> None:
         self.scheduler = scheduler
@@ -44,7 +44,7 @@ class Medium:
         self.sent: dict[str, int] = {}
         """Adverts sent so far, by sender."""
         self.said: dict[str, dict[str, int]] = {}
-        """How often each controller sent each of its data."""
+        """The number of adverts sent by each controller, by their data."""
         self._levels: dict[tuple[str, str], float | None] = {}
         self._ramps: dict[tuple[str, str], Timer] = {}
         self._strangers: dict[str, Beacon] = {}
@@ -75,7 +75,7 @@ class Medium:
         step()
 
     def transmit(self, sender: str, advert: Advert) -> None:
-        """Sends one advert to everybody but its sender."""
+        """Sends one advert to all receivers except its sender."""
         self.sent[sender] = self.sent.get(sender, 0) + 1
         for receiver in self.receivers:
             if receiver.name == sender:
@@ -88,7 +88,7 @@ class Medium:
             receiver.hear(advert, self._measured(level), not self._happens(self.response_loss))
 
     def add(self, stranger: Stranger) -> None:
-        """Puts a stranger on the air; one of the same name is replaced."""
+        """Adds a stranger to the air; one with the same name is replaced."""
         self.remove(stranger.name, exactly=True)
         self.set_level(stranger.name, ANYONE, stranger.level)
         beacon = Beacon(self, stranger.name, lambda: stranger.advert, stranger.interval)
@@ -96,7 +96,7 @@ class Medium:
         beacon.start()
 
     def remove(self, name: str, exactly: bool = False) -> int:
-        """Takes strangers off the air whose names are, or begin with, this; says how many."""
+        """Removes the strangers whose names are, or begin with, this; returns their number."""
         names = [
             other
             for other in self._strangers
@@ -107,7 +107,7 @@ class Medium:
         return len(names)
 
     def clear(self) -> None:
-        """Takes all strangers off the air and forgets every level, noise and loss."""
+        """Removes all strangers and resets every level, noise and loss."""
         self.remove("")
         for ramp in self._ramps.values():
             ramp.cancel()

@@ -52,7 +52,7 @@ class Scheduler:
                 timer.action()
 
     def next_due(self) -> float | None:
-        """When the next action is due, or None when there is nothing to do."""
+        """The time of the next action, or None if there is none."""
         while self._queue and self._queue[0][2].action is None:
             heapq.heappop(self._queue)
         return self._queue[0][0] if self._queue else None

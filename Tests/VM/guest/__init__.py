@@ -1,4 +1,4 @@
-"""What runs inside the virtual machine: the whole stack, and one payment story after another.
+"""The programs inside the virtual machine: the whole stack, and one payment scenario after another.
 
     deadline    waiting for something to become true, never for time to pass
     process     a program under test: its log, its signals, its end

@@ -1,4 +1,4 @@
-"""Runs every scenario, or those that are named, and writes OUT/results.json."""
+"""Runs all scenarios, or the named ones, and writes OUT/results.json."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ SYSTEM_PROGRAMS = (
 )
 
 STORY_LIMIT = 300.0
-"""Seconds, of the machine's own time, within which a scenario ends unless it hangs."""
+"""The time limit of a scenario, in seconds of the machine's own time."""
 
 LOGS = Path("/run/logs")
 """The logs until a scenario has ended. Waiting for the shared folder takes real time, and meanwhile the machine's
 own time runs on to whatever limit is next: so nothing is written there in a story, and nothing read."""
 
 HUNG = 70
-"""Exit status after a scenario that did not end. The machine is then of no more use."""
+"""The exit status after a scenario that did not end; the machine is unusable then."""
 
 
 class Report:
-    """results.json, written anew at each step: what is known outlives a machine that dies."""
+    """results.json, rewritten at each step, so that results survive a machine that dies."""
 
     def __init__(self, out: Path, seed: int) -> None:
         self._file = out / "results.json"
@@ -69,7 +69,7 @@ def uptime() -> float:
 
 
 def tell(name: str, report: Report, platform: Platform, server: Server, options: Any) -> None:
-    """One scenario, which is ended with the whole machine when it hangs."""
+    """One scenario; the whole machine ends with it if it hangs."""
 
     def give_up() -> None:
         with tempfile.TemporaryFile("w+") as stacks:
@@ -97,7 +97,8 @@ def keep_logs(out: Path) -> None:
 
 
 def read_all(programs: list[str]) -> None:
-    """Has the kernel keep programs and their libraries whole, so that no scenario waits for them to be read."""
+    """Makes the kernel keep programs and libraries in memory, so that no scenario waits for
+    reads."""
     files = set(programs)
     for program in programs:
         listed = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
@@ -129,7 +130,7 @@ def main() -> int:
         for name in options.scenarios or ORDER:
             tell(name, report, platform, server, options)
         server.verify()
-    except Exception:  # The stack itself did not come up: that is the result of all of them.
+    except Exception:  # # The stack did not start: that is the result of all scenarios.
         report.write(failure=traceback.format_exc())
         traceback.print_exc(file=sys.stdout)
     keep_logs(options.out)

@@ -9,24 +9,25 @@ from typing import TypeVar
 Found = TypeVar("Found")
 
 PATIENCE = 40.0
-"""Seconds within which anything that must happen has happened, however slow the emulated CPU is."""
+"""The limit in seconds for any event, even on a slow emulated CPU."""
 
 FIRST_PATIENCE = 2000.0
-"""The same for what is started for the first time, while its files come in real time."""
+"""The limit for a program's first start, while its files are read in real time."""
 
 SHORTEST_PAUSE = 0.05
-"""Seconds between two looks at first."""
+"""The first pause between two looks, in seconds."""
 
 SLOWNESS = 0.1
-"""The pause as a share of what was waited so far: what takes long is looked at seldom, and what is measured is
-at most so much too long. In an emulated machine waiting costs nothing, and every look much."""
+"""The pause as a share of the time waited so far: long waits are checked seldom, and a measured
+time is at most this share too long. In an emulated machine waiting is free and a look is
+expensive."""
 
 STEADY_PAUSE = 0.2
-"""Seconds between two looks at what is to stay as it is."""
+"""The pause between two looks at a state that must last, in seconds."""
 
 
 class Late(AssertionError):
-    """What was waited for did not happen in time."""
+    """An awaited event did not happen in time."""
 
 
 def eventually(

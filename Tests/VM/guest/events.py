@@ -25,7 +25,7 @@ class Events:
         self._connection = client.connect()
         self._connection.request("GET", "/v1/events?sessions=true")
         self._stream = self._connection.getresponse()
-        # An event may be long in coming.
+        # An event may take long.
         self._connection.sock.settimeout(None)
         Thread(target=self._follow, daemon=True).start()
         self.wait("the first snapshot", lambda event: event["event"] == "snapshot")
@@ -59,12 +59,12 @@ class Events:
             return [event for _, event in self._events[since:]]
 
     def _follow(self) -> None:
-        """Reads until the daemon ends the stream, which a killed daemon does abruptly."""
+        """Reads until the daemon ends the stream, abruptly if it is killed."""
         with self._log.open("a") as log:
             try:
                 while line := self._stream.readline():
                     if not line.strip():
-                        continue  # the daemon's sign that it is still there
+                        continue  # # the daemon's sign of life
                     time = monotonic()
                     log.write(f"{time:.3f} {line.decode()}")
                     log.flush()

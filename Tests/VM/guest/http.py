@@ -8,11 +8,11 @@ import socket
 from typing import Any
 
 TIMEOUT = 60.0
-"""Seconds that one call may take; an emulated CPU is slow, a hung daemon is for ever."""
+"""The limit of one call in seconds: an emulated CPU is slow, a hung daemon never answers."""
 
 
 class Refused(Exception):
-    """The other side answered, and its answer was no."""
+    """The other side answered with a refusal."""
 
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
         self.status = status
@@ -69,7 +69,8 @@ class Client:
         body: dict[str, Any] | None = None,
         headers: dict[str, str] | None = None,
     ) -> dict[str, Any]:
-        """One call on its own connection; the reply's object. Anything but 2xx is `Refused`."""
+        """One call on its own connection; returns the reply's object. Any status but 2xx raises
+        `Refused`."""
         sent = {name.replace("_", "-"): value for name, value in (headers or {}).items()}
         if body is not None:
             sent["Content-Type"] = "application/json"

@@ -1,4 +1,4 @@
-"""What another program, or a key on the keyboard, does to adapters: straight in the kernel."""
+"""Actions of other programs, or of a key on the keyboard, on adapters: directly in the kernel."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ def set_powered(index: int, is_on: bool) -> None:
 
 
 def stop_discovery(index: int) -> None:
-    """Ends the scan that bluetoothd believes is its own."""
+    """Ends the scan that bluetoothd believes to be its own."""
     _manage(index, STOP_DISCOVERY, bytes((LE_ADDRESSES,)))
 
 
 def ask(index: int) -> None:
-    """Asks a controller for its address (Core Specification 5.3, Vol 4 Part E, 7.4.6), for no answer."""
+    """Reads a controller's address (Core Specification 5.3, Vol 4 Part E, 7.4.6), without waiting
+    for the answer."""
     with socket.socket(AF_BLUETOOTH, socket.SOCK_RAW, BTPROTO_HCI) as controller:
         controller.bind((index,))
         controller.send(READ_ADDRESS)

@@ -31,7 +31,7 @@ class Process:
         return self._child.pid
 
     def output(self) -> str:
-        """What it wrote since it was started."""
+        """Its output since its start."""
         with self.log.open("rb") as log:
             log.seek(self._start)
             return log.read().decode(errors="replace")
@@ -50,12 +50,13 @@ class Process:
         self._child.send_signal(number)
 
     def kill(self) -> None:
-        """Ends it as a power cut would."""
+        """Ends it abruptly, like a power cut."""
         self._child.kill()
         self._child.wait()
 
     def stop(self, seconds: float = PATIENCE) -> int:
-        """Asks it to end; its exit status. One that does not obey is killed, and that is an error."""
+        """Asks it to end; returns its exit status. One that does not obey is killed, and that is an
+        error."""
         self._child.terminate()
         try:
             return self._child.wait(seconds)

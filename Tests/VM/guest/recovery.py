@@ -1,4 +1,4 @@
-"""How fast a daemon is back after something has gone wrong, by the air's own word."""
+"""The time for a daemon's recovery after a fault, measured on the air."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .stack import Daemon
 AMOUNT = 700
 
 LIMIT = 15.0
-"""Seconds within which all must be well again. The aim is 2, on a CPU that is not emulated."""
+"""The time limit of a recovery, in seconds. The aim is 2, on a real CPU."""
 
 
 class Till:
-    """A kiosk with an open request that must outlive everything."""
+    """A kiosk with an open request that must survive every fault."""
 
     def __init__(self, world: World, daemon: Daemon) -> None:
         self._world = world
@@ -30,7 +30,7 @@ class Till:
 
     @property
     def eid(self) -> str:
-        """The one that is on the air now: it may change while the request is open."""
+        """The EID on the air now; it may change while the request is open."""
         path = f"/v1/requests/{self._request['id']}"
         return str(self._daemon.client.get(path)["eid"])
 
@@ -41,7 +41,7 @@ class Till:
     def measure(
         self, name: str, ended: float, limit: float = LIMIT, **more: Callable[[], Any]
     ) -> None:
-        """Notes the seconds from the end of a cause until each thing is well again."""
+        """Records the seconds from the end of a fault until each part has recovered."""
         looks = {"on_air": self.is_on_air, "scanning": self.is_scanning} | more
 
         def all_are_well() -> bool:
@@ -74,14 +74,14 @@ class Till:
         return found
 
     def problems(self) -> list[str]:
-        """What the daemon says is wrong with its radio."""
+        """The radio problem that the daemon reports."""
         return problems(self._daemon)
 
     def expect_problem(self, *codes: str) -> None:
         eventually(f"the daemon to say one of {codes}", lambda: set(codes) & set(self.problems()))
 
     def withdraw(self) -> None:
-        """Cancels the request: it must leave the air, however much has happened to it."""
+        """Cancels the request: it must leave the air, after any faults."""
         self._daemon.client.call("DELETE", f"/v1/requests/{self._request['id']}")
         self._world.expect_silence(self._daemon)
 
@@ -94,13 +94,13 @@ def allow_power_cycle(world: World) -> None:
 
 
 def problems(daemon: Daemon) -> list[str]:
-    """What a daemon says is wrong with its radio."""
+    """The radio problem that a daemon reports."""
     health = daemon.client.get("/v1/status")["health"]
     return [item["code"] for item in health if item["code"].startswith("b")]
 
 
 def has_heard(listener: Daemon, eid: str, since: float, verdict: str | None = None) -> bool:
-    """Whether an advert of this EID was heard after a moment of the monotonic clock."""
+    """True if an advert of this EID was sent after a moment of the monotonic clock."""
     found = listener.presence(eid)
     if not found or verdict not in (None, found["verdict"]):
         return False
@@ -109,7 +109,7 @@ def has_heard(listener: Daemon, eid: str, since: float, verdict: str | None = No
 
 
 def begin_fresh_scans(world: World, *listeners: Daemon) -> None:
-    """Has the kernel begin its next 10.24 s of scanning now."""
+    """Makes the kernel start its next 10.24 s scan now."""
     for listener in listeners:
         restarts = scans(world, listener)
 
@@ -128,5 +128,5 @@ def begin_fresh_scans(world: World, *listeners: Daemon) -> None:
 
 
 def scans(world: World, listener: Daemon) -> int:
-    """How often a controller was told to scan for discovery."""
+    """The number of discovery scans that a controller was told to start."""
     return int(world.air.state()["controllers"][listener.controller]["active_scans"])

@@ -1,4 +1,4 @@
-"""How a scenario is run, timed and judged."""
+"""Running, timing and checking scenarios."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAR, NEAR, TAP = -85, -55, -40
 
 
 def expect(what: str, actual: Any, wanted: Any) -> None:
-    """Fails with both values; a bare assertion would say neither."""
+    """Fails with both values; a bare assertion would show neither."""
     if actual != wanted:
         raise AssertionError(f"{what}: {actual!r}, and not {wanted!r}")
 
@@ -35,7 +35,7 @@ def expect_refused(what: str, code: str, act: Callable[[], Any]) -> Refused:
 
 
 class World:
-    """What a scenario finds: an empty air, a server, and two daemons that nobody has logged in to."""
+    """The environment of a scenario: an empty air, a server, and two daemons without logins."""
 
     def __init__(
         self, name: str, platform: Platform, server: Server, programs: Path, logs: Path
@@ -52,7 +52,7 @@ class World:
         self._started: list[Daemon] = []
 
     def start(self, *daemons: Daemon) -> None:
-        """Starts daemons together, each for a user of its own, and waits until they are ready."""
+        """Starts daemons together, each with its own user, and waits until they are ready."""
         for daemon in daemons:
             daemon.start()
             self._started.append(daemon)
@@ -63,18 +63,18 @@ class World:
             daemon.wait_until_ready()
 
     def place(self, level: int | None, *others: Daemon) -> None:
-        """Puts the payer so that it and each of the others (the kiosk) hear one another so."""
+        """Sets the levels between the payer and each of the others, by default the kiosk."""
         for other in others or (self.kiosk,):
             self.air.level(other.controller, self.payer.controller, level)
             self.air.level(self.payer.controller, other.controller, level)
 
     def is_on_air(self, eid: str, controller: str = "c0") -> bool:
-        """Whether a controller sends this EID: the air's own word, not the daemon's."""
+        """True if a controller sends this EID, by the air's own record."""
         sets = self.air.state()["controllers"][controller]["on_air"]
         return any(eid.encode().hex() in each["data"] for each in sets)
 
     def expect_silence(self, daemon: Daemon, seconds: float = 5.0) -> None:
-        """Checks that a controller stops sending, and then sends nothing at all for a while."""
+        """Checks that a controller stops sending, and then stays silent for a while."""
 
         def state() -> tuple[bool, int]:
             everything = self.air.state()
@@ -87,14 +87,14 @@ class World:
         expect("adverts sent after the end", state()[1], before)
 
     def finish(self) -> None:
-        """Ends the daemons, which must obey and end well, and checks the books."""
+        """Ends the daemons, which must end cleanly, and verifies the books."""
         for daemon in self._started:
             if daemon.process.is_alive:
                 expect(f"exit status of {daemon.process.name}", daemon.process.stop(), 0)
         self.server.verify_new_payments()
 
     def abandon(self) -> None:
-        """After a failure: keeps what the air knew, and leaves nothing running."""
+        """After a failure: saves the state of the air, and leaves nothing running."""
         (self.logs / "air.txt").write_text(f"{self.air.state()}\n")
         for daemon in self._started:
             if daemon.process.is_alive:
@@ -106,7 +106,7 @@ class Outcome(dict[str, Any]):
 
 
 def run(name: str, platform: Platform, server: Server, programs: Path, out: Path) -> Outcome:
-    """Runs one scenario to its end, whatever that is."""
+    """Runs one scenario to its end, with any outcome."""
     logs = out / name
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir(parents=True)
@@ -117,7 +117,7 @@ def run(name: str, platform: Platform, server: Server, programs: Path, out: Path
         platform.air.do("quiet")
         importlib.import_module(f"guest.scenarios.{name}").run(world)
         world.finish()
-    except Exception:  # Whatever went wrong is this scenario's result; the next one still runs.
+    except Exception:  # # Any error is this scenario's result; the next one still runs.
         failure = traceback.format_exc()
         world.abandon()
     return Outcome(

@@ -1,4 +1,4 @@
-"""The programs that make up the world of a payment, as on a real machine."""
+"""The programs of a payment, as on a real machine."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ OPENING_BALANCE = 10_000
 """Cents in every new wallet of the development server."""
 
 COMMAND_LIMIT = 90.0
-"""Seconds that a command which ends by itself may take."""
+"""The time limit in seconds of a command that ends by itself."""
 
 
 class Platform:
-    """Bus, virtual controllers and bluetoothd: what Debian would have running."""
+    """Bus, virtual controllers and bluetoothd: the programs that Debian would run."""
 
     def __init__(self, logs: Path, seed: int) -> None:
         self._logs = logs
@@ -90,7 +90,7 @@ def bus_property(path: str, interface: str, name: str) -> Any:
             timeout=COMMAND_LIMIT,
         )
     except subprocess.TimeoutExpired:
-        # The host was too busy to hand the program over: virtual time runs on meanwhile.
+        # The host was too busy to load the program; virtual time runs on meanwhile.
         return None
     return json.loads(answer.stdout)["data"] if answer.returncode == 0 else None
 
@@ -108,7 +108,7 @@ class OtherScanner:
             self._child = subprocess.Popen(
                 ["bluetoothctl"], stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT
             )
-        # With a filter, bluetoothd begins each next scan at once.
+        # With a filter, bluetoothd starts each next scan at once.
         self._say(f"select {address}", "menu scan", "transport le", "back", "scan on")
         path = f"/org/bluez/hci{adapter}"
         eventually(
@@ -122,7 +122,7 @@ class OtherScanner:
         for line in lines:
             self._child.stdin.write(f"{line}\n".encode())
             self._child.stdin.flush()
-            # It forgets what it is told while it still asks bluetoothd for its objects.
+            # It forgets commands that arrive while it still reads bluetoothd's objects.
             sleep(1.0)
 
     def stop(self) -> None:
@@ -147,7 +147,7 @@ class Server:
         self.process.wait_until_it_says("listening on", FIRST_PATIENCE)
 
     def login(self, email: str) -> Client:
-        """Somebody who talks to the server without a daemon of ours: a phone."""
+        """A client of the server without a daemon of ours: a phone."""
         return Client(SERVER, self.anyone().post("/auth/dev-login", {"email": email})["token"])
 
     def anyone(self) -> Client:
@@ -173,7 +173,7 @@ class Server:
 
 
 class Answer:
-    """What a command of gotchu-ctl left behind."""
+    """The result of a gotchu-ctl command."""
 
     def __init__(self, finished: subprocess.CompletedProcess[str]) -> None:
         self.status = finished.returncode
@@ -187,7 +187,7 @@ class Answer:
 
 
 class Daemon:
-    """One `gotchud` on one adapter, with a socket and a state directory of its own."""
+    """One `gotchud` on one adapter, with its own socket and state directory."""
 
     def __init__(self, name: str, adapter: int, programs: Path, logs: Path) -> None:
         self.name = name
@@ -200,14 +200,14 @@ class Daemon:
         self.socket = str(self._home / "gotchud.sock")
         self.client = Client(self.socket)
         self.listen = "always"
-        """When it listens: all the time, unless a story is about that."""
+        """The listening setting: always, unless a scenario tests another one."""
         self.prefix: list[str] = []
-        """A command that runs the daemon with less than it would have."""
+        """A command that runs the daemon with fewer rights."""
         self.extra: list[str] = []
-        """More arguments."""
+        """Additional arguments."""
 
     def start(self) -> None:
-        """Starts it; a second start finds the state of the first."""
+        """Starts it; a second start uses the state of the first."""
         state = self._home / "state"
         state.mkdir(parents=True, exist_ok=True)
         self.process = Process(
@@ -260,13 +260,13 @@ class Daemon:
             log.write(f"exit {finished.returncode}\n")
         return Answer(finished)
 
-    # What this daemon knows and does.
+    # The daemon's state and actions.
 
     def balance(self) -> int:
         return int(self.client.get("/v1/wallet")["available_cents"])
 
     def presence(self, eid: str) -> dict[str, Any] | None:
-        """What it believes about one EID nearby."""
+        """Its presence of one EID."""
         heard = self.client.get("/v1/sessions")["sessions"]
         return next((each for each in heard if each["eid"] == eid), None)
 
@@ -280,10 +280,10 @@ class Daemon:
         return self.client.post("/v1/payments", {"confirm_amount_cents": amount_cents} | what)
 
     def tap(self, amount_cents: int, eid: Callable[[], str], **what: Any) -> dict[str, Any]:
-        """Pays what the payer is held against, as somebody does who holds on until it works.
+        """Pays the till that the payer is held against, like a person who holds on until it works.
 
-        On a busy machine the emulated air falls silent for seconds. That the daemon then refuses with
-        NOT_NEAR is right; nothing has been sent by then.
+        On a busy machine the emulated air is silent for seconds. The daemon is right to refuse with
+        NOT_NEAR then; nothing has been sent.
         """
 
         def paid() -> dict[str, Any] | None:

@@ -1,1 +1,1 @@
-"""Our units under a real systemd: started as themselves, with every hardening on."""
+"""Our units under a real systemd: started unchanged, with all hardening."""

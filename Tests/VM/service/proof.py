@@ -1,4 +1,5 @@
-"""What must be true of our packages and their services; writes /out/status, and switches the machine off."""
+"""The checks of our packages and their services; writes /out/status, and switches the machine
+off."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from guest.scenario import expect
 SOCKET = "/run/gotchu/gotchud.sock"
 STATE = Path("/var/lib/gotchu")
 STEP = 600.0
-"""Seconds that one step has: this machine's time is real, and its host may be busy."""
+"""The time limit of one step, in seconds: this machine's time is real, and its host may be busy."""
 PACKAGES = tuple(str(package) for package in sorted(Path(sys.argv[1]).glob("*.deb")))
 
 eventually = partial(deadline.eventually, seconds=STEP)
@@ -52,7 +53,7 @@ def dpkg(*arguments: str) -> None:
 
 
 def run(*command: str, given: str = "") -> str:
-    """Runs a command that must succeed, and returns what it says."""
+    """Runs a command that must succeed, and returns its output."""
     done = subprocess.run(
         command,
         input=given,
@@ -67,7 +68,7 @@ def run(*command: str, given: str = "") -> str:
 
 
 def process(unit: str) -> dict[str, str]:
-    """What the kernel says about the unit's main process."""
+    """The kernel's record of the unit's main process."""
     status = Path(f"/proc/{shown(unit, 'MainPID')}/status").read_text()
     return dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
 
@@ -107,7 +108,7 @@ def policy_lets_it_on_the_air() -> None:
         radio = client.get("/v1/status")["radio"]
         return radio["adapter"] == "hci0" and radio["is_scanning"]
 
-    # Whoever asks what is near has it scan.
+    # A request for presences starts a scan.
     eventually("gotchud to scan on hci0", lambda: client.get("/v1/sessions") and adapter())
     denied = subprocess.run(
         ["setpriv", "--reuid=nobody", "--clear-groups", "busctl", "tree", "org.bluez"],
@@ -154,7 +155,7 @@ def death_is_a_restart() -> None:
 
 
 def hang_is_a_restart() -> None:
-    """A daemon that stands still is noticed by its watchdog, here within two seconds."""
+    """A suspended daemon is noticed by its watchdog, here within two seconds."""
     short = Path("/run/systemd/system/gotchud.service.d/watchdog.conf")
     short.parent.mkdir(parents=True)
     short.write_text("[Service]\nWatchdogSec=2s\nTimeoutAbortSec=2s\n")
@@ -165,13 +166,14 @@ def hang_is_a_restart() -> None:
     eventually("a restart", lambda: int(shown("gotchud", "NRestarts")) > 0)
     short.unlink()
     systemctl("daemon-reload")
-    # The process that came back has the short limit still, which a busy host may not let it keep.
+    # The restarted process still has the short limit, which a busy host may make it miss.
     systemctl("restart", "gotchud")
     eventually("it to be ready again", lambda: shown("gotchud", "ActiveState") == "active")
 
 
 def enrolling_restarts_the_service() -> None:
-    """With the code of a device, under another name of the same server; then all is as it was."""
+    """Logs in with a device's code, under another name of the same server; then restores the
+    settings."""
     configuration = Path("/etc/gotchu/gotchud.json")
     usual = configuration.read_bytes()
     books = "sqlite:/var/lib/gotchu-server/ledger.sqlite"
@@ -192,7 +194,7 @@ def enrolling_restarts_the_service() -> None:
 
 
 def example_of_a_hook_may_follow() -> None:
-    """As it is installed: a user of its own that may see requests."""
+    """As installed: a separate user that may see requests."""
     program = Path("/usr/local/lib/gotchu/hook")
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\n")
@@ -210,7 +212,7 @@ def example_of_a_hook_may_follow() -> None:
 
 
 def credential_is_the_login() -> None:
-    """Without one it ran until now; with one it is logged in."""
+    """Without a credential it ran until now; with one it is logged in."""
     credential = Path("/etc/credstore/gotchu.token")
     credential.write_text("a.device.token\n")
     credential.chmod(0o600)
@@ -226,7 +228,7 @@ def credential_is_the_login() -> None:
 
 
 def upgrading_keeps_the_state_and_restarts() -> None:
-    """dpkg makes no difference between a later version and the same one again."""
+    """dpkg treats a later version and the same one again alike."""
     before = {unit: shown(unit, "MainPID") for unit in ("gotchud", "gotchu-server")}
     kept = {file: file.read_bytes() for file in STATE.iterdir() if file.is_file()}
     expect("whether there is a state", bool(kept), True)
@@ -310,7 +312,7 @@ def main() -> None:
         try:
             proof()
             print(f"passed: {proof.__name__} ({monotonic() - began:.0f} s)", flush=True)
-        except Exception:  # Each proof speaks for itself, and the machine must be switched off.
+        except Exception:  # # Each proof stands alone, and the machine must be switched off.
             status = 1
             print(f"FAILED: {proof.__name__}\n{traceback.format_exc()}", flush=True)
     if status != 0:

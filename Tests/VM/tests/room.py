@@ -1,4 +1,4 @@
-"""An air on a clock that stands still until it is moved."""
+"""An air with a clock that a test moves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SEED = 7
 
 
 class Room:
-    """A medium, its controllers, and what each of them told its host."""
+    """A medium, its controllers, and the packets that each sent to its host."""
 
     def __init__(self, controllers: int = 2, is_extended: bool = True) -> None:
         self.now = 0.0
@@ -42,7 +42,7 @@ class Room:
         self.now = end
 
     def command(self, controller: int, opcode: int, parameters: bytes = b"") -> bytes:
-        """Sends one command as a host does; what the controller returned, its status first."""
+        """Sends one command as a host; returns the answer, its status first."""
         self.controllers[controller].handle(
             struct.pack("<BHB", 1, opcode, len(parameters)) + parameters
         )
@@ -57,7 +57,7 @@ class Room:
         self.command(controller, 0x2042, bytes((1, filters, 0, 0, 0, 0)))
 
     def advertise(self, controller: int, payload: bytes, interval: int = 0xA0) -> None:
-        """Puts an advert on the air with the commands of Bluetooth 5."""
+        """Adds an advert to the air with the commands of Bluetooth 5."""
         parameters = bytearray(25)
         parameters[1:3] = b"\x10\x00"  # legacy, not connectable
         parameters[3:6] = parameters[6:9] = interval.to_bytes(3, "little")

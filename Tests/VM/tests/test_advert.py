@@ -1,4 +1,4 @@
-"""The notation of adverts, and the strangers that are written in it."""
+"""The notation of adverts and strangers."""
 
 from pathlib import Path
 from random import Random

@@ -1,4 +1,4 @@
-"""The controller, as a host sees it."""
+"""The controller from the host's side."""
 
 import struct
 from unittest import TestCase
@@ -17,7 +17,7 @@ class CommandTest(TestCase):
         self.assertEqual(room.controllers[0].unknown_commands, {0x2FFF})
 
     def test_what_it_says_it_supports_it_does(self) -> None:
-        """Octet and bit of each command that is announced, by the specification's table 6.27."""
+        """Octet and bit of each supported command, by the specification's table 6.27."""
         announced = {(36, 1): 0x2035, (36, 2): 0x2036, (37, 5): 0x2041, (37, 6): 0x2042}
         room = Room()
         supported = room.command(0, 0x1002)[1:]
@@ -66,7 +66,7 @@ class CommandTest(TestCase):
                 self.assertEqual(room.medium.sent["c0"], sent)
                 room.controllers[0].thaw(remembers)
                 room.pass_time(1)
-                # The reset that it was told meanwhile is carried out, or is lost.
+                # The reset sent meanwhile is carried out, or is lost.
                 self.assertEqual(bool(room.controllers[0].on_air), not remembers)
                 self.assertEqual(len(room.packets[0]) > 1, not remembers)
 
@@ -152,7 +152,7 @@ class ScanTest(TestCase):
 
 class DuplicateFilterTest(TestCase):
     def reports(self, mode: str) -> int:
-        """Adverts that a filtering scan of a second reports, whose data changes half-way."""
+        """The reports of a filtering scan of a second, for adverts whose data changes half-way."""
         room = Room()
         room.controllers[0].duplicates = DuplicateFilter(mode)
         room.scan(0, filters=True, active=False)

@@ -1,4 +1,4 @@
-"""Who hears whom, and how well."""
+"""Reach and levels between radios."""
 
 from unittest import TestCase
 

@@ -1,4 +1,4 @@
-"""The stories, in the order in which they are told."""
+"""The stories, in order."""
 
 from . import contest, display, hostile, judges, looks, money, month, pay, till, web
 

@@ -1,4 +1,5 @@
-"""Contests on the pages: drawn from their documents alone, entered by a press, run by their organiser."""
+"""Contests on the pages: drawn only from their documents, entered by a press, run by their
+organiser."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ def arena(world: World) -> Shop:
 
 
 def made(shop: Shop, template: str, title: str, **terms: Any) -> str:
-    """A contest that was made and published by a call; its id."""
+    """Creates and publishes a contest by calls; returns its id."""
     host = shop.login(HOST)
     soon = (datetime.now(timezone.utc) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
     new = {
@@ -65,7 +66,7 @@ def made(shop: Shop, template: str, title: str, **terms: Any) -> str:
 
 
 def fill(page: Page, **values: str) -> None:
-    """Fills in fields of the form for a new contest, as a person's choice of each would."""
+    """Fills in fields of the form for a new contest, like a person."""
     for name, value in values.items():
         page.script(
             "document.querySelector('#new [name=' + arguments[0] + ']').value = arguments[1]", name, value
@@ -73,7 +74,8 @@ def fill(page: Page, **values: str) -> None:
 
 
 def contest(world: World) -> None:
-    """A contest of a type that nobody knew: made, entered, scored and settled in the browser; its texts are only text."""
+    """A contest of a new type is created, entered, scored and settled in the browser; its texts
+    stay texts."""
     shop = arena(world)
     file = shop.folder / "template.json"
     file.write_text(json.dumps(TEMPLATE))
@@ -113,7 +115,7 @@ def contest(world: World) -> None:
     page.leave("#scores button")
     page.wait_for_text("The scores are entered")
     page.wait_for_text("$5.40", "#prizes")
-    # A correction, pasted.
+    # A pasted correction.
     page.find("textarea[name=csv]").send_keys("entry_number,points\n1,2290\n")
     page.leave("form:has(textarea) button")
     page.wait_for_text("revision 2")
@@ -142,7 +144,7 @@ def contest(world: World) -> None:
 
 
 def paid(world: World, shop: Shop) -> None:
-    """Without a time for objections the prizes are paid at once, and everybody sees what each has won."""
+    """Without a review the prizes are paid at once, and everybody sees each prize."""
     host, runners = shop.login(HOST), (RUNNER, "second@example.com")
     before = {email: balance(shop, email) for email in (HOST, *runners)}
     tiers = [{"rank_min": rank, "rank_max": rank, "share_bps": share} for rank, share in ((1, 6_000), (2, 4_000))]
@@ -171,7 +173,7 @@ def paid(world: World, shop: Shop) -> None:
 
 
 def joined(world: World, shop: Shop, public: str, email: str) -> None:
-    """Somebody finds the contest, logs in to enter it, and is in once."""
+    """A user finds the contest, logs in to enter it, and is in once."""
     world.chromium.forget_cookies()
     page = world.page(f"{shop.url}/contests", *PHONE)
     judge(page, "the list of contests")
@@ -196,7 +198,8 @@ def joined(world: World, shop: Shop, public: str, email: str) -> None:
 
 
 def roster(world: World) -> None:
-    """Without a script somebody enters with an invitation, chooses a roster, leaves; others speak other languages."""
+    """Without scripts a user enters with an invitation, chooses a roster and leaves; also in other
+    languages."""
     shop = arena(world)
     name = made(shop, "01999f00-0000-7000-8000-000000000003", "Lanes", is_invite_only=True)
     public = f"{shop.url}/contests/{name}"
@@ -244,7 +247,7 @@ def roster(world: World) -> None:
 
 
 def choose(page: Page, *players: int) -> None:
-    """Chooses players by their places in the lists; the rest of the places stay empty."""
+    """Chooses players by their positions in the lists; the other places stay empty."""
     for place in range(1, 4):
         index = players[place - 1] if place <= len(players) else 0
         page.script(

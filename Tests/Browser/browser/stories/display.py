@@ -1,4 +1,4 @@
-"""What the customer's display shows, and when."""
+"""The customer's display: its states and their times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ new MutationObserver(() => {
   if (seen.at(-1)?.[0] !== state) seen.push([state, Date.now(), document.body.innerText]);
 }).observe(document.body, { attributes: true, attributeFilter: ['data-state'] });
 """
-"""Records each state with the time at which the page showed it, and its words."""
+"""Records each state with its words and the time at which the page showed it."""
 
 
 def state(page: Page) -> str:
@@ -33,17 +33,17 @@ def wait_for(page: Page, wanted: str, seconds: float = 20.0) -> None:
 
 
 def seen(page: Page) -> list[str]:
-    """The states that the page has shown since it is watched."""
+    """The states that the page has shown since recording began."""
     return [name for name, _, _ in page.script("return seen")]
 
 
 def shown_at(page: Page, wanted: str) -> float:
-    """The time at which the page showed a state last, in milliseconds since 1970."""
+    """The last time at which the page showed a state, in milliseconds since 1970."""
     return float(next(at for name, at, _ in reversed(page.script("return seen")) if name == wanted))
 
 
 def watched(world: World, url: str, **features: str) -> Page:
-    """The display, idle, each change of its state noted."""
+    """The idle display, with its changes of state recorded."""
     page = world.page(url, **features)
     wait_for(page, "idle")
     page.script(WATCH)
@@ -51,7 +51,7 @@ def watched(world: World, url: str, **features: str) -> Page:
 
 
 def told(shop: Any) -> dict[str, Any]:
-    """What the socket says of the display."""
+    """The display's view, from the socket."""
     view: dict[str, Any] = shop.kiosk.client.get("/v1/display")
     return view
 
@@ -95,7 +95,7 @@ def quick(world: World) -> None:
 
 
 def released(world: World) -> None:
-    """A payer who locks and leaves is told to try again, and that nothing was charged."""
+    """A payer who locks and leaves sees a request to try again, and that nothing was charged."""
     shop = world.shop()
     page = watched(world, shop.display)
     request = shop.kiosk.request(700)
@@ -110,7 +110,8 @@ def released(world: World) -> None:
 
 
 def killed(world: World) -> None:
-    """gotchud killed: the display says so within 13 s, and is right again 3 s after it is back."""
+    """After gotchud is killed the display shows it within 13 s, and is right 3 s after its
+    return."""
     shop = world.shop()
     page = watched(world, shop.display)
     request = shop.kiosk.request(990)
@@ -128,14 +129,15 @@ def killed(world: World) -> None:
     world.figures["back_seconds"] = round(monotonic() - began, 1)
     expect_at_most("seconds until it is right", monotonic() - began, 3)
     expect("its amount", "$9.90" in page.text(), True)
-    # The browser's own words about a connection that was cut.
+    # The browser's console messages about a cut connection.
     world.expected_complaints = ("net::ERR_",)
     shop.payer.pay(request)
     wait_for(page, "paid")
 
 
 def truth(world: World) -> None:
-    """gotchud killed while a phone pays and the server is silent: neither end is shown before it is known."""
+    """gotchud is killed during a payment and the server is silent: no end is shown before it is
+    known."""
     shop = world.shop()
     page = watched(world, shop.display)
     request = shop.kiosk.request(640)
@@ -158,7 +160,8 @@ def truth(world: World) -> None:
 
 
 def preparing(world: World) -> None:
-    """A server that takes its time: one moment, with the amount; then the request is on the air."""
+    """A slow server: the display shows "One moment" with the amount, then the request is on the
+    air."""
     shop = world.shop()
     page = watched(world, shop.display)
     shop.server.signal(signal.SIGSTOP)
@@ -173,7 +176,8 @@ def preparing(world: World) -> None:
 
 
 def silent(world: World) -> None:
-    """The payment server silent: a note within 12 s; at the request's end the truth is being found out, then told."""
+    """A silent payment server: a note within 12 s; at the request's end the display checks, then
+    shows the result."""
     shop = world.shop()
     page = watched(world, shop.display)
     request = shop.kiosk.request(550, ttl_seconds=18)
@@ -193,7 +197,7 @@ def silent(world: World) -> None:
 
 
 def near(world: World) -> None:
-    """A phone that is held to the kiosk is said to be found; the amount stays."""
+    """A phone held to the kiosk is shown as found; the amount stays."""
     shop = world.shop()
     page = watched(world, shop.display)
     shop.kiosk.request(700)
@@ -204,7 +208,8 @@ def near(world: World) -> None:
 
 
 def adapter(world: World) -> None:
-    """The adapter off and on: a moment's patience while a request is open, else no payments until it is back."""
+    """The adapter off and on: "Just a moment" while a request is open, else no payments until it is
+    back."""
     shop = world.shop()
     page = watched(world, shop.display)
     shop.kiosk.request(800)
@@ -224,7 +229,7 @@ def adapter(world: World) -> None:
 
 
 def newest(world: World) -> None:
-    """Of two requests the newest stays on the display; when it ends, the other is back."""
+    """The newest of two requests stays on the display; when it ends, the other is back."""
     shop = world.shop()
     page = watched(world, shop.display)
     first = shop.kiosk.request(100, memo="First")
@@ -240,7 +245,8 @@ def newest(world: World) -> None:
 
 
 def displays(world: World) -> None:
-    """Two displays show the same within 100 ms; a ninth reader is refused, and the others go on."""
+    """Two displays show the same within 100 ms; a ninth reader is refused without effect on the
+    others."""
     shop = world.shop()
     pages = [watched(world, shop.display), watched(world, shop.display)]
     request = shop.kiosk.request(300)
@@ -267,7 +273,7 @@ def displays(world: World) -> None:
 
 
 def console(world: World) -> None:
-    """`gotchu-ctl display` says what the page says, state by state."""
+    """`gotchu-ctl display` prints the page's words, state by state."""
     shop = world.shop(shop="Corner Cafe")
     page = watched(world, shop.display)
     console = shop.kiosk.start_ctl("display")
@@ -276,7 +282,7 @@ def console(world: World) -> None:
 
     def meet(wanted: str) -> None:
         wait_for(page, wanted)
-        # At rest the page has the shop's name in the place of the amount.
+        # An idle page has the shop's name in place of the amount.
         parts = ("head", "line") if wanted == "idle" else ("amount", "head", "line")
         said = [page.text(f"#{part}") for part in parts]
         lines.append(" · ".join(part for part in said if part))
@@ -291,7 +297,7 @@ def console(world: World) -> None:
     shop.kiosk.client.call("DELETE", f"/v1/requests/{request['id']}")
     meet("cancelled")
     eventually("the console's last line", lambda: lines[-1] in console.output())
-    # It may also have seen what was over before the page was looked at.
+    # The console may also have shown states that ended before the page was read.
     brief = ("One moment", "Confirming")
     said = [line for line, _ in groupby(console.output().splitlines()) if not any(word in line for word in brief)]
     expect("the console's lines", said, lines)

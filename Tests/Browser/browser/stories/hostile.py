@@ -1,4 +1,4 @@
-"""Pages and users that have no business with the screens."""
+"""Pages and users that must not reach the screens."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def raw(port: int, path: str, method: str = "GET", **headers: str) -> int:
 
 
 def curl(user: int, address: str) -> str:
-    """The status that a user of this machine is answered with."""
+    """The status that a local user gets."""
     done = subprocess.run(
         ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "curl", "--silent"]
         + ["--max-time", "20", "--output", "/dev/null", "--write-out", "%{http_code}", address],
@@ -56,7 +56,7 @@ def requests(shop: Shop) -> list[Any]:
 
 
 def paired(shop: Shop) -> Client:
-    """A caller with the token of a till, as its page has it."""
+    """A client with a till's token, like its page."""
     address = f"127.0.0.1:{shop.till_port}"
     page, own = Client(address), {"Origin": f"http://{address}"}
     offer = page.call("POST", "/v1/pairings", {}, own)
@@ -65,7 +65,7 @@ def paired(shop: Shop) -> Client:
 
 
 def refusal(till: Client, **headers: str) -> int | None:
-    """The status that a charge is refused with; None of one that is made."""
+    """The status of a refused charge; None if the charge is made."""
     try:
         till.post("/v1/requests", {"amount_cents": 100}, **headers)
     except Refused as refused:
@@ -74,7 +74,7 @@ def refusal(till: Client, **headers: str) -> int | None:
 
 
 def hosts(world: World) -> None:
-    """Another Host, another Origin, another site, a foreign user: each is refused, the page included."""
+    """A wrong Host, Origin, site or user is refused, for the page too."""
     shop = world.shop()
     for port, path in ((shop.display_port, "/display"), (shop.till_port, "/till")):
         expect(f"our own {path}", raw(port, path), 200)
@@ -102,7 +102,7 @@ def hosts(world: World) -> None:
 
 
 def foreign(world: World) -> None:
-    """A page of another origin can read, post and frame nothing of ours; nor can one without an origin."""
+    """A page of another origin, or of none, can read, post and frame nothing of ours."""
     shop = world.shop()
     origin = Origin({"/": "<!doctype html><title>Elsewhere</title><main>Elsewhere</main>"})
     world.foreign = (origin.url,)

@@ -1,4 +1,4 @@
-"""The judges themselves: what is planted must be found."""
+"""The checks themselves: planted faults must be found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ SOUND = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sound</ti
 
 
 def judges(world: World) -> None:
-    """axe finds a faint text and a field without a name, and nothing in a sound page; errors of a page are seen."""
+    """axe finds a faint text and a field without a name, and nothing in a sound page; a page's
+    errors are seen."""
     origin = Origin({"/faulty": FAULTY, "/sound": SOUND})
     world.foreign = (origin.url,)
     try:

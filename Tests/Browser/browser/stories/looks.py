@@ -1,4 +1,5 @@
-"""How the display's page looks and behaves in states, sizes and numbers that no shop brings about in time."""
+"""The look and behaviour of the display's page in states, sizes and numbers that a shop seldom
+reaches."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ return [...document.querySelectorAll('body *')].filter(e => {
   return isOut || isCut;
 }).map(e => e.id || e.className.baseVal || e.className || e.tagName);
 """
-"""What stands outside the window, or is cut off without three dots."""
+"""Elements outside the window, or cut off without an ellipsis."""
 
 TONES = """
 window.tones = 0;
@@ -47,7 +48,8 @@ addEventListener('DOMContentLoaded', () => new MutationObserver(() => { drawn +=
 const later = setTimeout;
 globalThis.setTimeout = (act, wait, ...more) => later(act, wait === 1000 ? 5 : wait, ...more);
 """
-"""Counts what is drawn: of lines that come together a page draws the newest. Connects again at once."""
+"""Counts the drawn states: of lines that arrive together a page draws only the newest. Reconnects
+at once."""
 
 OVERLAPS = """
 const boxes = [...document.querySelectorAll('.words > *, .scene > *')].filter(e => e.getClientRects().length
@@ -72,7 +74,7 @@ const lines = ['amount', 'memo', 'head', 'line', 'second'].map(id => document.ge
 const first = Math.min(...lines.map(edge));
 return lines.filter(e => edge(e) - first > 5 * unit).map(e => e.id);
 """
-"""Lines that do not begin where the others do, at the side where the shop's language begins."""
+"""Lines that do not begin at the common edge, on the side where the shop's language begins."""
 
 SCALE = "return Number(document.documentElement.style.getPropertyValue('--scale'))"
 
@@ -90,7 +92,7 @@ return pairs.map(pair => pair.map(id => document.querySelector(id))).filter(pair
   .filter(([a, b]) => Math.abs(a.getBoundingClientRect().top - b.getBoundingClientRect().top) < 20)
   .filter(([a, b]) => Math.abs(base(a) - base(b)) > 1.5).map(([a, b]) => a.id + ' and ' + b.id);
 """
-"""Words side by side that do not stand on one line."""
+"""Texts side by side with different baselines."""
 
 LAYOUT = "return {" + ", ".join(
     f"{fault}: (() => {{ {script} }})()"
@@ -98,7 +100,7 @@ LAYOUT = "return {" + ", ".join(
         ("misfits", MISFITS), ("overlaps", OVERLAPS), ("astray", ASTRAY), ("baselines", BASELINES)
     )
 ) + "}"  # fmt: skip
-"""All of these at once: a question to the browser takes longer than its answer."""
+"""All checks at once: a call to the browser takes longer than its answer."""
 
 
 def faults(world: World) -> None:
@@ -112,7 +114,7 @@ def faults(world: World) -> None:
 
 
 def fit(world: World) -> None:
-    """All words fit in all states, languages and sizes, none is over another, and they begin and stand together."""
+    """All words fit in all states, languages and sizes, do not overlap, and are aligned."""
     world.figures["views"] = 0
     with staged(world) as play:
         for width, height in SIZES if EFFORT > 1 else SIZES[:3]:
@@ -122,7 +124,7 @@ def fit(world: World) -> None:
 
 
 def enlarged(world: World) -> None:
-    """Text that the shop wishes larger than fits is as large as fits; where there is room it is larger."""
+    """Text that is configured larger than fits is as large as fits; with room it is larger."""
     world.figures["views"] = 0
     with staged(world, text_scale=1.6) as play:
         for width, height in SIZES if EFFORT > 1 else SIZES[:3]:
@@ -143,7 +145,7 @@ def look_at_all(world: World, play: Staged, page: Page, scene: str, where: str) 
 
 
 def pictures(world: World) -> None:
-    """The display looks as it did when somebody looked at it; a picture of another state is told apart."""
+    """The display looks like its approved pictures; a picture of another state differs."""
     with staged(world, shop="Corner Cafe") as play:
 
         def look(page: Page, scene: str, name: str) -> None:
@@ -168,14 +170,15 @@ def pictures(world: World) -> None:
 
 
 def listened(world: World, url: str) -> Page:
-    """The display, its tones counted."""
+    """The display, with its tones counted."""
     page = world.page("about:blank")
     page.protocol("Page.addScriptToEvaluateOnNewDocument", source=TONES)
     return page.open(url)
 
 
 def motion(world: World) -> None:
-    """Nothing moves for people who asked for less motion, nor where the shop says so; two tones for what is paid."""
+    """Nothing moves for people who prefer less motion, or if the shop disables it; a payment plays
+    two tones."""
 
     def moving(page: Page) -> int:
         return int(
@@ -202,7 +205,7 @@ def motion(world: World) -> None:
 
 
 def soak(world: World) -> None:
-    """A week of a busy till leaves the page and gotchud as large as they were."""
+    """A week of a busy till does not enlarge the page or gotchud."""
     states, connections = 2_000 * EFFORT, 50 * EFFORT
     with staged(world) as play:
         page = world.page("about:blank")
@@ -222,7 +225,8 @@ def soak(world: World) -> None:
                 play.stage.hang_up()
                 eventually("the page to be back", lambda: asked.count(FEED) > seen and play.stage.readers)
 
-        # Of lines that come together the page draws the newest alone, and what has once been shown may stay, hidden.
+        # Of lines that arrive together the page draws only the newest; shown elements may stay,
+        # hidden.
         for name in play.states:
             play.show(page, "en", name)
         world.figures["states"] = states
@@ -240,7 +244,7 @@ def soak(world: World) -> None:
 
 
 def growth(play: Staged, page: Page, warm: Callable[[], None], work: Callable[[], None]) -> int:
-    """The bytes by which some work lets the page's heap grow: less than a megabyte, and not a node or listener."""
+    """The growth of the page's heap by some work: less than a megabyte, and no node or listener."""
     sizes = []
     for do in (warm, work):
         do()
@@ -255,7 +259,7 @@ def growth(play: Staged, page: Page, warm: Callable[[], None], work: Callable[[]
 
 
 def reconnect(shop: Shop, count: int) -> None:
-    """Readers that come, read a line, and leave."""
+    """Readers that connect, read a line, and leave."""
     for _ in range(count):
         connection = http.client.HTTPConnection("127.0.0.1", shop.display_port, timeout=20)
         connection.request("GET", "/v1/display/events")
@@ -270,7 +274,7 @@ def resident(shop: Shop) -> int:
 
 
 def upgrade(world: World) -> None:
-    """A display loads itself anew, once, after gotchud has come back with another page."""
+    """A display reloads once after gotchud has come back with another page."""
     with staged(world) as play:
         page = world.page(play.stage.url)
         play.show(page, "en", "idle")
@@ -279,7 +283,7 @@ def upgrade(world: World) -> None:
         play.stage.say(json.dumps(view | {"build": "another"}))
         page.wait("a new page", lambda page: page.script("return window.isOld === undefined"))
         eventually("it to be asked for", lambda: play.stage.asked.count("/display") >= 2)
-        # The page that comes is the same one again: it must not turn in circles.
+        # The reloaded page is the same again: it must not reload in a loop.
         loads = play.stage.asked.count("/display")
         play.stage.say(play.views["en", "paid"])
         wait_for(page, "paid")
@@ -293,12 +297,12 @@ def upgrade(world: World) -> None:
     shop.kiosk.start()
     page.wait("the new page", lambda page: page.script("return document.body.dataset.scale") == "1.2")
     wait_for(page, "idle")
-    # The browser's own words about a connection that was cut.
+    # The browser's console messages about a cut connection.
     world.expected_complaints = ("net::ERR_",)
 
 
 def policy(world: World) -> None:
-    """A script that is planted does not run, nothing is loaded from elsewhere, and a memo is only text."""
+    """A planted script does not run, nothing is loaded from elsewhere, and a memo stays text."""
     shop = world.shop()
     memo = '<img src=x onerror="document.title=1"> \u05e9\u05dc\u05d5\u05dd <script>document.title=2</script>'
     page = world.page(shop.display)
@@ -328,7 +332,7 @@ def policy(world: World) -> None:
         expect(f"the answer to {attempt}", said, "TypeError")
     page.script("const i = new Image(); i.src = 'http://127.0.0.1:1/x.png'")
     expect("what was planted", page.script("return window.planted ?? null"), None)
-    # The browser says in its console that it refused them.
+    # The browser reports the refusals in its console.
     world.expected_complaints = ("Content Security Policy", "TrustedScript", "TrustedHTML", "trusted-types")
     eventually("the refusal", lambda: "Content Security Policy" in str(world.chromium.complaints()))
     world.foreign = ("http://127.0.0.1:1/",)

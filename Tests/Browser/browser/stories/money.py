@@ -1,4 +1,5 @@
-"""Money in and out on the pages: on a development server at once, and by the payment provider's own pages."""
+"""Money in and out on the pages: at once on a development server, and through the payment
+provider's pages."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def type_amount(page: Page, panel: str, amount: str) -> None:
 
 
 def deposit(world: World) -> None:
-    """Somebody adds money once, however often the form comes; too much and what is no amount add nothing."""
+    """A user adds money once, however often the form is sent; too much or no amount adds
+    nothing."""
     shop = world.shop()
     page = login(world, shop, SAVER, PHONE, "/web/wallet")
     page.wait_for_text("$1.00 to $500.00 at a time")
@@ -61,7 +63,7 @@ def deposit(world: World) -> None:
 
 
 def withdrawal(world: World) -> None:
-    """A merchant withdraws what was earned, with a login for payouts alone, after one more look, and once."""
+    """A merchant withdraws earnings once, with a login for payouts only, after a confirmation."""
     shop = world.shop()
     shop.sale(1_280)
     page = login(world, shop, MERCHANT)
@@ -72,7 +74,7 @@ def withdrawal(world: World) -> None:
     enter(page, MERCHANT)
     page.wait_for_text("Active")
     judge(page, "payouts")
-    # A press opens the provider's pages, which lead back; looking opens none.
+    # A press opens the provider's pages, which lead back; a mere look opens none.
     page.leave("#status button")
     page.wait_for_text("You are back from the provider's pages")
     type_amount(page, "#withdraw", "some")
@@ -100,7 +102,8 @@ def withdrawal(world: World) -> None:
 
 
 def provider(world: World) -> None:
-    """By the provider's pages a wallet is filled and a merchant set up, each in the browser that pressed the button."""
+    """Through the provider's pages a wallet is filled and a merchant set up, each in the same
+    browser."""
     stripe = StandIn(world)
     try:
         shop = world.closed_shop()
@@ -116,7 +119,7 @@ def provider(world: World) -> None:
         page.open(f"{shop.url}/payments/cancelled")
         page.wait_for_text("Waiting for payment")
         judge(page, "a deposit that is not paid yet")
-        # The same deposit once more, and it is paid there.
+        # The same deposit again, which is now paid there.
         page.leave("#deposits button.plain")
         page.wait_for_text("Pay $20.00")
         page.leave("button")
@@ -137,7 +140,7 @@ def provider(world: World) -> None:
 
 
 def onboard(world: World, shop: Shop) -> None:
-    """A merchant who is not set up goes to the provider's pages and comes back active."""
+    """A merchant without a set-up goes to the provider's pages and comes back active."""
     page = login(world, shop, MERCHANT, path="/web/payouts")
     page.wait_for_text("Not set up")
     judge(page, "payouts that are not set up")
@@ -153,7 +156,7 @@ def onboard(world: World, shop: Shop) -> None:
 
 
 class StandIn:
-    """The stand-in for Stripe of the tests."""
+    """The tests' stand-in for Stripe."""
 
     def __init__(self, world: World) -> None:
         script = Path(__file__).parents[3] / "Python/stripe_stand_in.py"
@@ -168,7 +171,7 @@ class StandIn:
         self._client = Client(address)
 
     def close(self) -> None:
-        """Ends it; what was not as Stripe's description says is a failure."""
+        """Ends it; a violation of Stripe's description is a failure."""
         try:
             state = self._client.post("/_control", {"do": "state"})
             expect("what Stripe would not understand", state["violations"], [])

@@ -1,4 +1,4 @@
-"""The pages of a shop that has been open for a month, at one moment, as the documents show them."""
+"""The pages of a shop after a month, at one moment, as in the documents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SAME_TIME = """
 for (const time of document.querySelectorAll('time'))
   time.textContent = time.textContent.replace(/\\d\\d:\\d\\d$/, '14:02');
 """
-"""What is sold while the pictures are made is sold in one minute, or in the next."""
+"""Sales during the pictures may fall into different minutes."""
 
 
 SAME_REQUEST = """
@@ -36,11 +36,11 @@ document.querySelector('.compare b').textContent = '3447';
 const left = document.querySelector('.pay > .quiet');
 left.textContent = left.textContent.replace(/\\d/, '5');
 """
-"""The digits are chance, and the minutes that are left pass."""
+"""The digits are random, and the minutes left decrease."""
 
 
 def month(world: World) -> None:
-    """Display, till and earnings look as the documents show them, and a payer's pages as when somebody looked at them."""
+    """Display, till and earnings look as in the documents, and a payer's pages as approved."""
     with staged(world, shop="Corner Cafe") as play:
         page = still(world, play.stage.url, 1280, 800)
         for name in ("waiting", "paid"):
@@ -90,7 +90,8 @@ def day(ago: int) -> str:
 
 
 def open_for_a_month(world: World, shop: Shop) -> None:
-    """Sells for a month, by programs whose clocks are set forward from day to day, up to the moment of the pictures."""
+    """Makes sales for a month, with programs whose clocks advance day by day up to the moment of
+    the pictures."""
     if world.faults is None:
         raise AssertionError("programs whose clocks can be set need --faults LIBRARY")
     chance = random.Random(7)
@@ -114,7 +115,8 @@ def open_for_a_month(world: World, shop: Shop) -> None:
 
 
 def at_day(caller: Client, ago: int) -> Client | None:
-    """A caller whose token is of that day: a clock that was set is looked at only now and then."""
+    """Waits until the client's token has the day's date: a changed clock is read only now and
+    then."""
     claims = str(caller._token).split(".")[1]
     issued = json.loads(urlsafe_b64decode(claims + "=="))["iat"]
     return caller if abs(issued - (NOW - ago * DAY)) < DAY / 2 else None

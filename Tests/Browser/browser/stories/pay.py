@@ -1,4 +1,4 @@
-"""The payer's pages: what somebody without an app sees on a phone, from the code on the display to the payment."""
+"""The payer's pages on a phone without the app, from the code on the display to the payment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .web import MERCHANT, PHONE, POST, enter, filled, judge, login
 
 
 def scanned(page: Page, folder: Path) -> str:
-    """What a phone's camera reads off the display."""
+    """The URL that a phone's camera reads from the display."""
     file = folder / "display.png"
     file.write_bytes(page.picture())
     found = subprocess.run(["zbarimg", "--quiet", "--raw", file], capture_output=True, text=True, timeout=60)
@@ -27,7 +27,8 @@ def scanned(page: Page, folder: Path) -> str:
 
 
 def phone(world: World) -> None:
-    """Asked for at the till, scanned off the display, paid on a phone once, refunded by the merchant; PAID within 300 ms."""
+    """A request at the till is scanned, paid once on a phone and refunded by the merchant; PAID
+    within 300 ms."""
     shop = world.shop()
     counter = till(world, shop, "--refunds", "50.00/day")
     display = watched(world, shop.display)
@@ -77,7 +78,8 @@ def phone(world: World) -> None:
 
 
 def states(world: World) -> None:
-    """Whatever becomes of a request, the payer's page says it, and that nothing was charged; everybody can read it."""
+    """For each end of a request the payer's page shows it, and that nothing was charged,
+    accessibly."""
     shop = world.shop()
     brief = shop.kiosk.request(100, ttl_seconds=10)
     page = login(world, shop, "walker@example.com", PHONE).open(f"{shop.url}/p")
@@ -94,7 +96,7 @@ def states(world: World) -> None:
     request = shop.kiosk.request(500)
     other.post("/sessions/lock", {"sid": request["id"]})
     meet(page, shop, request["eid"], "Somebody else is paying this")
-    # The page looks again by itself.
+    # The page refreshes by itself.
     other.post(f"/sessions/{request['id']}/unlock", {})
     page.wait_for_text("Pay $5.00")
     pay(other, request)
@@ -130,7 +132,7 @@ TOLD = {
 
 
 def speaking(world: World, language: str, url: str) -> Page:
-    """A page of a phone whose browser asks for a language; nobody is logged in."""
+    """A phone's page in a browser with a preferred language; nobody is logged in."""
     world.chromium.forget_cookies()
     page = world.page("about:blank", *PHONE)
     page.protocol("Network.setExtraHTTPHeaders", headers={"Accept-Language": language})
@@ -138,7 +140,8 @@ def speaking(world: World, language: str, url: str) -> Page:
 
 
 def languages(world: World) -> None:
-    """A payer pays, looks at the wallet and fills it in German and in Arabic, from right to left; everybody can read it."""
+    """A payer pays, views the wallet and fills it, in German and in Arabic (right to left),
+    accessibly."""
     shop = world.shop()
     for language, (direction, log_in, pay_it, paid, wallet, digits, nothing) in TOLD.items():
         request = shop.kiosk.request(1_280, memo="Flat white")
@@ -168,7 +171,7 @@ def languages(world: World) -> None:
         judge(page, f"the field for digits in {language}")
         page.open(f"{shop.url}/p/0123456789").wait_for_text(nothing)
         judge(page, f"no request in {language}")
-        # A problem of the server's own, in English, in a page that is not.
+        # A problem from the server is in English, in a page that is not.
         judge(page.open(f"{shop.url}/web/wallet?cursor=x"), f"a problem in {language}")
     world.expected_complaints = ("status of 4",)
 
@@ -179,7 +182,7 @@ def balance(shop: Shop, email: str) -> int:
 
 
 def meet(page: Page, shop: Shop, eid: str, words: str) -> None:
-    """Opens a request's page, which must say this."""
+    """Opens a request's page, which must contain these words."""
     page.open(f"{shop.url}/p/{eid}")
     page.wait_for_text(words)
     judge(page, words)
@@ -191,7 +194,7 @@ def pay(payer: Client, request: dict[str, Any]) -> None:
 
 
 def code(world: World) -> None:
-    """The code changes with the EID, and is gone when a payer has locked the request."""
+    """The code changes with the EID, and disappears when a payer has locked the request."""
     shop = world.shop(kiosk={"eid_seconds": 10})
     display = world.page(shop.display)
     request = shop.kiosk.request(300)

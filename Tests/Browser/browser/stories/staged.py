@@ -1,4 +1,4 @@
-"""The display's page on a stage, still, with the views that the test target has written."""
+"""The display's page on a stage, without motion, with the views written by the test target."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ globalThis.Date = class extends Real {{ constructor(...given) {{ given.length ? 
   static now() {{ return at }} }};
 performance.now = () => 1000;
 """
-"""That moment for ever."""
+"""Sets the page's clock to that moment and stops it."""
 
 
 SHOWN = """
@@ -35,7 +35,7 @@ if (!isShown()) await new Promise(shown => new MutationObserver((_, watch) => {
   if (isShown()) { watch.disconnect(); shown(); }
 }).observe(document.documentElement, { subtree: true, childList: true, characterData: true, attributes: true }));
 """
-"""Waits until a state is shown, with its words."""
+"""Waits until a state is shown with its words."""
 
 
 class Staged:
@@ -57,7 +57,8 @@ class Staged:
             self.states = [*dict.fromkeys([*self.states, each["state"]])]
 
     def show(self, page: Page, scene: str, name: str, look: str = "return null") -> Any:
-        """Has the page show it, waits until it does, and returns what a script then sees: in one question."""
+        """Makes the page show it, waits for that, and returns a script's result: all in one
+        call."""
         view = json.loads(self.views[scene, name])
         self.stage.say(self.views[scene, name])
         parts = [part for part in (view["headline"], view.get("amount")) if part]
@@ -85,7 +86,7 @@ def still(world: World, url: str, width: int, height: int) -> Page:
 
 
 def hold(page: Page) -> Page:
-    """Stops the clock of what is opened in a window."""
+    """Stops the clock of all pages in a window."""
     page.protocol("Emulation.setTimezoneOverride", timezoneId="UTC")
     page.protocol("Page.addScriptToEvaluateOnNewDocument", source=FIXED)
     return page

@@ -1,4 +1,5 @@
-"""The till's page: what a cashier does, by hand and by keyboard, and what must not happen twice."""
+"""The till's page: a cashier's work by mouse and by keyboard, and actions that must not happen
+twice."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from .hostile import requests
 
 
 def code(page: Page) -> str:
-    """The code that an unpaired till's page shows."""
+    """The pairing code on an unpaired till's page."""
     found: str = page.wait("a code", lambda page: page.text("#code").replace(" ", "").isdigit() and page.text("#code"))
     return found.replace(" ", "")
 
@@ -29,7 +30,7 @@ def pair(shop: Shop, page: Page, *more: str, name: str = "Front") -> None:
 
 
 def till(world: World, shop: Shop, *more: str) -> Page:
-    """A page that is paired and ready."""
+    """A paired page that is ready."""
     page = world.page(shop.till)
     pair(shop, page, *more)
     return page
@@ -95,7 +96,7 @@ def keyboard(world: World) -> None:
 
 
 def once(world: World) -> None:
-    """Pressed twice, reloaded, with a server that does not answer: one request, by one key."""
+    """Pressed twice and reloaded, with a server that does not answer: one request with one key."""
     shop = world.shop()
     page = till(world, shop)
     shop.server.signal(signal.SIGSTOP)
@@ -116,7 +117,7 @@ def once(world: World) -> None:
 
 
 def scanner(world: World) -> None:
-    """What a barcode scanner types is a memo, and its line end charges nothing."""
+    """A barcode scanner's input becomes a memo, and its line end charges nothing."""
     shop = world.shop()
     page = till(world, shop)
     page.type("150")
@@ -126,7 +127,8 @@ def scanner(world: World) -> None:
 
 
 def pairing(world: World) -> None:
-    """A wrong code pairs nothing, five void all, one code works once; a till that is revoked can do nothing at once."""
+    """A wrong code pairs nothing, five void all, one code works once; a revoked till can do
+    nothing."""
     shop = world.shop()
     page = world.page(shop.till)
     shown = code(page)
@@ -153,7 +155,7 @@ def pairing(world: World) -> None:
         shop.kiosk.ctl("till", "pair", other, "--name", "Guess")
     guessed = shop.kiosk.ctl("till", "pair", second, "--name", "Guess")
     expect("the code after five wrong ones", guessed.returncode != 0, True)
-    # The browser says in its console that a call was refused.
+    # The browser reports the refused call in its console.
     world.expected_complaints = ("status of 401", "status of 404", "status of 410")
 
 
@@ -166,7 +168,7 @@ def refusal(client: Client) -> int:
 
 
 def limit(world: World) -> None:
-    """A refund above what the till may refund in a day is refused in words, and nothing moves."""
+    """A refund above the till's daily limit is refused with a text, and nothing moves."""
     shop = world.shop()
     page = till(world, shop, "--refunds", "5.00/day")
     sold = shop.sale(1_000)
@@ -186,7 +188,8 @@ def limit(world: World) -> None:
 
 
 def report(world: World) -> None:
-    """The end of the day is the ledger's; its CSV has the same sums; without the server there are none."""
+    """The end of the day comes from the ledger; its CSV has the same sums; without the server there
+    are none."""
     shop = world.shop()
     page = till(world, shop)
     folder = shop.folder / "downloads"
@@ -220,7 +223,7 @@ CUT = """
 return [...document.querySelectorAll('#rows, #rows > li, dialog[open]')]
   .filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1).map(e => e.id || e.textContent);
 """
-"""Parts of the page with more in them than they show."""
+"""Elements with more content than they show."""
 
 
 def judge(page: Page, name: str) -> None:
@@ -232,7 +235,8 @@ def judge(page: Page, name: str) -> None:
 
 
 def cashier(world: World) -> None:
-    """axe finds nothing on the till's page, paired or not, in any dialog; all fits; a memo is only text."""
+    """axe finds nothing on the till's page, paired or not, in any dialog; all fits; a memo stays
+    text."""
     shop = world.shop()
     page = world.page(shop.till)
     code(page)
@@ -270,7 +274,7 @@ def cashier(world: World) -> None:
 
 
 def trouble(world: World) -> None:
-    """Everybody can read a till in trouble: a request that is refused, one that is being checked, nobody there."""
+    """A till in trouble is accessible: a refused request, one being checked, no connection."""
     shop = world.shop()
     page = till(world, shop)
     shop.kiosk.request(500, ttl_seconds=10)
@@ -294,7 +298,7 @@ def trouble(world: World) -> None:
 
 
 def update(world: World) -> None:
-    """A till's page loads itself anew after an update of gotchud, and not while something is typed."""
+    """A till's page reloads after an update of gotchud, but not while something is typed."""
     shop = world.shop()
     page = till(world, shop)
     page.script(

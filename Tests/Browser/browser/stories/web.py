@@ -1,4 +1,4 @@
-"""The server's pages: what a merchant and a payer see, with a mouse, with a thumb, without a script."""
+"""The server's pages for merchants and payers, with a mouse, by touch, without scripts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..world import World
 
 PHONE = (390, 844)
 MERCHANT = "kiosk@example.com"
-"""The kiosk's daemon and its owner are one user: who logs in with this address."""
+"""The kiosk's daemon and its owner are the user with this address."""
 
 
 def login(world: World, shop: Shop, email: str, size: tuple[int, int] = (1280, 800), path: str = "/web") -> Page:
-    """A page of somebody who has just logged in; all others are logged out."""
+    """A page of a user who has just logged in; all others are logged out."""
     world.chromium.forget_cookies()
     page = world.page(shop.url + path, *size)
     enter(page, email)
@@ -38,7 +38,7 @@ POST = "return (await fetch(arguments[0], { method: 'POST', body: new URLSearchP
 
 
 def filled(page: Page, selector: str) -> list[str]:
-    """The address and the content of a form, as the browser would send it."""
+    """The address and the content of a form, as the browser would send them."""
     form: list[str] = page.script(
         "const form = document.querySelector(arguments[0]);"
         "return [form.action, new URLSearchParams(new FormData(form)).toString()]",
@@ -55,7 +55,8 @@ def judge(page: Page, name: str) -> None:
 
 
 def merchant(world: World) -> None:
-    """A merchant sees earnings, opens a payment, refunds it once however often the form comes, and logs out."""
+    """A merchant views earnings, opens a payment, refunds it once however often the form is sent,
+    and logs out."""
     shop = world.shop()
     for amount, memo in ((1_280, "Flat white"), (450, "=1+1"), (2_000, "Cake")):
         shop.sale(amount, memo=memo)
@@ -76,7 +77,7 @@ def merchant(world: World) -> None:
     expect("the answer to a form with another token", page.promise(POST, address, stolen), 403)
     expect("what the payer has", shop.payer.balance(), OPENING_BALANCE - 3_730 + 2_000)
 
-    # The ledger's sums, and the file's.
+    # The ledger's sums, compared with the file's.
     page.open(f"{shop.url}/web/earnings?period=today")
     page.wait_for_text("$17.30")
     text = page.promise("return await (await fetch(document.querySelector('a[href*=\".csv\"]').href)).text()")
@@ -94,7 +95,7 @@ def merchant(world: World) -> None:
 
 
 def strangers(world: World) -> None:
-    """Another merchant's payment is not there, nor is a page for one who is not logged in."""
+    """Another merchant's payment is not found, nor is a page without a login."""
     shop = world.shop()
     sold = shop.sale(500)
     page = world.page(f"{shop.url}/web/earnings")
@@ -110,7 +111,7 @@ def strangers(world: World) -> None:
 
 
 def scriptless(world: World) -> None:
-    """Without a script a merchant logs in, sees the earnings and refunds."""
+    """Without scripts a merchant logs in, views the earnings and refunds."""
     shop = world.shop()
     shop.sale(700)
     page = world.page("about:blank")
@@ -127,7 +128,7 @@ def scriptless(world: World) -> None:
 
 
 def paging(world: World) -> None:
-    """Pages of payments repeat none and leave none out while more are paid."""
+    """Pages of payments repeat none and skip none while more are paid."""
     shop = world.shop()
     payee = shop.login(MERCHANT)
     known = {shop.buy(payee, f"early-{number}") for number in range(60)}
@@ -147,7 +148,7 @@ def paging(world: World) -> None:
 
 
 def manage(world: World) -> None:
-    """Devices and webhooks: all that a merchant sees of them can be read by everybody, on a phone too."""
+    """A merchant's devices and webhooks are accessible, on a phone too."""
     shop = world.shop()
     receiver = Origin({})
     try:
@@ -186,7 +187,7 @@ def manage(world: World) -> None:
 
 
 def database(world: World) -> None:
-    """The database hangs: no page shows a sum that is not the ledger's, and each comes back by itself."""
+    """The database hangs: no page shows a wrong sum, and each recovers by itself."""
     if world.postgres is None:
         raise AssertionError("the database is the test target's: --postgres URL")
     shop = world.closed_shop()
@@ -218,7 +219,8 @@ def signal_all(cluster: Path, number: signal.Signals) -> None:
 
 
 def markup(world: World) -> None:
-    """A memo is only text on a merchant's and a payer's page; an amount that cannot be refunded is said to be none."""
+    """A memo stays text on a merchant's and a payer's page; an impossible refund amount is
+    reported."""
     shop = world.shop()
     memo = '<img src=x onerror="document.title=1"> \u05e9\u05dc\u05d5\u05dd ' + "W" * 90
     sold = shop.sale(640, memo=memo)

@@ -1,4 +1,4 @@
-"""The stories, in the order in which they are told: `run(world)` of each module."""
+"""The scenarios, in order: `run(world)` of each module."""
 
 ORDER = (
     "air",

@@ -1,4 +1,5 @@
-"""Somebody locks the session and walks away: shown, released in the end, and nothing is charged."""
+"""A payer locks the session and walks away: it is shown, released in the end, and nothing is
+charged."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from ..stack import OPENING_BALANCE
 
 AMOUNT = 400
 TTL = 25
-"""Shorter than a lease, which never outlives its session: the lock ends with the request."""
+"""Shorter than a lock, which never outlives its session: the lock ends with the request."""
 
 
 def run(world: World) -> None:

@@ -1,4 +1,4 @@
-"""The ground under all the others: bluetoothd reports an advert at exactly the level that was set."""
+"""The basis of all scenarios: bluetoothd reports an advert at exactly the level that was set."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def run(world: World) -> None:
     )
 
     def level() -> int | None:
-        """What the adapter that happens to be bluetoothctl's default has heard."""
+        """The devices of bluetoothctl's default adapter."""
         for index in range(3):
             path = f"/org/bluez/hci{index}/{DEVICE}"
             found = bus_property(path, "org.bluez.Device1", "RSSI")

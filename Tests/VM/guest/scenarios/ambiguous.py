@@ -1,4 +1,4 @@
-"""Two tills side by side: nothing may be picked for the person."""
+"""Two tills side by side: the payer must not choose between them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(world: World) -> None:
     )
     expect("the payer's balance", payer.balance(), OPENING_BALANCE)
 
-    # The person decides with the hand: away from the neighbour, and it is certain again.
+    # The person decides by moving away from the neighbour: the verdict is clear again.
     world.air.level("neighbour", "*", FAR)
     eventually("the kiosk to be meant", lambda: verdicts() == ["tap", "far"])
     payment = payer.tap(AMOUNT, lambda: str(first["eid"]))

@@ -1,4 +1,4 @@
-"""bluetoothd dies during a request: it is on the air again by itself, and can be paid."""
+"""bluetoothd dies during a request: the request is on the air again by itself, and can be paid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The payer's daemon is killed while its payment is on the way: after the restart, exactly one charge."""
+"""The payer's daemon is killed during its payment: after the restart, exactly one charge."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..stack import OPENING_BALANCE
 
 AMOUNT = 2_000
 STAGES = ("locking", "sending")
-"""The moments at which the power fails: that the payment has come so far is in the journal."""
+"""The moments of the power cut, by the journalled stage of the payment."""
 
 
 def run(world: World) -> None:
@@ -30,7 +30,7 @@ def run(world: World) -> None:
         expect("what the payer has left", payer.balance(), OPENING_BALANCE - count * AMOUNT)
         expect("what the kiosk has", kiosk.balance(), OPENING_BALANCE + count * AMOUNT)
 
-    # A payment that has ended is not sent again by yet another start.
+    # A payment that has ended is not sent again by another start.
     payer.process.kill()
     payer.start()
     payer.wait_until_it_answers()

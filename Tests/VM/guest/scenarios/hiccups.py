@@ -1,6 +1,6 @@
 """Both controllers stop answering for seconds, as cheap adapters do, and then go on.
 
-Where bluetoothd and the kernel leave it at that, a scan stays away for 10 seconds more, or for ever.
+Without our recovery, a scan would stay away for 10 more seconds, or for ever.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ CYCLE = 10.24
 """Seconds after which the kernel ends a scan."""
 
 CANDIDATE = 5.0
-"""Seconds after which a daemon no longer restarts its scan for somebody whom it has heard."""
+"""Seconds after which a daemon no longer restarts its scan for a device that it has heard."""
 
 FROZEN = 5.0
 """Seconds for which the controllers do not answer."""
 
 START_LIMIT = 9.0
-"""Seconds after which bluetoothd would not even have tried again."""
+"""Seconds after which bluetoothd would not have retried yet."""
 
 
 def run(world: World) -> None:
@@ -45,7 +45,7 @@ def run(world: World) -> None:
         world.start(world.kiosk, world.payer)
         till = Till(world, world.kiosk)
         at_a_start(world, till, "hiccup_at_a_start", 3.0)
-        # Too short to be seen: reports come again before the controller is looked at twice.
+        # Too short to be noticed: reports resume before the second look at the controller.
         at_a_start(world, till, "hiccup_unseen", 1.5)
         beside_a_payer(world, till)
         till.withdraw()
@@ -102,7 +102,7 @@ def beside_a_payer(world: World, till: Till) -> None:
 
 
 def thaw(world: World, till: Till, name: str, limit: float) -> None:
-    """Measures from its end until both daemons hear what has just come, and one another."""
+    """Measures from its end until both daemons hear a new advert, and each other."""
     world.air.do("thaw", controller="*")
     ended = monotonic()
     world.place(TAP)

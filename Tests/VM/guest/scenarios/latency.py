@@ -21,7 +21,7 @@ in which the emulated CPU stands still."""
 
 def run(world: World) -> None:
     world.start(world.payer)
-    # Where the story before has killed bluetoothd, the kernel is busy with its scan for up to 10 s.
+    # If the scenario before has killed bluetoothd, the kernel is busy with its scan for up to 10 s.
     eventually("a scan", lambda: world.payer.client.get("/v1/status")["radio"]["is_scanning"])
     measure(world, world.payer.events())
 
@@ -41,7 +41,7 @@ def measure(world: World, events: Events) -> None:
 
 
 def tap(world: World, events: Events) -> float:
-    """Comes from far away, and goes again; the seconds until the verdict."""
+    """Comes near from far away, and leaves again; returns the seconds until the verdict."""
     payee = world.server.login("latency@example.com")
     eid = payee.post("/sessions/create", {"amount_cents": 100, "ttl_seconds": 300})["eid"]
     world.air.add(

@@ -57,7 +57,7 @@ def run(world: World) -> None:
 
 
 def scans_again(world: World) -> None:
-    """Kills bluetoothd in the middle of a scan, which nobody then wants to have."""
+    """Kills bluetoothd in the middle of a scan that nobody owns then."""
     payer = world.payer
     begin_fresh_scans(world, payer)
     world.platform.bluetoothd.kill()
@@ -66,6 +66,6 @@ def scans_again(world: World) -> None:
     ended = monotonic()
     eventually("a scan", lambda: payer.client.get("/v1/status")["radio"]["is_scanning"])
     world.figures["killed_scanning_seconds"] = round(monotonic() - ended, 2)
-    # Unless bluetoothd took longer to come up than the kernel went on.
+    # Unless bluetoothd took longer to start than the kernel's scan lasted.
     told = "the kernel was told to end the scan" in payer.process.log.read_text()
     world.figures["killed_told_the_kernel"] = int(told)

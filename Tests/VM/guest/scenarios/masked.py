@@ -21,7 +21,7 @@ PAUSE = 1.8
 """Seconds of a controller's pause. After 2 the kernel gives a command up."""
 
 PATIENCE = 2.7
-"""Seconds after which a kernel that tells the controller nothing is stuck, where our filter counts."""
+"""Seconds without commands after which a kernel is stuck, if our filter has an effect."""
 
 
 def run(world: World) -> None:
@@ -30,7 +30,7 @@ def run(world: World) -> None:
     world.platform.restart_bluetoothd("--nodetach")
     other = OtherScanner(world.payer.adapter, world.logs)
     try:
-        # With such a controller the payer asks for a new scan for each sample of the kiosk.
+        # With such a controller the payer restarts the scan for each sample of the kiosk.
         world.air.do("duplicates", mode="addr")
         world.place(TAP)
         world.start(world.kiosk, world.payer)
@@ -49,7 +49,7 @@ def run(world: World) -> None:
 
 
 def next_scan(world: World) -> float:
-    """Waits until the payer's controller begins its next scan; when that was."""
+    """Waits until the payer's controller begins its next scan; returns that time."""
     before = scans(world, world.payer)
     eventually("the next scan", lambda: scans(world, world.payer) > before)
     return monotonic()
@@ -80,7 +80,8 @@ def is_mute(world: World) -> bool:
 
 
 def lives(world: World, since: float) -> None:
-    """The kernel says nothing for longer than it may where our filter counts, and nothing is wrong."""
+    """The kernel is silent for longer than is possible with an effective filter, and no problem is
+    reported."""
     eventually("the daemon to see it answer", lambda: not is_mute(world))
     steadily(
         "the adapter is not given up",

@@ -1,4 +1,5 @@
-"""An iPhone asks: it cannot send service data, so its EID is the local name beside the service's UUID."""
+"""An iPhone requests a payment: it cannot send service data, so its EID is the local name beside
+the service's UUID."""
 
 from __future__ import annotations
 

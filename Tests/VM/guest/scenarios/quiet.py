@@ -1,4 +1,4 @@
-"""A till that requests a payment does not scan and is paid all the same; a payer scans while it has to."""
+"""A till that requests a payment does not scan and is paid; a payer scans while it must."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def run(world: World) -> None:
     world.start(kiosk, payer)
     request = kiosk.request(AMOUNT)
     expect("whether its EID is on the air", world.is_on_air(request["eid"]), True)
-    # The payer's own advertisement is what the till would hear.
+    # The till would hear the payer's own advertisement.
     other = payer.request(100)
     sleep(5.0)
     for daemon in (kiosk, payer):
@@ -47,9 +47,9 @@ def is_discovering(daemon: Daemon) -> bool:
 
 
 def expect_no_scan(world: World, daemon: Daemon) -> None:
-    """As bluetoothd, the controller, and the daemon itself say."""
+    """The scan's state by bluetoothd, the controller and the daemon."""
     expect(f"Discovering of the {daemon.name}", is_discovering(daemon), False)
-    # On a busy machine the scan of a story before this one may end late.
+    # On a busy machine the scan of an earlier scenario may end late.
     eventually(
         f"the controller of the {daemon.name} to end its scan",
         lambda: not world.air.state()["controllers"][daemon.controller]["is_scanning"],

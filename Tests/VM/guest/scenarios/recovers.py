@@ -1,4 +1,4 @@
-"""One request stays open through everything that can happen to bus, bluetoothd and adapter."""
+"""One request stays open through every fault of bus, bluetoothd and adapter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..scenario import TAP, World
 from ..stack import is_powered
 
 HANG = 12.0
-"""Seconds: long enough for a call to be given up."""
+"""Seconds: long enough for a call to time out."""
 
 
 def run(world: World) -> None:
@@ -39,13 +39,13 @@ def ended_by_another(world: World, till: Till) -> float:
 
 
 def lost(world: World, till: Till) -> float:
-    """The payer's controller stops scanning, and nobody is told."""
+    """The payer's controller stops scanning without notice."""
     world.air.do("lose_scan", controller="c1")
     return monotonic()
 
 
 def failed(world: World, till: Till) -> float:
-    """Both controllers' firmware crashes: the kernel has each off and on again in a moment."""
+    """Both controllers' firmware crashes: the kernel switches each off and on again."""
     world.air.do("fail", controller="*")
     return monotonic()
 
@@ -59,7 +59,7 @@ def powered_off(world: World, till: Till) -> float:
 
 
 def blocked(world: World, till: Till) -> float:
-    """As the key for flight mode does."""
+    """Like the key for flight mode."""
     kernel.block_radios(True)
     till.expect_problem("bluetooth-adapter-off")
     kernel.block_radios(False)
@@ -81,7 +81,8 @@ def killed(world: World, till: Till) -> float:
 
 
 def hung(world: World, till: Till) -> float:
-    """bluetoothd stops in mid-work; its timers are those of a machine that slept."""
+    """bluetoothd is suspended during its work; its timers behave like those of a machine that
+    slept."""
     world.platform.bluetoothd.signal(signal.SIGSTOP)
     try:
         sleep(HANG)
@@ -91,7 +92,7 @@ def hung(world: World, till: Till) -> float:
 
 
 def bus(world: World, till: Till) -> float:
-    """The bus is restarted, and bluetoothd with it, as systemd does."""
+    """The bus and bluetoothd are restarted, like by systemd."""
     begin_fresh_scans(world, world.kiosk, world.payer)
     world.platform.restart_bus()
     return start_bluetoothd(world)

@@ -1,4 +1,4 @@
-"""A till's only adapter is pulled out, put back, and put back under another number."""
+"""A till's only adapter is unplugged, plugged in again, and plugged in under another number."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(world: World) -> None:
 
         unplug(world, 0, 0)
         till.expect_problem("bluetooth-adapter-missing")
-        # Something that never becomes an adapter takes the old number.
+        # A device that never becomes an adapter takes the old number.
         world.air.do("plug", controller="c99", is_dead=True)
         plug(world, 0, 1)
         till.measure("renumbered", monotonic())
@@ -36,7 +36,7 @@ def run(world: World) -> None:
 
 
 def restore(world: World) -> None:
-    """All adapters, each under its own number, for the stories that follow."""
+    """All adapters, each with its own number, for the following scenarios."""
     world.air.do("unplug", controller="*")
     for index in range(CONTROLLERS):
         eventually(f"hci{index} to be gone", lambda index=index: not exists(index))

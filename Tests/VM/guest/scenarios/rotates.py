@@ -29,7 +29,7 @@ def run(world: World) -> None:
             lambda: (now := str(kiosk.client.get(path)["eid"])) not in eids and now,
         )
         addresses.add(eventually("it on the air", lambda eid=eid: address(world, eid)))
-        # The payer is never without any: it hears the new one while it still believes in the old.
+        # The payer always has an EID: it hears the new one before it drops the old one.
         eventually("the payer to hear the new one", lambda eid=eid: payer.presence(eid))
         old = eids[-1]
         eventually("the old one to leave the air", lambda old=old: not world.is_on_air(old))
@@ -38,7 +38,7 @@ def run(world: World) -> None:
     state = world.air.state()["controllers"]["c0"]
     expect("moments without any of them on the air", state["silences"], silences)
     expect("addresses that were seen", len(addresses), CHANGES + 1)
-    # The one before the last still means the same request.
+    # The second to last EID still refers to the same request.
     resolved = payer.client.post("/v1/resolve", {"eid": eids[-2]})
     expect("the amount", resolved["amount_cents"], AMOUNT)
     payment = payer.tap(AMOUNT, lambda: str(kiosk.client.get(path)["eid"]))
@@ -48,7 +48,7 @@ def run(world: World) -> None:
 
 
 def address(world: World, eid: str) -> str | None:
-    """Where an advert comes from, if it is on the air."""
+    """The sender of an advert on the air, or None."""
     for each in world.air.state()["controllers"]["c0"]["on_air"]:
         if eid.encode().hex() in each["data"]:
             return str(each["address"])

@@ -9,10 +9,10 @@ from ..scenario import NEAR, World, expect
 from .replugged import plug, unplug
 
 PLACES, REQUESTS = 3, 4
-"""One place stays free for an EID that takes another's, so half of the requests are on the air at a time."""
+"""One place stays free for a new EID, so half of the requests are on the air at a time."""
 
 WINDOW = 12.0
-"""Seconds that are judged: a round and a half of turns of four seconds."""
+"""The observed seconds: one and a half rounds of turns of four seconds."""
 
 
 def run(world: World) -> None:
@@ -55,7 +55,7 @@ def share(world: World) -> None:
     if most > PLACES:
         raise AssertionError(f"{most} adverts on {PLACES} places")
 
-    # And each is heard while it has its turn.
+    # Each is heard during its turn.
     for eid in eids:
         eventually(f"{eid} to be heard", lambda eid=eid: world.payer.presence(eid))
     for request in requests:
@@ -69,7 +69,7 @@ def controller(world: World) -> dict[str, object]:
 
 
 def said(world: World, eids: list[str]) -> dict[str, int]:
-    """How many adverts the till has sent of each EID."""
+    """The number of adverts that the till has sent of each EID."""
     counts = world.air.state()["controllers"][world.kiosk.controller]["said"]
     return {
         eid: sum(n for data, n in counts.items() if eid.encode().hex() in data) for eid in eids

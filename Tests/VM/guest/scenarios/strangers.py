@@ -31,7 +31,7 @@ def run(world: World) -> None:
     eventually("Tiles, wrong lengths and wrong characters to be counted", kinds_counted)
     eventually("the kiosk among the strangers", lambda: payer.presence(request["eid"]))
 
-    # What is EID by its form alone is nothing to the server, however near it is.
+    # An advert that only looks like an EID is unknown to the server, however near it is.
     heard = payer.client.get("/v1/sessions")["sessions"]
     forged = [each for each in heard if each["eid"] != request["eid"]]
     if not forged:

@@ -1,4 +1,5 @@
-"""The whole job: asked for, heard from afar, held against the till, shown, paid, known to both sides."""
+"""The whole payment: requested, heard from afar, held against the till, shown, paid, known to both
+sides."""
 
 from __future__ import annotations
 
