@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "Text that is no line of a recording is refused",
+        "Text that is not a line of a recording is refused",
         arguments: [
             #"{}"#, #"{"at_us":1}"#, #"{"eid":"a1b2c3d4e5","carrier":"service_data"}"#,
             #"{"at_us":1,"eid":"a1b2c3d4e5"}"#, #"{"at_us":1,"eid":"a1","carrier":"local_name"}"#,

@@ -1,9 +1,10 @@
 import GotchuCore
 import Testing
 
-@Suite("A report tells nothing that is not for others")
+@Suite("A report reveals no secrets")
 struct RedactorTests {
-    /// One of each kind, as it stands in logs and replies, and what may be left of it.
+    /// One secret of each kind, as it appears in logs and replies, and the text that may be left of
+    /// it.
     private static let planted: [(text: String, secret: String, left: String)] = [
         ("heard 8bb71b3447 at -41", "8bb71b3447", "heard eid-1 at -41"),
         ("heard 8BB71B3447.", "8BB71B3447", "heard eid-1."),
@@ -23,7 +24,7 @@ struct RedactorTests {
         ("cannot read /home/ann/token", "/ann/", "/home/user-1/token"),
     ]
 
-    @Test("each kind of secret is gone, and its place is named", arguments: planted)
+    @Test("each kind of secret is removed, and its place is marked", arguments: planted)
     func secrets(text: String, secret: String, left: String) {
         var redactor = Redactor()
         let said = redactor.redact(text)
@@ -50,7 +51,7 @@ struct RedactorTests {
         #expect(redactor.redact(text) == text)
     }
 
-    @Test("one secret has one name wherever it stands, two have two; doing it again does nothing")
+    @Test("a secret has the same name everywhere, two have two; a second redaction changes nothing")
     func names() {
         var redactor = Redactor()
         let first = redactor.redact("8bb71b3447 and a1b2c3d4e5 by 02:AA:00:00:00:01")
@@ -62,7 +63,7 @@ struct RedactorTests {
         #expect(redactor.redact(second) == second)
     }
 
-    @Test("Known secrets are hidden whatever their form, the longest first; short words are not")
+    @Test("Known secrets are hidden in any form, the longest first; short words are not")
     func known() {
         var redactor = Redactor()
         redactor.hide("Anna", as: .name)

@@ -8,7 +8,7 @@ struct RefundFlowTests {
     private let silence = MoneyFlowEvent.answered(.unknown(retryAfter: nil))
     private let first = RefundFlow.Progress(attempt: 0)
 
-    /// The last action of a flow that goes through these events.
+    /// Returns the last action of a flow after these events.
     private func last(
         isResumed: Bool = false,
         _ events: MoneyFlowEvent...
@@ -19,7 +19,7 @@ struct RefundFlowTests {
         return action
     }
 
-    @Test("A refund asks, journals the end, and only then has ended")
+    @Test("A refund makes its call and journals the end before it ends")
     func made() {
         let receipt = Receipt(transferID: "t", wasMadeBefore: true)
         let done = MoneyFlowEvent.answered(.done(receipt))
@@ -27,13 +27,13 @@ struct RefundFlowTests {
         #expect(last(done) == .journal(.ended(.paid(receipt))))
         #expect(last(done, .journalled) == .finish(.paid(receipt)))
         #expect(last(done, .journalFailed) == .finish(.paid(receipt)))
-        // Repeated to a resend, it is this refund's own.
+        // The answer to a resend still belongs to this refund.
         let own = Receipt(transferID: "t")
         #expect(last(silence, .waited(elapsed: .zero), done) == .journal(.ended(.paid(own))))
         #expect(last(isResumed: true, done) == .journal(.ended(.paid(own))))
     }
 
-    @Test("A refusal ends a refund only if it is certain, or decided by the key")
+    @Test("Only a certain refusal, or one decided by the key, ends a refund")
     func refused() {
         let door = Decline(code: "FORBIDDEN", detail: "Not yours.")
         let atDoor = MoneyFlowEvent.answered(.refused(door))
