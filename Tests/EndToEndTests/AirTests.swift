@@ -14,7 +14,7 @@ struct AirTests {
         try await kiosk.get("/v1/requests", as: RequestsReply.self).requests
     }
 
-    @Test("more requests than places: the newest is on the air at once, all are heard in turn")
+    @Test("With more requests than slots, the newest is on the air at once and all take turns")
     func turns() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -48,7 +48,7 @@ struct AirTests {
         }
     }
 
-    @Test("The largest number of open requests leaves the way to the server free")
+    @Test("The maximum number of open requests does not block calls to the server")
     func full() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -71,7 +71,7 @@ struct AirTests {
         #expect(status.server.isReachable == true)
     }
 
-    @Test("A till that changes its EID is at tap with both, and is paid by the one that was seen")
+    @Test("A till that changes its EID is at tap with both EIDs, and is paid by the first")
     func rotationAtTap() async throws {
         let shop = try await Shop()
         let kiosk = Device(name: "kiosk", shop: shop)
@@ -105,14 +105,14 @@ struct AirTests {
             do {
                 return try await payer.call("POST", "/v1/payments", wish)
             } catch let problem as Problem where problem.errorCode == .ambiguous {
-                // Until the server has said whose the next one is.
+                // Ambiguous until the server has resolved the next EID.
                 return nil
             }
         }
         #expect(try await end(of: payment, on: payer).state == .paid)
     }
 
-    @Test("an EID is replaced without a gap, the old one can still be paid, and a kill loses none")
+    @Test("An EID is replaced without a gap; an older one can still be paid, also after a kill")
     func rotation() async throws {
         let shop = try await Shop()
         let kiosk = Device(name: "kiosk", shop: shop)
@@ -124,7 +124,7 @@ struct AirTests {
         let request = try await ask(kiosk)
         let second = try await eventually("it has another EID, which is heard") {
             let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
-            // In between it must never be off the air.
+            // It must stay on the air while the EID changes.
             #expect(view.isOnAir)
             guard view.eid != request.eid else { return nil as EID? }
             return try await payer.verdict(on: view.eid) == nil ? nil : view.eid
@@ -137,7 +137,7 @@ struct AirTests {
             return try await payer.verdict(on: view.eid) == nil ? nil : view.eid
         }
         #expect(later != request.eid)
-        // Somebody saw the first one just before it changed.
+        // This EID was heard before the kill, and may have been replaced since.
         let payment: PaymentView = try await payer.call(
             "POST",
             "/v1/payments",

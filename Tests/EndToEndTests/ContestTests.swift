@@ -9,7 +9,7 @@ import Testing
 struct ContestTests {
     private static let template = "01999f00-0000-7000-8000-000000000002"
 
-    /// One command of a device's user, to its end.
+    /// Runs a command of a device's user to its end.
     private func contest(
         _ device: Device,
         _ arguments: String...,
@@ -74,7 +74,7 @@ struct ContestTests {
             "--review",
             "0"
         )
-        // Nobody else sees a draft, and its prize is not moved unasked.
+        // Nobody else sees a draft, and its prize moves only with `--yes`.
         #expect(try await contest(bob, "show", id, failing: 1).contains("contest list"))
         #expect(try await contest(ann, "publish", id, failing: 64).contains("--yes"))
         _ = try await contest(ann, "publish", id, "--yes")
@@ -93,7 +93,7 @@ struct ContestTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    /// Three places are taken, and a fourth entrant waits for one.
+    /// Fills three places; a fourth entrant waits for one.
     private func enter(_ all: [Device], _ id: String) async throws {
         let (ann, bob, cat, dan, eve) = (all[0], all[1], all[2], all[3], all[4])
         #expect(try await contest(ann, "join", id, "--yes", failing: 1).contains("show \(id)"))
@@ -102,7 +102,7 @@ struct ContestTests {
         }
         #expect(try await contest(bob, "join", id, "--yes", failing: 1).contains("You are in"))
         #expect(try await contest(eve, "join", id, "--yes", failing: 1).contains("All 3 places"))
-        // A place that becomes free is taken by one who waits for it.
+        // A waiting entrant gets the place that becomes free.
         let late = try start(eve, ["join", id, "--yes", "--wait-for-place"])
         try await eventually("the contest is full: \(late.text)") {
             late.text.contains("trying again in 2 seconds") ? true : nil
@@ -119,7 +119,7 @@ struct ContestTests {
         _ id: String,
         _ waiting: Program
     ) async throws {
-        // It settles by itself as there is no time for objections: again is no error.
+        // It settles by itself, because the review takes no time; settling it again is no error.
         let settled = try await eventually("it is settled") {
             try await detail(ann, id).state == .paid
                 ? try await contest(ann, "settle", id, "--yes") : nil
@@ -154,7 +154,7 @@ struct ContestTests {
         #expect(try await contest(ann, "score", id, "--csv", "/nonexistent", failing: 74) != "")
     }
 
-    @Test("A cancelled contest gives all back, and who waits is told so by the exit status")
+    @Test("A cancelled contest refunds its fees, and the command that waits for it exits with 1")
     func cancelled() async throws {
         let shop = try await Shop(more: ["--contests"])
         let all = try await people(shop, "ann", "bob")
@@ -184,7 +184,7 @@ struct ContestTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("A private contest is entered with its invitation, until it is renewed")
+    @Test("An invitation admits to a private contest until it is renewed")
     func invited() async throws {
         let shop = try await Shop(more: ["--contests"])
         let all = try await people(shop, "ann", "bob")
@@ -205,7 +205,7 @@ struct ContestTests {
         _ = try await contest(bob, "leave", id, "--yes", failing: 1)
     }
 
-    @Test("An entrant whose daemon is killed around the entry is in once")
+    @Test("An entrant whose daemon is killed around the entry is entered once")
     func killed() async throws {
         let shop = try await Shop(more: ["--contests"])
         let all = try await people(shop, "ann", "bob")
@@ -220,7 +220,7 @@ struct ContestTests {
         try bob.signal(SIGKILL)
         _ = try await bob.exitCode()
         try await bob.start(at: "5,0")
-        // Its user must stay logged in while it is open.
+        // The user cannot log out while the order is open.
         await #expect {
             let _: StatusReply = try await bob.call("DELETE", "/v1/login", nil as String?)
         } throws: {
@@ -235,7 +235,7 @@ struct ContestTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("The socket passes on tags and languages, and says what is no contest")
+    @Test("The socket relays tags and languages, and refuses an id without a contest")
     func relay() async throws {
         let shop = try await Shop(more: ["--contests"])
         let ann = try await people(shop, "ann")[0]
@@ -267,7 +267,7 @@ struct ContestTests {
         #expect(try await curl("/\(id)", "-X", "DELETE").hasPrefix("HTTP/1.1 204"))
     }
 
-    @Test("A server without contests, and one that is none, are told apart")
+    @Test("The shell tells a server without contests from one with invalid replies")
     func absent() async throws {
         let shop = try await Shop()
         let ann = try await people(shop, "ann")[0]

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("After a crash")
 struct CrashTests {
-    @Test("a payer killed after its journal entry pays exactly once at the next start")
+    @Test("A payer killed after its journal entry pays exactly once at the next start")
     func payerKilled() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -16,8 +16,8 @@ struct CrashTests {
                 "/v1/requests",
                 NewRequest(amountCents: 1000)
             )
-            // The server hears nothing more, so the payment is in flight when its payer is killed.
-            // By its session alone, because nothing can be resolved now.
+            // The stopped server answers nothing, so the payment is in flight when the payer is
+            // killed. It names the session, because no EID can be resolved now.
             shop.server.signal(SIGSTOP)
             let wish = NewPayment(sid: request.id, confirmAmountCents: 1000)
             let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
@@ -34,7 +34,7 @@ struct CrashTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("a kiosk killed while it waits goes on with the same request at the next start")
+    @Test("A kiosk killed while it waits continues the same request at the next start")
     func kioskKilled() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair(payerAt: "0.1,0")
@@ -62,7 +62,7 @@ struct CrashTests {
     }
 
     @Test(
-        "a server that is away leaves a payment open, never declined, until it is back"
+        "A payment stays open, never declined, while the server is away"
     )
     func serverAway() async throws {
         let shop = try await Shop()
@@ -89,7 +89,9 @@ struct CrashTests {
         #expect(try await kiosk.balance() == 11_000)
     }
 
-    @Test("A payer whose login was lost finishes the payment by logging in again; nobody else does")
+    @Test(
+        "A payer whose login was lost finishes the payment by logging in again; no other user can"
+    )
     func loginLost() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -109,7 +111,7 @@ struct CrashTests {
         )
         try payer.signal(SIGKILL)
         _ = try await payer.exitCode()
-        // Whoever takes the file away takes the user away; another one's is in its place for now.
+        // The file holds another user's token for now.
         try other.write(toFile: file, atomically: true, encoding: .utf8)
         shop.server.signal(SIGCONT)
         try await payer.start(at: "1,0")

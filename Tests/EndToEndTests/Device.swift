@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// One gotchud on the simulated air, and the way to talk to it.
+/// A gotchud on the simulated air, with calls to its socket.
 final class Device: Sendable {
     let name: String
     let socket: String
@@ -55,7 +55,7 @@ final class Device: Sendable {
 
     func exitCode() async throws -> Int32 { try await running.exitCode() }
 
-    /// Puts it somewhere else.
+    /// Moves the device on the simulated air.
     func move(to position: String) throws {
         let file = "air/\(try running.processID).position"
         _ = try shop.folder.write(position, to: file)
@@ -83,7 +83,7 @@ final class Device: Sendable {
         try await call("GET", path, nil as String?)
     }
 
-    /// A call as another user, which only root can make.
+    /// Calls the daemon as another user; needs root.
     func curl(
         as userID: Int,
         _ path: String,
@@ -98,7 +98,7 @@ final class Device: Sendable {
         return curl.text
     }
 
-    /// Connections that another user opens and holds, with half a request on each.
+    /// Opens connections as another user and holds them, with half a request on each.
     func hold(_ count: Int, as userID: Int) throws -> Program {
         let script = """
             import socket, sys, time
@@ -114,15 +114,15 @@ final class Device: Sendable {
     }
 
     private func start(as userID: Int, _ command: [String]) throws -> Program {
-        // What is tested is what the daemon says to whom; the way to its socket is open.
+        // Every user can reach the socket: only the daemon's own checks are tested.
         chmod(shop.folder.path, 0o711)
         let user = ["--reuid=\(userID)", "--regid=\(userID)", "--clear-groups"]
         return try Program("/usr/bin/setpriv", user + command)
     }
 
-    /// One call through curl, as a till's software makes it.
+    /// Makes a call with curl, as a till's software does.
     ///
-    /// - Throws: The `Problem` that was answered, or that there was no answer.
+    /// - Throws: The `Problem` in the answer, or `NeverHappened` if there was none.
     func call<Reply: Decodable>(
         _ method: String,
         _ path: String,

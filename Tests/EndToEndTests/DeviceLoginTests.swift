@@ -4,13 +4,13 @@ import LocalAPI
 import TestSupport
 import Testing
 
-/// A kiosk that nobody logs in again: it lives on the credential of its registration.
+/// A kiosk that stays logged in with the credential of its registration.
 @Suite("A registered kiosk", .timeLimit(.minutes(hangLimit)))
 struct DeviceLoginTests {
     private let shop: Shop
 
     init() async throws {
-        // Tokens that end after two seconds: a night's worth of them in a test.
+        // Tokens expire after two seconds, so that a test sees many of them.
         shop = try await Shop(more: ["--token-seconds", "2"])
     }
 
@@ -52,7 +52,7 @@ struct DeviceLoginTests {
         #expect(try await logIn(kiosk, code).server.isLoggedIn)
         var seen: Set<String> = [code]
         for _ in 0..<3 {
-            // A new credential is kept for each new token.
+            // Each new token comes with a new credential, which is stored.
             try await eventually("the token is fetched anew") {
                 #expect(try await ask(kiosk).state == .cancelled)
                 return seen.insert(try credential("token")).inserted ? true : nil
@@ -77,14 +77,14 @@ struct DeviceLoginTests {
             }
         }
         #expect(try await health(of: kiosk) == ["login-refused"])
-        // A new code, and the same till goes on.
+        // With a new code the same till continues.
         let renewed = try await manage("renew", id).split(separator: "\n")
         #expect(try await logIn(kiosk, String(renewed[renewed.count - 1])).server.isLoggedIn)
         #expect(try await health(of: kiosk).isEmpty)
         #expect(try await ask(kiosk).state == .cancelled)
     }
 
-    @Test("A kiosk takes its code from the operator's file, which it never writes")
+    @Test("A kiosk reads its code from the operator's file and never writes the file")
     func tokenFile() async throws {
         let code = try await code("Corner Cafe")
         let file = try shop.folder.write(code + "\n", to: "code")
@@ -124,7 +124,7 @@ struct DeviceLoginTests {
         #expect(try kiosk.log().contains("gotchud finds no token in \(file)."))
     }
 
-    @Test("A kiosk with an invalid code or token is told so, and stays as it was")
+    @Test("An invalid code or token is refused, and the kiosk stays logged out")
     func wrongCode() async throws {
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
         let code = try await code("Corner Cafe")
@@ -139,7 +139,7 @@ struct DeviceLoginTests {
         #expect(!status.server.isLoggedIn)
     }
 
-    @Test("A kiosk gets another token when the server does not know the last; a person is told to")
+    @Test("A kiosk replaces a token that the server refuses; a person has to log in again")
     func refusedToken() async throws {
         let shop = try await Shop(more: ["--token-seconds", "900"])
         let (kiosk, payer) = try await shop.pair()
@@ -153,7 +153,7 @@ struct DeviceLoginTests {
         #expect(try await logIn(kiosk, code).server.isLoggedIn)
         #expect(try await ask(kiosk).state == .cancelled)
 
-        // The secret that signs tokens is lost, and so all that are out are worth nothing.
+        // Without the signing secret, all issued tokens are invalid.
         shop.server.signal(SIGTERM)
         #expect(try await shop.server.exitCode() == 0)
         try FileManager.default.removeItem(atPath: "\(shop.folder.path)/books.db.dev-secret")
@@ -181,7 +181,7 @@ struct DeviceLoginTests {
                     return problem.errorCode == .notLoggedIn ? true : nil
                 }
             }
-            // Told at once, not when the server is asked the next time.
+            // The refusal is reported at once, not after the next check of the server.
             let refused = ContinuousClock.now
             while let event = try await events.next() {
                 guard case .statusChanged(let status) = event else { continue }

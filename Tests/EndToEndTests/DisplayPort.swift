@@ -43,7 +43,7 @@ struct DisplayPort {
         return (status, lines.dropLast().joined(separator: "\n"))
     }
 
-    /// The display now.
+    /// The display's current state.
     func now() async throws -> DisplayReply {
         let (status, text) = try await call("/v1/display")
         try #require(status == 200, "\(text)")
@@ -62,7 +62,7 @@ struct DisplayPort {
         }
     }
 
-    /// Begins to read the states.
+    /// Starts a reader of the states.
     func follow() throws -> DisplayReader {
         let address = origin + "/v1/display/events"
         return DisplayReader(
@@ -71,11 +71,11 @@ struct DisplayPort {
     }
 }
 
-/// One display that reads.
+/// A reader of the display's events.
 struct DisplayReader {
     let program: Program
 
-    /// Each different state that has come, in order, without the time that is left.
+    /// The received states in order, without repeats and without the remaining time.
     var states: [DisplayReply] {
         let replies = program.text.split(separator: "\n").compactMap { line in
             var reply = try? JSONDecoder().decode(DisplayReply.self, from: Data(line.utf8))

@@ -22,7 +22,7 @@ struct DisplayTests {
         return (display, payer)
     }
 
-    @Test("A sale is shown from the question to the thanks, to two displays alike")
+    @Test("Two displays show the same sale, from its request to its payment")
     func wholeSale() async throws {
         let shop = try await Shop()
         let (display, payer) = try await sale(shop)
@@ -47,14 +47,14 @@ struct DisplayTests {
         }
         #expect(readers[0].states == readers[1].states)
         let shown = readers[0].states.map(\.state)
-        // A payment at a tap may be faster than its lock is shown, or than the phone is noticed.
+        // A payment by tap may end before its lock or the phone's approach is shown.
         let passing: Set<DisplayState> = [.near, .preparing, .confirming]
         #expect(shown.filter { !passing.contains($0) } == [.idle, .waiting, .paid, .idle])
         #expect(readers[0].states.dropFirst().dropLast().allSatisfy { $0.amount == "$12.80" })
         for reader in readers { reader.program.signal(SIGKILL) }
     }
 
-    @Test("The socket, the port and the console tell of the same display")
+    @Test("The socket, the port and the console show the same display")
     func alike() async throws {
         let shop = try await Shop()
         let (display, _) = try await sale(shop)
@@ -77,7 +77,7 @@ struct DisplayTests {
         }
     }
 
-    @Test("Nothing is said to be paid or free of charge before the truth is known again")
+    @Test("A restarted display shows neither paid nor unpaid until the server has answered")
     func killedBeforeTheEnd() async throws {
         let shop = try await Shop()
         let (display, payer) = try await sale(shop)
@@ -92,7 +92,7 @@ struct DisplayTests {
             let payments = try await payer.get("/v1/payments", as: PaymentsReply.self).payments
             return payments.first?.state == .paid ? true : nil
         }
-        // The server is silent, so that a restarted daemon cannot know.
+        // The restarted daemon cannot learn the outcome while the server is stopped.
         shop.server.signal(SIGSTOP)
         defer { shop.server.signal(SIGCONT) }
         let again = try await DisplayPort.start(display.device, of: shop)
@@ -102,7 +102,7 @@ struct DisplayTests {
         try await again.reaches(.paid)
     }
 
-    @Test("A server that hangs is noticed within 12 s, and the customer is told")
+    @Test("A server that hangs is noticed within 12 s and reported to the customer")
     func silentServer() async throws {
         let shop = try await Shop()
         let (display, payer) = try await sale(shop)
@@ -123,7 +123,7 @@ struct DisplayTests {
         try await display.reaches(.paid)
     }
 
-    @Test("A ninth display is refused, and another's place is free once it has gone")
+    @Test("A ninth display is refused until one of the eight has gone")
     func readerLimit() async throws {
         let shop = try await Shop()
         let display = try await DisplayPort.start(Device(name: "kiosk", shop: shop), of: shop)
@@ -141,7 +141,7 @@ struct DisplayTests {
         for reader in readers { reader.program.signal(SIGKILL) }
     }
 
-    @Test("Other users, hosts, pages and methods are refused, the page included")
+    @Test("The display's port refuses other users, hosts, pages and methods")
     func strangers() async throws {
         let shop = try await Shop()
         let display = try await DisplayPort.start(Device(name: "kiosk", shop: shop), of: shop)
@@ -168,7 +168,7 @@ struct DisplayTests {
         #expect(try await display.call("/").status == 303)
     }
 
-    @Test("The page names its policy, and loads only what is there")
+    @Test("The display's page has a content policy, and all its assets exist")
     func page() async throws {
         let shop = try await Shop()
         let display = try await DisplayPort.start(Device(name: "kiosk", shop: shop), of: shop)
@@ -183,7 +183,7 @@ struct DisplayTests {
         }
         let build = try await display.now().build
         #expect(page.text.contains("data-build=\"\(build)\""))
-        // Its service's fields have the page in them.
+        // The service's fields contain the page, which must not be logged.
         #expect(try display.device.log().contains("service=DisplayService"))
         #expect(try !display.device.log().contains("doctype"))
     }

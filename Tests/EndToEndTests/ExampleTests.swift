@@ -7,8 +7,7 @@ import Testing
 /// The tills of docs/examples, as an integrator starts them.
 @Suite("The examples of a till", .timeLimit(.minutes(hangLimit)))
 struct ExampleTests {
-    /// Runs the rest of its arguments as a person's shell does: the signals that are blocked in
-    /// this process are not for them.
+    /// Runs a command with no signals blocked, as a shell does; this process blocks some.
     private static let unblocked = [
         "python3", "-c",
         """
@@ -18,7 +17,7 @@ struct ExampleTests {
         """,
     ]
 
-    /// Starts a till and waits until it has told of its request.
+    /// Starts a till and waits until it has printed its request.
     private func start(
         _ command: [String],
         on kiosk: Device
@@ -38,7 +37,7 @@ struct ExampleTests {
     }
 
     @Test(
-        "A till asks, waits until it is paid though gotchud restarts, and cancels a request",
+        "A till's request is paid despite a restart of gotchud; another one is cancelled",
         arguments: [["python3", "docs/examples/till.py"], ["node", "docs/examples/till.mjs"]]
     )
     func till(command: [String]) async throws {
@@ -63,7 +62,7 @@ struct ExampleTests {
     }
 
     @Test(
-        "A till says why it was refused, and asks once",
+        "A refused till prints the reason and does not ask again",
         arguments: [["python3", "docs/examples/till.py"], ["node", "docs/examples/till.mjs"]]
     )
     func refused(command: [String]) async throws {

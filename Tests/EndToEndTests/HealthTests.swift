@@ -4,8 +4,8 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// What a daemon says of itself is what a person would find who tried.
-@Suite("Ready means ready", .timeLimit(.minutes(hangLimit)))
+/// The reported health of a daemon agrees with the calls that people make.
+@Suite("The reported health of a daemon", .timeLimit(.minutes(hangLimit)))
 struct HealthTests {
     private func answer(_ head: String, _ body: String) -> [UInt8] {
         Array("\(head)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
@@ -26,7 +26,7 @@ struct HealthTests {
         }
     }
 
-    @Test("Anything else at the server's address is told apart from a server that works")
+    @Test("The status names each fault of a server that does not work")
     func wrongServers() async throws {
         let shop = try await Shop()
         let odd = try OddServer()
@@ -47,7 +47,7 @@ struct HealthTests {
             odd.answer(reply)
             try await expect(code, of: kiosk)
         }
-        // It says that it is ready, and nothing else: three calls for people show that.
+        // This server reports itself ready, but fails all calls; three calls reveal it.
         odd.answer(answer("HTTP/1.1 200 OK", #"{"status":"ready"}"#))
         try await eventually("it is accepted") {
             let status = try await kiosk.get("/v1/status", as: StatusReply.self)
@@ -63,7 +63,7 @@ struct HealthTests {
     }
 
     @Test(
-        "A server without an address, or with a certificate of an unknown CA, is told as such",
+        "The status names an unknown host name, and a certificate of an unknown CA",
         arguments: [
             ("http://payments.gotchu.invalid", "server-name-unknown"),
             ("TLS", "server-untrusted"),
@@ -78,7 +78,7 @@ struct HealthTests {
         try await expect(code, of: kiosk)
     }
 
-    @Test("A journal that cannot be written is told, and that it can be again")
+    @Test("The status reports an unwritable journal until it is writable again")
     func fullDisk() async throws {
         let shop = try await Shop()
         let faults = try await Faults("kiosk", in: shop.folder.path)
@@ -113,7 +113,7 @@ struct HealthTests {
             "/v1/requests",
             NewRequest(amountCents: 700)
         )
-        // As the server is asked about the EID it answers; then it hangs.
+        // The server answers the first payment; then it hangs.
         let wish = NewPayment(eid: request.eid, confirmAmountCents: 700)
         let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
         #expect(try await end(of: payment, on: payer).state == .paid)
@@ -127,7 +127,7 @@ struct HealthTests {
         let view = try await payer.get("/v1/payments/\(late.id)", as: PaymentView.self)
         #expect(view.state == .locking && view.detail.contains("Nothing was sent yet"))
         shop.server.signal(SIGCONT)
-        // What was paid is the server's word, not the clock's.
+        // The server decides that the session is paid, not the payer's clock.
         #expect(try await end(of: late, on: payer).code == "SESSION_PAID")
     }
 }

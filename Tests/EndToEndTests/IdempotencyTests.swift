@@ -8,7 +8,7 @@ import Testing
 struct IdempotencyTests {
     private let wish = NewRequest(amountCents: 1200, memo: "Tea")
 
-    /// How many requests the daemon knows.
+    /// The number of requests that the daemon knows.
     private func count(_ kiosk: Device) async throws -> Int {
         try await kiosk.get("/v1/requests", as: RequestsReply.self).requests.count
     }
@@ -77,9 +77,9 @@ struct IdempotencyTests {
         #expect(try await count(kiosk) == 1)
     }
 
-    /// How many Unix sockets there are at a path.
+    /// The number of Unix sockets at a path.
     private static func socketCount(at path: String) throws -> Int {
-        // Read by hand: Foundation takes the first short read for the end of such a file.
+        // Foundation takes the first short read of such a file as its end.
         let file = try #require(fopen("/proc/net/unix", "r"))
         defer { fclose(file) }
         var line: UnsafeMutablePointer<CChar>?

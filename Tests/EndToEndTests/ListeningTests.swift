@@ -19,17 +19,17 @@ struct ListeningTests {
             "/v1/requests",
             NewRequest(amountCents: 1280)
         )
-        // The payer's own advertisement is what the till would hear.
+        // The till would hear the payer's own advertisement.
         let other: RequestView = try await payer.call(
             "POST",
             "/v1/requests",
             NewRequest(amountCents: 100)
         )
         #expect(other.isOnAir)
-        // A till's reader of events needs nothing that is heard.
+        // A reader of events without sightings does not make the till listen.
         let readers = try EventReaders(1, at: kiosk.socket)
         defer { readers.close() }
-        // Neither has listened: this does, before it answers.
+        // Neither daemon has listened; this call makes the payer listen before it answers.
         let wish = NewPayment(eid: request.eid, confirmAmountCents: 1280, proximity: .tap)
         let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
         #expect(try await end(of: payment, on: payer).state == .paid)
@@ -43,12 +43,12 @@ struct ListeningTests {
         #expect(try await heard(by: kiosk) == 0)
         let payers = try await payer.get("/v1/status", as: StatusReply.self).radio
         #expect(payers.isScanning && payers.listening.isWanted)
-        // And the till listens as soon as somebody asks.
+        // A call for sightings makes the till listen.
         #expect(try await kiosk.verdict(on: other.eid) != nil)
         #expect(try #require(try await heard(by: kiosk)) > 0)
     }
 
-    @Test("scan --once has the daemon listen first, and says so")
+    @Test("`scan --once` makes the daemon listen first, and says so")
     func once() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair(payerAt: "0.1,0")
@@ -66,7 +66,7 @@ struct ListeningTests {
         #expect(status.text.contains("not listening, as no program asks what is near"))
     }
 
-    @Test("A daemon that is never to listen is ready, and a command that has to hear says why not")
+    @Test("A daemon set to never listen is ready, and commands that must listen name the setting")
     func never() async throws {
         let shop = try await Shop()
         let device = Device(name: "kiosk", shop: shop)

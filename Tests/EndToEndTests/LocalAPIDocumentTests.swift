@@ -5,7 +5,7 @@ import Testing
 
 @testable import GotchuAPI
 
-/// docs/local-api.md, which a till's programmer goes by.
+/// docs/local-api.md, the reference for a till's programmers.
 @Suite("The document of the daemon's socket", .timeLimit(.minutes(hangLimit)))
 struct LocalAPIDocumentTests {
     private let document: String
@@ -20,7 +20,7 @@ struct LocalAPIDocumentTests {
         return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }
 
-    /// The examples, in their order.
+    /// The examples in order.
     private var examples: [String] {
         document.matches(of: #/```sh\n([^`]*)```/#).map { String($0.output.1) }
     }
@@ -119,8 +119,8 @@ struct LocalAPIDocumentTests {
         let id = "id=\(request.id)\n"
         let refund = try await run(id + giveBack, on: kiosk)
         #expect(refund.contains(#""kind":"refund""#), "\(refund)")
-        // It never ends by itself: what it is called by becomes curl itself, to be ended, and by
-        // a signal that is not blocked here.
+        // The stream never ends by itself. The function execs curl, so that it can be killed with
+        // SIGKILL, which is not blocked here.
         let seen = try await run(
             """
             \(function.replacing("curl", with: "exec curl"))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A page of metrics as prometheus_client reads it, which is Prometheus's own Python library.
+/// A page of metrics, parsed by prometheus_client, Prometheus's own Python library.
 struct Metrics {
     private struct Sample: Decodable {
         let name: String
@@ -26,7 +26,7 @@ struct Metrics {
         try await self.init(["--unix-socket", device.socket, "http://gotchu/metrics"])
     }
 
-    /// - Parameter curl: What says where the page is.
+    /// - Parameter curl: The arguments of curl that name the page.
     init(_ curl: [String]) async throws {
         let curl = try Program("/usr/bin/curl", ["--silent"] + curl)
         try await curl.exitCode()
@@ -43,7 +43,7 @@ struct Metrics {
         samples.first { $0.name == name && $0.labels == labels }?.value
     }
 
-    /// What Prometheus's documentation asks of names and types.
+    /// Checks the conventions of Prometheus's documentation for names and types.
     func expectConventions() {
         for sample in samples {
             #expect(sample.type != "unknown", "\(sample.name) has no type")

@@ -52,14 +52,14 @@ struct MetricsTests {
         for metrics in [payers, kiosks] { metrics.expectConventions() }
     }
 
-    /// Where a daemon says that it serves metrics.
+    /// The URL in a daemon's log at which it serves metrics.
     private func url(of device: Device) async throws -> String {
         try await eventually("metrics are served; it said: \(try device.log())") {
             try device.log().firstMatch(of: /Metrics are served url=(\S+)/).map { String($0.1) }
         }
     }
 
-    @Test("Metrics are on a loopback port for programs of this machine, and nothing else is")
+    @Test("A loopback port serves metrics to this machine's programs, and nothing else")
     func loopback() async throws {
         let shop = try await Shop()
         let kiosk = Device(name: "kiosk", shop: shop)
@@ -86,7 +86,7 @@ struct MetricsTests {
         #expect(try await status(url, "-H", "Origin: http://localhost") == "403")
         #expect(try await status("http://127.0.0.1:\(port)/v1/status") == "404")
         #expect(try await status("-X", "POST", url) == "405")
-        // However long somebody has something to say.
+        // The port closes a connection whose body keeps dripping.
         let head =
             "GET /metrics HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 9999\\r\\n\\r\\n"
         let dripping = try Program(
@@ -103,7 +103,7 @@ struct MetricsTests {
         try await dripping.exitCode()
     }
 
-    @Test("wait for a port that is taken, and keep nobody from a sale meanwhile")
+    @Test("A daemon waits for a metrics port that is in use, and sells meanwhile")
     func taken() async throws {
         let shop = try await Shop()
         let other = try OddServer()

@@ -4,10 +4,10 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// The whole job with the real programs on the simulated air.
+/// A payment with the real programs on the simulated air.
 @Suite("A payment from end to end")
 struct PaymentTests {
-    @Test("A till is heard far, moved near, paid: both sides say so and the books balance")
+    @Test("A payer hears a till far away, moves to it and pays; both sides and the books agree")
     func story() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair(payerAt: "5,0")
@@ -48,7 +48,7 @@ struct PaymentTests {
         #expect(proof.exitCode == 0, "\(proof.text)")
     }
 
-    @Test("two tills equally near: ambiguous, and nothing can be paid by nearness")
+    @Test("Two tills equally near are ambiguous, and no payment by nearness is accepted")
     func ambiguous() async throws {
         let shop = try await Shop()
         let left = try await shop.daemon("left", at: "0,0.2")
@@ -106,7 +106,7 @@ struct PaymentTests {
         #expect(try await payer.balance() == 10_000)
     }
 
-    @Test("a payment of which nothing was sent is cancelled for good, and its lock released")
+    @Test("A payment cancelled before it was sent stays cancelled, and its lock is released")
     func cancelled() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -127,7 +127,7 @@ struct PaymentTests {
             #expect(cancelled.state == .declined && cancelled.code == "PAYMENT_CANCELLED")
         }
         shop.server.signal(SIGCONT)
-        // The lock was on its way, and is not left to end by itself, which takes a minute.
+        // The lock call was in flight. It is released, not left to expire after a minute.
         let second: PaymentView = try await eventually("another payer pays", within: .seconds(40)) {
             let payment: PaymentView = try await other.call("POST", "/v1/payments", wish)
             let ended = try await end(of: payment, on: other)
@@ -142,7 +142,7 @@ struct PaymentTests {
         } throws: { ($0 as? Problem)?.errorCode == .notFound }
     }
 
-    @Test("a payment is cancelled and made again by the same payer, and nothing gets between")
+    @Test("A payer can pay again once the lock of the cancelled payment is released")
     func cancelledAndPaid() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -157,7 +157,7 @@ struct PaymentTests {
         let path = "/v1/payments/\(first.id)"
         let cancelled: PaymentView = try await payer.call("DELETE", path, nil as String?)
         #expect(cancelled.code == "PAYMENT_CANCELLED")
-        // Its lock is on its way, and would be released under the next one's hands.
+        // The first lock is still in flight; its release would release the next payment's lock too.
         await #expect {
             try await payer.call("POST", "/v1/payments", wish) as PaymentView
         } throws: { ($0 as? Problem)?.errorCode == .paymentInProgress }
@@ -171,7 +171,7 @@ struct PaymentTests {
         #expect(ended.code == "PAYMENT_CANCELLED")
     }
 
-    @Test("A payment that ends by its time releases a lock whose answer was lost")
+    @Test("A payment that expires releases a lock whose answer was lost")
     func expired() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -189,7 +189,8 @@ struct PaymentTests {
         let wish = NewPayment(sid: request.id, confirmAmountCents: 5000)
         shop.server.signal(SIGSTOP)
         let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
-        // SAFETY: the lock leaves meanwhile, and is not answered for ten seconds; later is as good.
+        // The lock call stays unanswered for ten seconds.
+        // SAFETY: the call leaves in this time; a longer sleep does no harm.
         try await Task.sleep(for: .seconds(2))
         try faults.suspended(for: 301)
         let path = "/v1/payments/\(payment.id)"
@@ -199,7 +200,7 @@ struct PaymentTests {
         shop.server.signal(SIGCONT)
         let ended = try await end(of: payment, on: payer)
         #expect(ended.state == .declined && ended.code == "SESSION_EXPIRED", "\(ended)")
-        // By itself a lock ends after a minute.
+        // A lock that is not released lasts a minute.
         let second: PaymentView = try await eventually("another payer pays", within: .seconds(30)) {
             let payment: PaymentView = try await other.call("POST", "/v1/payments", wish)
             let ended = try await end(of: payment, on: other)
@@ -209,7 +210,7 @@ struct PaymentTests {
         #expect(try await payer.balance() == 10_000)
     }
 
-    @Test("a payee is told from another of the same name by an id")
+    @Test("A payee's id distinguishes it from another payee of the same name")
     func payees() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -252,7 +253,7 @@ struct PaymentTests {
         #expect(again.payeeID == id && again.isPayeeKnown == true)
     }
 
-    @Test("a payment without funds is declined, for good, and says what to do")
+    @Test("A payment without funds is declined for good, and names the next step")
     func declined() async throws {
         let shop = try await Shop(openingBalance: 100)
         let (kiosk, payer) = try await shop.pair()

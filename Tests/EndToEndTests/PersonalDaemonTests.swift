@@ -3,7 +3,7 @@ import LocalAPI
 import TestSupport
 import Testing
 
-/// A gotchud that an ordinary user starts, and is told nothing.
+/// A gotchud that an ordinary user starts without paths.
 @Suite(
     "A person's own daemon",
     .enabled(if: geteuid() == 0, "only root can become somebody else"),
@@ -12,7 +12,7 @@ import Testing
 struct PersonalDaemonTests {
     private static let userID: UInt32 = 65001
 
-    /// Starts a program as that user, whose environment has these variables alone.
+    /// Starts a program as that user, with only these environment variables.
     private func start(
         _ name: String,
         _ arguments: [String] = [],

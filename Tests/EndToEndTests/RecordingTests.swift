@@ -5,7 +5,7 @@ import LocalAPI
 import TestSupport
 import Testing
 
-/// A shop's trouble on a desk: recorded there, replayed here.
+/// Recordings made in a shop and replayed at a developer's desk.
 @Suite("Recording and replay", .timeLimit(.minutes(hangLimit)))
 struct RecordingTests {
     @Test("A recording has other EIDs than the daemon heard, and replays from the file")
@@ -36,7 +36,7 @@ struct RecordingTests {
         let attributes = try FileManager.default.attributesOfItem(atPath: file)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
 
-        // What is there is kept.
+        // An existing file is not overwritten.
         let again = try Program("gotchu-ctl", arguments)
         #expect(try await again.exitCode() == 74, "\(again.text)")
         #expect(
@@ -61,7 +61,7 @@ struct RecordingTests {
         #expect(page.contains("\(ours)\(sightings(in: file))\n"), "\(page)")
     }
 
-    @Test("A recording begins to listen, and ends when its time is up where nothing is heard")
+    @Test("A recording starts the radio, and ends after its time if nothing is heard")
     func silence() async throws {
         let kiosk = try await Shop().daemon("kiosk", at: "0,0")
         let lines = try await LocalClient(socketPath: kiosk.socket).withRecording(seconds: 1) {
@@ -74,8 +74,8 @@ struct RecordingTests {
         #expect(lines == 3)
     }
 
-    /// A daemon that hears one EID: each sighting so many milliseconds after the one before, at a
-    /// level in dBm.
+    /// Starts a daemon that hears one EID at these levels in dBm, each sighting followed by a
+    /// pause.
     private static func replay(
         _ shop: Shop,
         _ sightings: [(milliseconds: Int, level: Int)]
@@ -100,7 +100,7 @@ struct RecordingTests {
         return desk
     }
 
-    @Test("a shop's trace becomes the history of a presence: far, tap, gone")
+    @Test("A shop's trace becomes the history of a presence: far, tap, gone")
     func history() async throws {
         let shop = try await Shop()
         let desk = try await Self.replay(shop, (0..<100).map { (100, $0 < 50 ? -85 : -40) })
@@ -120,14 +120,14 @@ struct RecordingTests {
             return history
         }
         #expect(history == [.far, .tap, nil] || history == [.far, .near, .tap, nil])
-        // Whoever is offered for payment here is nobody: nothing is put on the air by a replay.
+        // A replay puts nothing on the air, and so no request can be made.
         try await desk.logIn()
         await #expect {
             try await desk.call("POST", "/v1/requests", NewRequest(amountCents: 1)) as RequestView
         } throws: { $0 is Problem }
     }
 
-    @Test("a level that changes is told five times a second at most, and the last")
+    @Test("A changing level is published at most five times a second, and its last value always")
     func levels() async throws {
         let shop = try await Shop()
         let calm = (0..<8).map { _ in (milliseconds: 1000, level: -85) }
@@ -144,11 +144,11 @@ struct RecordingTests {
             return levels
         }
         #expect(levels.last == -71)
-        // In two seconds.
+        // The changes take two seconds.
         #expect((2...13).contains(levels.count), "\(levels)")
     }
 
-    @Test("a damaged recording ends the daemon with its file and line")
+    @Test("A damaged recording ends the daemon with its file and line")
     func damaged() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("{\"gotchu_recording\":1}\n", to: "bad.ndjson")

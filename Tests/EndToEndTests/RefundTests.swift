@@ -32,7 +32,7 @@ struct RefundTests {
         return request
     }
 
-    /// Loses everything that a daemon remembers but its login, as a new disk does.
+    /// Restarts a daemon without its journal, but with its login.
     private func forget(_ device: Device, of shop: Shop) async throws {
         try device.signal(SIGTERM)
         _ = try await device.exitCode()
@@ -40,7 +40,7 @@ struct RefundTests {
         try await device.start(at: "0,0")
     }
 
-    @Test("the same refund is not made again by a daemon that has forgotten it")
+    @Test("A daemon that lost its journal does not make the same refund again")
     func forgotten() async throws {
         let shop = try await Shop()
         let (kiosk, payer, request) = try await paid(shop)
@@ -61,7 +61,7 @@ struct RefundTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("A declined refund can be tried again, also by a daemon that has forgotten it, once")
+    @Test("A declined refund succeeds once later, even after the daemon lost its journal")
     func declined() async throws {
         let shop = try await Shop()
         let (kiosk, payer, request) = try await paid(shop)
@@ -89,7 +89,7 @@ struct RefundTests {
         return (code, program.text)
     }
 
-    @Test("an impatient person refunds a part once; a reference makes it another refund")
+    @Test("A repeated partial refund is made once; a reference makes it another refund")
     func impatient() async throws {
         let shop = try await Shop()
         let (kiosk, payer, request) = try await paid(shop)
@@ -104,7 +104,7 @@ struct RefundTests {
         let other = try await refund(kiosk, id, "5.00", "--reference", "second cup")
         #expect(other.0 == 0 && !other.1.contains("already"), "\(other.1)")
         #expect(try await payer.balance() == 6000)
-        // An empty one may be meant for none, or for another than that: nobody guesses.
+        // An empty reference is refused: its meaning would be a guess.
         let empty = try await refund(kiosk, id, "5.00", "--reference", "")
         #expect(empty.0 == 65 && empty.1.contains("reference must not be empty"), "\(empty.1)")
         let yen = try await refund(kiosk, id, "500", "--currency", "jpy")
@@ -129,13 +129,13 @@ struct RefundTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("a reference counts byte for byte, and each refund's end is told once")
+    @Test("References are compared byte for byte, and each refund's end is published once")
     func bytes() async throws {
         let shop = try await Shop()
         let (kiosk, payer, request) = try await paid(shop)
         let ends = try await LocalClient(socketPath: kiosk.socket).withEvents { events in
             _ = try await events.next()
-            // The same text to a reader of Unicode, and another key at the payment server.
+            // The two are equal in Unicode, but give different keys at the payment server.
             for reference in ["caf\u{E9}", "cafe\u{301}"] {
                 let made = try await refund(
                     kiosk,
@@ -165,7 +165,7 @@ struct RefundTests {
         #expect(try await payer.balance() == 6000)
     }
 
-    @Test("ten presses at once are one refund")
+    @Test("Ten presses at once make one refund")
     func presses() async throws {
         let shop = try await Shop()
         let (kiosk, payer, request) = try await paid(shop)
@@ -173,7 +173,7 @@ struct RefundTests {
         let ids = await withTaskGroup(of: String?.self) { group in
             for _ in 0..<10 {
                 group.addTask {
-                    // While the first is being written down, another press is told so.
+                    // Other presses fail while the first one is being journalled.
                     let view: PaymentView? = try? await kiosk.call("POST", "/v1/refunds", wish)
                     return view?.id
                 }

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What gotchud does not start with", .timeLimit(.minutes(hangLimit)))
+@Suite("Refused starts of gotchud", .timeLimit(.minutes(hangLimit)))
 struct RefusedStartTests {
-    @Test("a bad configuration ends with 78, the file and the line")
+    @Test("A bad configuration ends gotchud with 78 and names the file and the line")
     func badConfiguration() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("{\n  \"radio\": \"smoke signals\"\n}", to: "gotchud.json")
@@ -43,10 +43,10 @@ struct RefusedStartTests {
     }
 
     @Test(
-        "A journal that is damaged, or another version's, ends it with 65 and stays as it is",
+        "A damaged journal, or one of another version, ends gotchud with 65, unchanged",
         arguments: [
             ("a3a6bf44 {}\na3a6bf43 {}\n", "is damaged"),
-            // The checksum is right, and there is no such record.
+            // The checksum is right, but the record is unknown.
             ("a3a6bf43 {}\n", "another version of gotchud"),
         ]
     )
@@ -68,7 +68,7 @@ struct RefusedStartTests {
         #expect(try String(contentsOfFile: journal, encoding: .utf8) == text)
     }
 
-    @Test("a state folder that others may write to ends it with 78, before anything is in it")
+    @Test("A state folder that others can write to ends gotchud with 78, before it is used")
     func stateOfOthers() async throws {
         let folder = try TemporaryFolder()
         let state = "\(folder.path)/state"

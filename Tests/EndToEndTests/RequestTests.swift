@@ -46,7 +46,7 @@ struct RequestTests {
     }
 
     @Test(
-        "A request that makes no sense is refused",
+        "An invalid request is refused",
         arguments: [
             NewRequest(amountCents: 0), NewRequest(amountCents: -1),
             NewRequest(amountCents: 100_000_001), NewRequest(amountCents: 1, ttlSeconds: 301),
@@ -62,7 +62,7 @@ struct RequestTests {
         } throws: { ($0 as? Problem)?.errorCode == .validationError }
     }
 
-    @Test("A request without a login says so, and so does one while the server is away")
+    @Test("A request is refused without a login, and while the server is away")
     func unavailable() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")

@@ -12,7 +12,7 @@ struct RestoreTests {
         let shop: Shop
         let copy: String
 
-        /// Copies the books as they are now, as an operator does it.
+        /// Backs up the books, as an operator does.
         init(of shop: Shop) async throws {
             self.shop = shop
             copy = "\(shop.folder.path)/backup.db"
@@ -46,8 +46,8 @@ struct RestoreTests {
         }
     }
 
-    /// Pays, kills the payer and takes the end from its journal: what a kill before the last write
-    /// leaves.
+    /// Pays, kills the payer and removes the payment's end from its journal, as a kill before the
+    /// last write would.
     private func payAndForgetTheEnd(
         _ shop: Shop,
         _ kiosk: Device,
@@ -109,14 +109,14 @@ struct RestoreTests {
         #expect(open.state == .unknown && open.code == "UNAUTHORIZED")
         #expect(open.detail.contains("does not accept the login"))
         #expect(open.nextStep == "gotchu-ctl login")
-        // The server makes another user of the same address: nothing is sent in its name.
+        // The server creates a new user for the same address; the payment is not sent as that user.
         try await payer.logIn()
         try await eventually("the payment waits for its own user") {
             let view = try await payer.get("/v1/payments/\(payment.id)", as: PaymentView.self)
             return view.detail.contains("under another login") && view.state == .unknown
                 ? true : nil
         }
-        // Nor is it paid by somebody else's asking for the same, whose key would tell its end.
+        // The same payment under the new login is refused as well.
         let same = NewPayment(sid: payment.sid, confirmAmountCents: 1500)
         await #expect {
             let key = "0123456789abcdef"

@@ -7,7 +7,7 @@ enum ServerCall {
         let token: String
     }
 
-    /// Returns a token of a user's.
+    /// Returns a token of a user.
     static func login(_ url: String, _ name: String) async throws -> String {
         let body = #"{"email":"\#(name)@example.com"}"#
         let login: Login = try await post(url, "/auth/dev-login", body)

@@ -3,7 +3,7 @@ import GotchuAPI
 import TestSupport
 import Testing
 
-/// The way to a payment server of a network that has a CA and a proxy of its own.
+/// Connections to a payment server in a network with a private CA and a proxy.
 @Suite("The way to the payment server", .timeLimit(.minutes(hangLimit)))
 struct ServerRouteTests {
     /// An HTTP proxy and its address.
@@ -15,7 +15,7 @@ struct ServerRouteTests {
         return (program, url)
     }
 
-    /// What `gotchud --check-server` says.
+    /// The reply of `gotchud --check-server`.
     private func probe(
         _ arguments: String...,
         environment: [String: String] = [:]
@@ -28,7 +28,7 @@ struct ServerRouteTests {
         return reply
     }
 
-    @Test("A server is trusted whose CA is named, also through a proxy; another CA is not enough")
+    @Test("A server is trusted only if its CA is configured, also through a proxy")
     func certificates() async throws {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
         let (server, stranger) = (
@@ -52,7 +52,7 @@ struct ServerRouteTests {
         }
     }
 
-    @Test("A payment is made through a proxy, and one that refuses or is not there is told as such")
+    @Test("A payment is made through a proxy, and a refusing or absent proxy is reported")
     func proxies() async throws {
         let shop = try await Shop()
         let (program, url) = try await proxy()

@@ -2,8 +2,7 @@ import Foundation
 import GotchuAPI
 import TestSupport
 
-/// A payment server and daemons on the simulated air, all of them the real programs, in a folder of
-/// their own.
+/// A payment server and daemons on the simulated air: the real programs, in a temporary folder.
 final class Shop: Sendable {
     let folder: TemporaryFolder
     let server: Program
@@ -13,7 +12,7 @@ final class Shop: Sendable {
     var air: String { "\(folder.path)/air" }
 
     /// - Parameters:
-    ///   - openingBalance: What each new wallet holds, in cents.
+    ///   - openingBalance: The balance of each new wallet, in cents.
     ///   - more: Further arguments of the server.
     init(openingBalance: Int = 10_000, more: [String] = []) async throws {
         let folder = try TemporaryFolder()
@@ -32,7 +31,7 @@ final class Shop: Sendable {
         }
     }
 
-    /// Starts a daemon that is somewhere on the air and waits until it answers.
+    /// Starts a daemon at a position on the air and waits until it answers.
     func daemon(_ name: String, at position: String) async throws -> Device {
         let device = Device(name: name, shop: self)
         try await device.start(at: position)
@@ -53,7 +52,7 @@ final class Shop: Sendable {
 
     /// Runs `gotchu-server verify`.
     ///
-    /// - Returns: What it said, and its exit code.
+    /// - Returns: Its output and its exit code.
     func verify() async throws -> (text: String, exitCode: Int32) {
         let program = try Program("gotchu-server", ["verify", "--database", database])
         let exitCode = try await program.exitCode()

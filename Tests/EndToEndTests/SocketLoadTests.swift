@@ -5,14 +5,14 @@ import LocalAPI
 import TestSupport
 import Testing
 
-/// Clients of the socket that are slow, rude or many cost the others nothing.
+/// Slow, rude or numerous clients of the socket do not affect the others.
 @Suite("Bad clients of the daemon's socket")
 struct SocketLoadTests {
-    /// Connections that a test holds open; closed with it.
+    /// Connections that a test holds open; closed on release.
     private final class Held: Sendable {
         let descriptors: [Int32]
 
-        /// Says `text` on each of `count` connections, and reads nothing.
+        /// Sends `text` on each of `count` connections, and reads nothing.
         init(_ count: Int, to device: Device, saying text: String) throws {
             descriptors = try (0..<count).map { _ in
                 let descriptor = try #require(UnixHTTP.connected(to: device.socket))
@@ -29,7 +29,7 @@ struct SocketLoadTests {
         }
     }
 
-    @Test("a hundred that never read, half requests, silence, too much: a sale goes on")
+    @Test("Readers that never read, half requests, silence and long heads do not stop a sale")
     func crowd() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -63,11 +63,11 @@ struct SocketLoadTests {
         }
         #expect(held.flatMap(\.descriptors).count == 201)
         let memory = try #require(try await Metrics(of: kiosk)["process_resident_memory_bytes"])
-        // What the unit allows, `MemoryMax=`: beyond it systemd ends the daemon.
+        // The unit's `MemoryMax=`, beyond which systemd ends the daemon.
         #expect(memory < Double(128 << 20), "\(memory) bytes")
     }
 
-    /// A daemon that hears 3,000 EIDs in as many milliseconds, after a silence in which to connect.
+    /// Starts a daemon that hears 3,000 EIDs in 3 s, after 3 s of silence for a reader to connect.
     private static func crowded(_ shop: Shop) async throws -> Device {
         var lines = [
             #"{"gotchu_recording":1,"version":"0","radio":"bluez","adapter":"hci0","#
@@ -87,10 +87,10 @@ struct SocketLoadTests {
         return device
     }
 
-    @Test("a reader who stops for a while gets all in order, but for what it is told is lost")
+    @Test("A reader that pauses gets all events in order, except those reported as lost")
     func pause() async throws {
         let shop = try await Shop()
-        // What reads the metrics is there before the silence begins.
+        // The reader of metrics is set up before the silence begins.
         _ = try await Python.interpreter()
         let device = try await Self.crowded(shop)
         let start = try await Metrics(of: device)
@@ -115,15 +115,15 @@ struct SocketLoadTests {
             }
             #expect(dropped > 0)
             var (told, lost, newest) = (0, 0, -1)
-            // A mark of what is lost comes behind all that is not, at the latest with the next
-            // sign of life. What was published before the count was read is told as well.
+            // The count of lost events comes after all others, at the latest with the next sign of
+            // life. Events published before the count was read arrive as well.
             while Double(told + lost) < published - before, let event = try await events.next() {
                 switch event {
                 case .lagged(let count): lost += count
                 case .presenceChanged(let presence):
                     told += 1
                     let index = try #require(Int("\(presence.eid)", radix: 16))
-                    // Each is new once, and none is heard a second time.
+                    // Each EID is heard once, in ascending order.
                     #expect(index >= newest)
                     newest = max(newest, index)
                 default: told += 1
@@ -133,11 +133,11 @@ struct SocketLoadTests {
         }
     }
 
-    @Test("a reader who hangs up makes room for another one at once")
+    @Test("A reader that hangs up makes room for another one at once")
     func hangUp() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
-        // Three times as many as there can be at once, before a sign of life is written to them.
+        // Each round fills the limit, before a sign of life could reveal the closed connections.
         for round in 1...3 {
             let events = "GET /v1/events HTTP/1.1\r\nHost: gotchu\r\n\r\n"
             let held = try Held(128, to: kiosk, saying: events)
@@ -148,7 +148,7 @@ struct SocketLoadTests {
         }
     }
 
-    @Test("The most connections of a user need no more than the daemon may ask for")
+    @Test("The maximum of a user's connections fits in the file limit that the daemon can set")
     func openFiles() async throws {
         let shop = try await Shop()
         let device = Device(name: "kiosk", shop: shop)
@@ -165,12 +165,12 @@ struct SocketLoadTests {
         #expect(held.flatMap(\.descriptors).count == 248)
     }
 
-    @Test("a flood of connections is cut off by user, and one that is silent is closed")
+    @Test("A user's flood of connections is limited, and silent connections are closed")
     func flood() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
         let flood = try Held(300, to: device, saying: "")
-        // Those over the limit are closed at once, the others when they have been silent for long.
+        // Connections over the limit are closed at once, the others after a time of silence.
         let last = try #require(flood.descriptors.last)
         var byte: UInt8 = 0
         try await eventually("the last one is closed") {
@@ -201,7 +201,7 @@ struct SocketLoadTests {
     }
 
     @Test(
-        "three users of the till who take all that they can get do not shut its owner out",
+        "Three users who take all the connections they can do not shut the owner out",
         .enabled(if: geteuid() == 0, "only root can become somebody else")
     )
     func reserve() async throws {
@@ -210,7 +210,7 @@ struct SocketLoadTests {
         let users = [65001, 65002, 65003]
         let file = try shop.folder.write(#"{"cashier_uids": \#(users)}"#, to: "kiosk.json")
         try await device.start(extra: ["--config", file])
-        // Each call of the owner's ends within its time, also while all of them are held.
+        // The owner's calls are answered in time while all these connections are held.
         let crowd = try users.map { try device.hold(240, as: $0) }
         let refusals = try await eventually("the last ones are refused") {
             let found = try await Metrics(of: device)["gotchu_local_refusals_total"]
@@ -222,7 +222,7 @@ struct SocketLoadTests {
         #expect(status.radio.adapter == "simulated")
     }
 
-    @Test("a body that drips is closed after its time, and not only one that stops")
+    @Test("A body that drips is closed after its time, like one that stops")
     func drippingBody() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -233,17 +233,17 @@ struct SocketLoadTests {
             text.withCString { send(connection, $0, strlen($0), Int32(MSG_NOSIGNAL)) >= 0 }
         }
         #expect(say(head))
-        // A byte at each look, which is oftener than any limit on silence.
+        // Each attempt sends a byte, more often than any limit on silence.
         try await eventually("it is closed") { say(" ") ? nil : true }
     }
 
     @Test(
-        "strangers have a few connections all together, under however many user ids",
+        "Strangers share a few connections, under any number of user ids",
         .enabled(if: geteuid() == 0, "only root can become somebody else")
     )
     func strangers() async throws {
         let shop = try await Shop()
-        // Who is listed need not be in the group: then the socket is open to all.
+        // Listed users need not be in the group, so the socket is open to all users.
         let file = try shop.folder.write(#"{"observer_uids": [1]}"#, to: "listed.json")
         let device = Device(name: "kiosk", shop: shop)
         try await device.start(extra: ["--config", file])

@@ -48,7 +48,7 @@ struct SocketTests {
         }
     }
 
-    @Test("a request with two hosts is refused, and one of HTTP/1.0 is its connection's last")
+    @Test("A request with two hosts is refused, and an HTTP/1.0 request ends its connection")
     func oldAndOdd() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -61,7 +61,7 @@ struct SocketTests {
         ] {
             let connection = try #require(UnixHTTP.connected(to: device.socket))
             defer { close(connection) }
-            // Twice in one piece: the second is not looked at.
+            // Both requests arrive in one packet; the second is ignored.
             #expect(send(connection, head + head, head.utf8.count * 2, 0) == head.utf8.count * 2)
             let began = ContinuousClock.now
             var (reply, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
@@ -117,7 +117,7 @@ struct SocketTests {
     func expectation() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
-        // The body stays away: what is answered does not depend on it.
+        // The body is not sent; the answer does not depend on it.
         let head = "POST /v1/resolve HTTP/1.1\r\nHost: gotchu\r\nContent-Length: 24\r\n"
         for expectation in ["100-continue", "100-Continue"] {
             let waiting = head + "Expect: \(expectation)\r\n\r\n"
@@ -129,7 +129,7 @@ struct SocketTests {
         #expect(reply.contains("\r\n\r\nHTTP/1.1 400 Bad Request\r\n"), "\(reply)")
     }
 
-    @Test("belongs to the configured group, by which doctor goes; one that is not there is told")
+    @Test("The socket belongs to the configured group, which doctor names; a missing one is logged")
     func group() async throws {
         let shop = try await Shop()
         for (name, isThere) in [("daemon", true), ("no-such-group", false)] {
@@ -198,7 +198,7 @@ struct SocketTests {
         }
     }
 
-    @Test("a body that breaks off or is no chunk is the sender's mistake, not the daemon's")
+    @Test("A body that breaks off or has an invalid chunk is answered with 400")
     func brokenBody() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -210,7 +210,7 @@ struct SocketTests {
         }
     }
 
-    @Test("a head that cannot be read, or is too large, gets a 400 without a body")
+    @Test("An unreadable or oversized head gets a 400 without a body")
     func badHead() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -268,7 +268,7 @@ struct SocketTests {
     }
 
     @Test(
-        "A user with all the allowed readers of events takes none from another user",
+        "A user with the maximum of event readers takes none from another user",
         .enabled(if: geteuid() == 0, "only root can become somebody else")
     )
     func shareOfReaders() async throws {
@@ -294,7 +294,7 @@ struct SocketTests {
         #expect(answer.contains("snapshot"), "\(answer)")
     }
 
-    @Test("The socket is not taken from a daemon that serves it")
+    @Test("A second daemon takes neither the socket nor the state folder of a running one")
     func inUse() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -315,7 +315,7 @@ struct SocketTests {
         #expect(status.version.hasPrefix("0."))
     }
 
-    @Test("SIGTERM ends the daemon with 0 and takes the socket away")
+    @Test("SIGTERM ends the daemon with 0 and removes the socket")
     func drains() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -324,7 +324,7 @@ struct SocketTests {
         #expect(!FileManager.default.fileExists(atPath: device.socket))
     }
 
-    @Test("SIGHUP takes a changed configuration; a bad one changes nothing and is said")
+    @Test("SIGHUP applies a changed configuration; a bad one changes nothing and is reported")
     func reload() async throws {
         let shop = try await Shop()
         let file = try shop.folder.write(#"{"spender_uids": []}"#, to: "gotchud.json")
@@ -339,7 +339,7 @@ struct SocketTests {
         }
         let arguments = item.fix.split(separator: " ")
         #expect(arguments.contains("--check-config") && arguments.contains { $0 == file })
-        // Let in by the rules that were in force when it came, and so until these change.
+        // The reader was admitted by the rules in force; a change of the rules ends it.
         let reader = try Program(
             "/usr/bin/curl",
             [

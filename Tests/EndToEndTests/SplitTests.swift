@@ -57,7 +57,7 @@ struct SplitTests {
         }
     }
 
-    @Test("Three payers at one kiosk pay a share each, and the kiosk is told of each")
+    @Test("Three payers at one kiosk pay a share each, and the kiosk learns of each")
     func three() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -69,12 +69,12 @@ struct SplitTests {
         for (number, cents) in [334, 333, 333].enumerated() {
             let shown = try await resolve(made, on: payers[number])
             #expect(shown.amountCents == cents && shown.places?.paid == Int64(number))
-            // Nobody is charged another amount than the one that was shown.
+            // An amount other than the shown one is not charged.
             await #expect {
                 _ = try await pay(made, 335, on: payers[number])
             } throws: { ($0 as? Problem)?.errorCode == .amountChanged }
             #expect(try await pay(made, Int64(cents), on: payers[number]).state == .paid)
-            // A kiosk that was killed is told of what has come meanwhile.
+            // A kiosk that was killed learns of the shares paid meanwhile.
             if number == 0 { try await restart(kiosk, at: "0,0") }
             let told = try await request(made.id, on: kiosk, paid: Int64(number + 1))
             #expect(told.state == (number == 2 ? .paid : .advertising))
@@ -88,7 +88,7 @@ struct SplitTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("A bill that is not paid in time is all or nothing, or what came, as it was asked for")
+    @Test("An expired bill is all or nothing, or keeps the paid shares, as requested")
     func walksAway() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -142,7 +142,7 @@ struct SplitTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("A kiosk is told what no bill can be")
+    @Test("A bill with invalid shares is refused")
     func refused() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")

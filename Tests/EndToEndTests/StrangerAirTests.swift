@@ -8,16 +8,16 @@ import Testing
 @Suite("Strangers on the air", .timeLimit(.minutes(hangLimit)))
 struct StrangerAirTests {
     private static let payments = 10
-    /// The bucket in which each payment must be: 3 s, times the factor by which a loaded machine
-    /// with two cores is slower, 1.7, times `patience`.
+    /// The bucket in which each payment must be: 3 s, times 1.7 for a loaded machine with two
+    /// cores, times `patience`.
     private static let limit = patience == 1 ? "5.0" : "20.0"
 
     @Test(
-        "A payer pays the right till, ten times of ten",
+        "A payer pays the right till in ten of ten payments",
         arguments: [
             // Another operator's tills as near as ours.
             (strangers: 3, at: 0.1),
-            // Made-up ones at its place, as many as are asked about at once; and by the hundred, a
+            // Made-up EIDs at the till's place, as many as are resolved at once; and hundreds, a
             // little farther away.
             (strangers: 12, at: 0.05), (strangers: 300, at: 0.18),
         ]
@@ -46,7 +46,7 @@ struct StrangerAirTests {
                 confirmPayee: "kiosk",
                 proximity: .tap
             )
-            // Held there until it works: one of so many noisy levels may come close for a moment.
+            // Retried until it works: one of so many noisy levels may come close for a moment.
             let payment: PaymentView = try await eventually("it is paid", within: .seconds(20)) {
                 guard try await payer.verdict(on: request.eid) == .tap else { return nil }
                 do {
@@ -62,7 +62,7 @@ struct StrangerAirTests {
         }
         print("\(strangers) strangers: the slowest of \(Self.payments) payments took \(slowest)")
         #expect(try await payer.balance() == 10_000 - 100 * Int64(Self.payments))
-        // By the daemon's own account, from the moment at which it heard the till near.
+        // The daemon's own measure, from the moment at which it heard the till near.
         let metrics = try await Metrics(of: payer)
         let name = "gotchu_tap_latency_seconds"
         #expect(metrics[name + "_count"] == Double(Self.payments))
@@ -71,7 +71,7 @@ struct StrangerAirTests {
         try await expectQuestions(left: 19, on: payer)
     }
 
-    /// The strangers have cost the daemon its own questions, and none of the person's.
+    /// Checks that the strangers used up the daemon's own look-ups, and none of the person's.
     private func expectQuestions(left: Int, on payer: Device) async throws {
         for _ in 0..<left {
             await #expect {
@@ -93,7 +93,7 @@ struct StrangerAirTests {
         #expect(refusal.detail.contains("Too many unknown EIDs were looked up."), "\(refusal)")
     }
 
-    @Test("Adverts from nowhere on the simulated air, or from too far away, are not heard")
+    @Test("Adverts from invalid or distant positions of the simulated air are not heard")
     func nowhere() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("payer", at: "0,0")

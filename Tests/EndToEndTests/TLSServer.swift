@@ -1,8 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A TLS server on loopback that says it is a payment server, with a certificate of a CA that
-/// nobody knows.
+/// A TLS server on loopback that claims to be a ready payment server; its CA is unknown.
 final class TLSServer: Sendable {
     let url: String
     /// The CA's certificate.

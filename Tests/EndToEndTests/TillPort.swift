@@ -24,7 +24,7 @@ struct TillPort {
         return TillPort(device: device, origin: origin, token: nil)
     }
 
-    /// The same, paired under a name.
+    /// Returns the port, paired under a name.
     func paired(_ name: String, refunds: String? = nil) async throws -> TillPort {
         let offer = try await post("/v1/pairings", "{}", as: PairingOffer.self)
         let limit = refunds.map { ["--refunds", $0] } ?? []
@@ -45,7 +45,7 @@ struct TillPort {
         return (code, program.text)
     }
 
-    /// A page's call, as a browser sends it.
+    /// Makes a page's call, as a browser sends it.
     func call(
         _ method: String,
         _ path: String,

@@ -5,7 +5,7 @@ import LocalAPI
 import TestSupport
 import Testing
 
-/// The till's port: who may use it for what, and the end of the day.
+/// The till's port: its permissions and the report of the day.
 @Suite("The till's port", .timeLimit(.minutes(hangLimit)))
 struct TillTests {
     private func till(_ shop: Shop) async throws -> TillPort {
@@ -14,7 +14,7 @@ struct TillTests {
         return port
     }
 
-    /// A request of the till's that somebody has paid.
+    /// Makes a till's request and pays it.
     private func sale(_ cents: Int64, memo: String, at till: TillPort, by payer: Device)
         async throws
         -> RequestView
@@ -31,7 +31,7 @@ struct TillTests {
     }
 
     @Test(
-        "Every call but pairing needs the token of a till, and not that of another or a revoked one"
+        "Every call except pairing needs a token of one of this daemon's tills"
     )
     func bearer() async throws {
         let shop = try await Shop()
@@ -54,7 +54,7 @@ struct TillTests {
                 #expect(try await caller.problem(method, path, body) == .unauthorized, "\(path)")
             }
         }
-        // What a till's page has no use for is not there for it.
+        // Routes that a till's page does not need do not exist on its port.
         let paired = try await port.paired("Front")
         for path in ["/v1/payments", "/v1/wallet", "/v1/status", "/v1/sessions", "/v1/pairings/1"] {
             let (status, _) = try await paired.call("GET", path)
@@ -81,7 +81,7 @@ struct TillTests {
         }
         let began = ContinuousClock.now
         #expect(try await port.ctl(["till", "revoke", "Front till: ü"]).code == 0)
-        // It ends well, and not by curl's own limit.
+        // The stream ends cleanly, before curl's own limit.
         #expect(try await stream.exitCode(within: .seconds(20)) == 0)
         #expect(began.duration(to: .now) < .seconds(20))
         #expect(try await port.problem("GET", "/v1/till") == .unauthorized)
@@ -90,7 +90,7 @@ struct TillTests {
         #expect(try await port.ctl(["till", "revoke", "Front till: ü"]).code == 1)
     }
 
-    @Test("A wrong code pairs nothing, nor does one twice or under a name that is taken")
+    @Test("A code that is wrong, already used or for a taken name pairs nothing")
     func pairing() async throws {
         let shop = try await Shop()
         let port = try await till(shop)
@@ -114,7 +114,7 @@ struct TillTests {
         #expect(taken.code != 0 && taken.text.contains("There is a till Front already."))
     }
 
-    @Test("The same key requests once, however often the page asks")
+    @Test("A key makes one request, even if the page repeats the call")
     func once() async throws {
         let shop = try await Shop()
         let port = try await till(shop).paired("Front")
@@ -131,7 +131,7 @@ struct TillTests {
         #expect(try await port.problem("POST", "/v1/requests", turned) == .validationError)
     }
 
-    @Test("A till refunds what its limit allows in a day, and one without a limit nothing")
+    @Test("A till refunds up to its daily limit, and nothing without a limit")
     func refunds() async throws {
         let shop = try await Shop()
         let port = try await till(shop)
@@ -167,7 +167,7 @@ struct TillTests {
         #expect(list.text.contains("refunds up to $10.00 a day ($10.00 today)"), "\(list.text)")
     }
 
-    @Test("A till learns of a refund that was made elsewhere when it asks")
+    @Test("A till learns of a refund made elsewhere when it refreshes the request")
     func refundedElsewhere() async throws {
         let shop = try await Shop()
         let port = try await till(shop).paired("Front")
@@ -177,7 +177,7 @@ struct TillTests {
         let path = "/v1/requests/\(request.id)/refresh"
         let before = try await port.post(path, "{}", as: RequestView.self)
         #expect(before.state == .paid && before.refundedCents == nil)
-        // Another daemon with the same login: the merchant's, for its own journal is another one.
+        // The merchant's daemon has the same login and its own journal.
         let other = try await shop.daemon("merchant", at: "5,0")
         let login = LocalLogin(devEmail: "\(port.device.name)@example.com")
         let _: StatusReply = try await other.call("POST", "/v1/login", login)
@@ -190,7 +190,7 @@ struct TillTests {
         #expect(listed.map(\.refundedCents) == [300])
     }
 
-    @Test("The day's report says what the ledger says, as a page, as text and as a table")
+    @Test("The day's report agrees with the ledger, as JSON, as text and as a table")
     func report() async throws {
         let shop = try await Shop()
         let port = try await till(shop).paired("Front", refunds: "50.00/day")
@@ -228,7 +228,7 @@ struct TillTests {
         #expect(dark.code != 0 && !dark.text.contains("Day"), "\(dark.text)")
     }
 
-    @Test("The earnings of a shell are the ledger's, by hour and one by one, with their payouts")
+    @Test("The shell shows the ledger's earnings by hour and one by one, with their payouts")
     func earnings() async throws {
         let shop = try await Shop()
         let port = try await till(shop).paired("Front", refunds: "50.00/day")
@@ -258,7 +258,7 @@ struct TillTests {
         #expect(list.code == 0 && lines.count == 5, "\(list.text)")
         #expect(lines.allSatisfy { $0.contains("  pending  ") })
         #expect(lines.first?.contains("-$2.80") == true && lines.first?.contains("refund") == true)
-        // Pages are read until there are enough.
+        // Pages are read until there are enough entries.
         let two = try await port.ctl(["earnings", "history", "--limit", "2", "--json"])
         let newest = try JSONDecoder().decode(
             EarningsHistoryReply.self,
@@ -274,11 +274,11 @@ struct TillTests {
             #expect(try await port.ctl(["earnings"] + wrong).code == 64, "\(wrong)")
         }
         #expect(try await port.ctl(["earnings", "--zone", "No/Where"]).code == 65)
-        // A till's page has no use for them.
+        // A till's page cannot read earnings.
         #expect(try await port.call("GET", "/v1/earnings").status == 404)
     }
 
-    @Test("A table of a day is read back by another program as it was meant")
+    @Test("Another program reads a day's table correctly")
     func csv() async throws {
         let shop = try await Shop()
         let port = try await till(shop).paired("Front")

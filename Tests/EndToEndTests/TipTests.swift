@@ -22,7 +22,7 @@ struct TipTests {
         return try await payer.call("POST", "/v1/payments", new, key: key)
     }
 
-    @Test("both sides are told amount and tip apart, and both are refunded")
+    @Test("Both sides see amount and tip separately, and both are refunded")
     func story() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -42,7 +42,7 @@ struct TipTests {
             return view.state == .paid ? view : nil
         }
         #expect(told.amountCents == 500 && told.tipCents == 100)
-        // A kiosk that starts again still knows it.
+        // A restarted kiosk still knows the tip.
         try kiosk.signal(SIGKILL)
         _ = try await kiosk.exitCode()
         try await kiosk.start(at: "0,0")
@@ -69,7 +69,7 @@ struct TipTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("a request that allows none takes none, and one that does needs none")
+    @Test("A request without tips refuses them, and one with tips does not need one")
     func refused() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -97,7 +97,7 @@ struct TipTests {
         #expect(try await payer.balance() == 9500)
     }
 
-    @Test("an open payment keeps its tip: pressed again, with another one, and after a kill")
+    @Test("An open payment keeps its tip when repeated, with another tip, and after a kill")
     func open() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Without a daemon, gotchu-ctl says what is wrong and what to do")
 struct AbsentDaemonTests {
-    @Test("no socket is 69, and how to start the daemon")
+    @Test("A missing socket exits with 69 and says how to start the daemon")
     func noSocket() async throws {
         let run = try await GotchuCtl.run(["status"])
         #expect(run.code == 69)
@@ -15,7 +15,7 @@ struct AbsentDaemonTests {
         #expect(run.next == "→ gotchud --socket /nonexistent/gotchud.sock")
     }
 
-    @Test("a socket that nobody listens on is 69, and not the same sentence")
+    @Test("A socket without a listener exits with 69 and another message")
     func refused() async throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/g.sock"
@@ -39,12 +39,12 @@ struct AbsentDaemonTests {
     }
 
     @Test(
-        "a socket that this user may not open is 77, and what shows who shuts it out",
+        "A socket that this user may not open exits with 77 and the command that shows why",
         .enabled(if: getuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
     )
     func notPermitted() async throws {
         let folder = try TemporaryFolder()
-        // The test is about the socket's mode: the way to it and the program are open to everybody.
+        // Only the socket's mode denies access: its folder is open to everybody.
         chmod(folder.path, 0o755)
         let path = "\(folder.path)/g.sock"
         let descriptor = CannedPeer.listen(at: path)
@@ -56,7 +56,7 @@ struct AbsentDaemonTests {
         #expect(program.text.hasSuffix("namei -l \(path)\n"))
     }
 
-    @Test("a daemon that dies before it has answered is 69")
+    @Test("A command whose daemon dies before the answer exits with 69")
     func connectionLost() async throws {
         let peer = try CannedPeer("")
         let run = try await GotchuCtl.run(["status"], socket: peer.socket)
@@ -64,7 +64,7 @@ struct AbsentDaemonTests {
         #expect(run.err.contains("stopped before it had answered"))
     }
 
-    @Test("a daemon that dies before it has answered for money leaves an unknown outcome: 75")
+    @Test("A refund whose daemon dies before the answer exits with 75: its outcome is unknown")
     func unknownOutcome() async throws {
         let peer = try CannedPeer("")
         let run = try await GotchuCtl.run(["refund", "some-id", "5", "--yes"], socket: peer.socket)
@@ -73,7 +73,7 @@ struct AbsentDaemonTests {
         #expect(run.next == "→ gotchu-ctl history")
     }
 
-    @Test("a daemon that dies once it has answered for money is waited for until the timeout: 75")
+    @Test("A refund whose daemon dies after the answer waits until the timeout and exits with 75")
     func goneAtOnce() async throws {
         let refund = PaymentView(
             id: "r-1",
@@ -102,7 +102,7 @@ struct AbsentDaemonTests {
         #expect(run.err.contains("It is not known yet whether $5.00 was refunded."), "\(run.err)")
     }
 
-    @Test("a daemon that hangs is 75 after five seconds")
+    @Test("A command whose daemon hangs exits with 75 after five seconds")
     func timeout() async throws {
         let peer = try CannedPeer(nil)
         let start = ContinuousClock.now
@@ -113,7 +113,7 @@ struct AbsentDaemonTests {
     }
 
     @Test(
-        "A peer that does not speak our contract is 76",
+        "A peer with another protocol or version exits with 76",
         arguments: [
             "SSH-2.0-OpenSSH_9.2\r\n",
             CannedPeer.reply("200 OK", api: "2", body: "{}"),
@@ -129,7 +129,7 @@ struct AbsentDaemonTests {
         #expect(run.next.hasPrefix("→ "))
     }
 
-    @Test("a path that does not fit into a socket address is 78")
+    @Test("A path too long for a socket address exits with 78")
     func pathTooLong() async throws {
         let run = try await GotchuCtl.run(
             ["status", "--socket", "/tmp/" + String(repeating: "x", count: 200)])
@@ -137,7 +137,7 @@ struct AbsentDaemonTests {
     }
 
     @Test(
-        "A token goes to the owner of the socket's folder, and to no other who listens in it",
+        "A token is sent to the owner of the socket's folder, and to no other listener in it",
         .enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
     )
     func foreignListener() async throws {
@@ -177,7 +177,7 @@ struct AbsentDaemonTests {
         #expect(stranger.text.contains("POST /v1/login"), "\(stranger.text)")
     }
 
-    @Test("a problem that is the daemon's own fault is 70, and another version is noted once")
+    @Test("An internal error of the daemon exits with 70, and its other version is noted once")
     func bug() async throws {
         let body =
             #"{"type":"about:blank","title":"Internal Server Error","status":500,"#
@@ -190,7 +190,7 @@ struct AbsentDaemonTests {
         #expect(run.next == "→ gotchu-ctl doctor")
     }
 
-    @Test("with --json a failure is an object on standard output, and still talk on standard error")
+    @Test("With --json a failure is an object on standard output, and text on standard error")
     func jsonFailure() async throws {
         let run = try await GotchuCtl.run(["wallet", "--json"])
         #expect(run.code == 69)
@@ -201,14 +201,14 @@ struct AbsentDaemonTests {
         #expect(!run.err.isEmpty)
     }
 
-    @Test("wait gives a daemon that does not run until the timeout, then 75")
+    @Test("A wait for an absent daemon ends with 75 after the timeout")
     func waitTimesOut() async throws {
         let run = try await GotchuCtl.run(["wait", "--for", "ready", "--timeout", "0.5"])
         #expect(run.code == 75)
         #expect(run.next == "→ gotchu-ctl doctor")
     }
 
-    @Test("doctor works, says what is wrong in each layer, and is 1")
+    @Test("Doctor works without a daemon, reports each layer and exits with 1")
     func doctor() async throws {
         let run = try await GotchuCtl.run(["doctor"])
         #expect(run.code == 1)
@@ -219,7 +219,7 @@ struct AbsentDaemonTests {
     }
 
     @Test(
-        "doctor sees the kernel's adapters as an ordinary user too, before it asks bluetoothd",
+        "Doctor sees the kernel's adapters as an ordinary user too, before it asks bluetoothd",
         .enabled(if: getuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
     )
     func kernelUnprivileged() async throws {

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A bug report holds what helps and nothing that tells on anybody")
+@Suite("A bug report contains diagnostics and no secrets")
 struct BugReportTests {
     private func mode(of path: String) throws -> Int? {
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         return attributes[.posixPermissions] as? Int
     }
 
-    @Test("secrets of every kind that went through the daemon are not in it, and the rest is")
+    @Test("A report contains no secret that the daemon handled, and every diagnostic part")
     func live() async throws {
         let system = try await LiveSystem()
         let (eid, id) = try await system.request("12.34", ["--memo", "Zoe birthday cake"])
@@ -58,7 +58,7 @@ struct BugReportTests {
         #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/elsewhere"))
     }
 
-    @Test("with the daemon dead it holds what there is, and says what is missing")
+    @Test("A report without a daemon contains what is available, and names what is missing")
     func dead() async throws {
         let folder = try TemporaryFolder()
         let file = "\(folder.path)/report.txt"
@@ -72,10 +72,10 @@ struct BugReportTests {
         #expect(report.contains("== missing\nwhat gotchud knows"))
     }
 
-    @Test("with the daemon dead the service's journal is asked for without the machine's name")
+    @Test("A report without a daemon reads the service's journal without the machine's name")
     func journal() async throws {
         let folder = try TemporaryFolder()
-        // It stands in for journalctl, and says what it was asked.
+        // This script stands in for journalctl and prints its arguments.
         let script = try folder.write("#!/bin/sh\necho asked \"$@\"\n", to: "journalctl")
         #expect(chmod(script, 0o755) == 0)
         let file = "\(folder.path)/report.txt"
@@ -84,13 +84,13 @@ struct BugReportTests {
         #expect(run.code == 0)
         let report = try String(contentsOfFile: file, encoding: .utf8)
         let asked = try #require(report.split(separator: "\n").first { $0.hasPrefix("asked ") })
-        // Quiet: that there are no entries is no entry.
+        // `--quiet` keeps the note about missing entries out of the report.
         for option in ["--unit=gotchud", "--no-hostname", "--quiet"] {
             #expect(asked.split(separator: " ").contains(Substring(option)), "\(asked)")
         }
     }
 
-    @Test("Only its owner gets a report from the daemon", .enabled(if: getuid() == 0))
+    @Test("Only the daemon's owner gets a report from it", .enabled(if: getuid() == 0))
     func owner() async throws {
         let system = try await LiveSystem(isLoggedIn: false)
         system.openTill()

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("calibrate leads through two measurements and judges by them")
+@Suite("A calibration of two measured distances")
 struct CalibrateTests {
-    /// A run of `calibrate` whose Enter is pressed by the test.
+    /// A run of `calibrate` in which the test presses Enter.
     private final class Session: Sendable {
         let program: Program
         private let folder: TemporaryFolder
@@ -14,7 +14,7 @@ struct CalibrateTests {
             folder = try TemporaryFolder()
             let path = "\(folder.path)/keyboard"
             mkfifo(path, 0o600)
-            // For reading too: so that neither end waits for the other one to open it.
+            // The pipe is opened for reading too, so that neither end waits for the other.
             keyboard = open(path, O_RDWR | O_CLOEXEC)
             program = try Program(
                 "/bin/sh",
@@ -43,7 +43,7 @@ struct CalibrateTests {
         }
     }
 
-    @Test("near and far are measured, kept, shown, used and forgotten")
+    @Test("A calibration is measured, stored, shown, used and reset")
     func measure() async throws {
         let system = try await LiveSystem()
         _ = try await system.request("1.00")
@@ -76,7 +76,7 @@ struct CalibrateTests {
         #expect(reset.out.contains("Nothing was measured"))
     }
 
-    @Test("the same distance twice is refused with the reason; Ctrl-C changes nothing either")
+    @Test("The same distance twice is refused with the reason, and Ctrl-C changes nothing")
     func refusals() async throws {
         let system = try await LiveSystem()
         _ = try await system.request("1.00")

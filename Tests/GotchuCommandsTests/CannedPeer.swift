@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Something on a Unix socket that is not gotchud: it answers each request with fixed bytes.
+/// A peer on a Unix socket that is not gotchud: it answers each request with fixed bytes.
 final class CannedPeer: Sendable {
     let folder: TemporaryFolder
     var socket: String { "\(folder.path)/peer.sock" }
@@ -43,7 +43,7 @@ final class CannedPeer: Sendable {
         close(descriptor)
     }
 
-    /// A socket at that path that listens.
+    /// Returns a listening socket at a path.
     static func listen(at path: String) -> Int32 {
         let descriptor = Foundation.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
@@ -58,7 +58,7 @@ final class CannedPeer: Sendable {
         return descriptor
     }
 
-    /// A whole reply with a status, our headers and a body.
+    /// A complete reply with a status, gotchud's headers and a body.
     static func reply(_ status: String, api: String? = "1", body: String) -> String {
         let version = api.map { "Gotchu-API: \($0)\r\n" } ?? ""
         return "HTTP/1.1 \(status)\r\n\(version)Gotchu-Version: 9.9.9\r\n"

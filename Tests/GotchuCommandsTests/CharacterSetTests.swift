@@ -7,7 +7,7 @@ import Testing
 @Suite("A terminal of another character set than UTF-8")
 struct CharacterSetTests {
     @Test(
-        "A terminal of another character set is shown ASCII alone",
+        "A terminal with another character set gets only ASCII",
         .enabled(if: access("/usr/bin/script", X_OK) == 0),
         arguments: [
             (["LC_ALL": "C"], "- Kaff? ??"), (["LC_ALL": "", "LC_CTYPE": "de_DE"], "- Kaff? ??"),

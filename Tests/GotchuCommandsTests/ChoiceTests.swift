@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "The commands that pay, request and refund say what may be confused",
+    "Commands that pay, request and refund warn of mix-ups",
     .enabled(if: access("/usr/bin/script", X_OK) == 0),
     .timeLimit(.minutes(hangLimit))
 )
@@ -56,7 +56,7 @@ struct ChoiceTests {
         }
     }
 
-    @Test("A payee is told by an id: the first time, beside another of the same name, by --payee")
+    @Test("A payee's id is shown at first and beside a namesake, and checked by --payee")
     func payees() async throws {
         let system = try await LiveSystem()
         func pay(_ more: String...) async throws -> GotchuCtl {
@@ -94,7 +94,7 @@ struct ChoiceTests {
         #expect(beside.err.contains(warning), "\(beside.err)")
     }
 
-    @Test("A refund is asked about with what was paid, and a request is found by its EID")
+    @Test("A refund's question states the payment, and a request is found by its EID")
     func refund() async throws {
         let system = try await LiveSystem()
         let request = try await system.request("5", ["--memo", "Tea"])
@@ -112,7 +112,7 @@ struct ChoiceTests {
         #expect(try await yes.answer("y\n") == 0, "\(yes.program.text)")
     }
 
-    @Test("A request is found by the EID that was printed also when it has another one")
+    @Test("A request is found by its printed EID even after the EID has changed")
     func rotated() async throws {
         let system = try await LiveSystem(distance: 5, eidSeconds: 1)
         let request = try await system.request("5")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GotchuCommands
 
-@Suite("What is typed for contests")
+@Suite("Typed input for contests")
 struct ContestFormTests {
     @Test("A moment is relative, local, or in UTC, and nothing else")
     func moments() {
@@ -90,7 +90,7 @@ struct ContestFormTests {
         #expect(flaw?.sentence == "The table's row 3 has 1 columns.")
     }
 
-    @Test("A roster's form tells all that is missing, and finds players by number, name and id")
+    @Test("A roster's form lists all flaws, and finds players by number, name and id")
     func roster() throws {
         let json = #"""
             {"roster_size":3,"positions":["keeper","field","field"],"salary_cap":100,"players":[
@@ -106,7 +106,7 @@ struct ContestFormTests {
         }
         #expect(form.player("1")?.id == "a" && form.player("ann")?.id == "a")
         #expect(form.player("c")?.name == "Cat")
-        // Two have that name.
+        // Two players have this name.
         #expect(form.player("Cat") == nil && form.player("0") == nil && form.player("5") == nil)
         #expect(form.flaws(of: try roster("4", "bob", "c")) == [])
         #expect(

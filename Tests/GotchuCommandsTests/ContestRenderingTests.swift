@@ -6,7 +6,7 @@ import Testing
 
 @testable import GotchuCommands
 
-@Suite("Contests as they are shown")
+@Suite("The rendering of contests")
 struct ContestRenderingTests {
     private let plain = Terminal(descriptor: -1)
 
@@ -69,7 +69,7 @@ struct ContestRenderingTests {
         #expect(!hostile.contains("\u{07}"))
     }
 
-    @Test("Actions name their commands, unknown ones what is called, and others why not")
+    @Test("Actions name their commands, unknown ones their calls, impossible ones the reason")
     func actions() throws {
         var detail = try Self.detail()
         detail.actionList = [
@@ -145,7 +145,7 @@ struct ContestRenderingTests {
         #expect(!other.isSound)
     }
 
-    @Test("A lack in the wallet is told in figures, with the command that fills it")
+    @Test("A wallet that lacks money is reported with amounts and the command that fills it")
     func missing() throws {
         let id = try #require(WireUUID(Self.id))
         var problem = Problem(.insufficientWalletBalance, detail: "Too little.")
@@ -157,7 +157,7 @@ struct ContestRenderingTests {
         #expect(scores.fix == "gotchu-ctl contest board \(id)")
     }
 
-    @Test("The end of a contest is one sentence for those who waited")
+    @Test("The outcome of a contest is one sentence for those who waited")
     func outcomes() throws {
         var detail = try Self.detail()
         detail.state = .cancelled
@@ -179,7 +179,7 @@ struct ContestRenderingTests {
         )
     }
 
-    @Test("Nothing of this program names a type of contest")
+    @Test("No source file of gotchu-ctl names a type of contest")
     func typesAreUnnamed() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()

@@ -24,13 +24,13 @@ struct DisplayDrawingTests {
             .joined(separator: "\n")
     }
 
-    @Test("The time that is left runs between two replies")
+    @Test("The remaining time runs down between two replies")
     func countdown() {
         #expect(text(reply(.waiting), .zero).contains("1:02 übrig"))
         #expect(text(reply(.waiting), .seconds(4)).contains("0:58 übrig"))
     }
 
-    @Test("A console to which nothing comes says so as the page does")
+    @Test("A console without replies shows that it is offline, like the page")
     func silence() {
         let before = text(reply(.waiting), .milliseconds(11_999))
         #expect(before.contains("Handy hierher halten"))

@@ -8,8 +8,7 @@ import Testing
 
 @testable import GotchuCommands
 
-/// What each layer is told to be when it is wrong; the whole is run in `AbsentDaemonTests` and
-/// `LiveTests`.
+/// The findings of each faulty layer; `AbsentDaemonTests` and `LiveTests` run the whole doctor.
 @Suite("Each finding of the doctor names what is wrong and what to do")
 struct DoctorTests {
     private func adapter(
@@ -36,7 +35,7 @@ struct DoctorTests {
         return try #require(findings.first { $0.layer == layer })
     }
 
-    @Test("an adapter that is off, and one that cannot advertise")
+    @Test("The doctor finds an adapter that is off, and one that cannot advertise")
     func adapters() throws {
         let off = try finding("adapter", of: adapter(isPowered: false))
         #expect(off.verdict == .bad)
@@ -47,7 +46,7 @@ struct DoctorTests {
         #expect(try finding("advertising", of: adapter()).verdict == .good)
     }
 
-    @Test("a bluetoothd that crashes is named, and so is what it hears")
+    @Test("The doctor names a bluetoothd that crashes, and the adverts that it receives")
     func versions() throws {
         let crashing = adapter(version: BlueZVersion(5, 87))
         let version = try finding("bluez", of: crashing)
@@ -58,7 +57,7 @@ struct DoctorTests {
         #expect(try finding("scan", of: adapter()).text.contains("service data alone is not"))
     }
 
-    @Test("an interval of 1.28 s is told with the line that ends it")
+    @Test("An advertising interval of 1.28 s is reported with the setting that shortens it")
     func intervals() throws {
         let stock = try finding("interval", of: adapter(), main: "[Policy]\nAutoEnable=true\n")
         #expect(stock.verdict == .doubtful)
@@ -82,7 +81,7 @@ struct DoctorTests {
         }
     }
 
-    @Test("the kernel's switches: a soft one is unblocked by a command, a hard one by hand")
+    @Test("A soft radio switch is unblocked by a command, a hard one by hand")
     func switches() throws {
         let folder = try TemporaryFolder()
         for (entry, type, soft, hard) in [
@@ -108,7 +107,7 @@ struct DoctorTests {
         #expect(RadioSwitch.all(in: "\(folder.path)/none").isEmpty)
     }
 
-    @Test("a bus that refuses is told apart from a bluetoothd that does not answer")
+    @Test("A bus that refuses is distinguished from a bluetoothd that does not answer")
     func policy() {
         let denied = DBusError(.remote, name: "org.freedesktop.DBus.Error.AccessDenied")
         let without = BluetoothCheck.findings(for: denied, policy: PolicyCheck(path: nil))
@@ -127,7 +126,7 @@ struct DoctorTests {
         #expect(PolicyCheck(path: nil).finding(nil).verdict == .doubtful)
     }
 
-    @Test("The doctor says who may use gotchud by the group, and who must be let in")
+    @Test("The doctor reports a user's access to gotchud, and how to grant it")
     func permissions() {
         func verdict(
             _ userID: UInt32,
@@ -146,7 +145,7 @@ struct DoctorTests {
         #expect(verdict(1000, nil, false).fix == "sudo systemd-sysusers")
     }
 
-    @Test("a clock that differs from the server's is bad from a minute on")
+    @Test("A clock that differs by a minute or more from the server's is bad")
     func clock() {
         func finding(_ seconds: Int64?, isSynchronised: Bool = true) -> Finding {
             ClockCheck(
@@ -165,7 +164,7 @@ struct DoctorTests {
         #expect(finding(60).fix == "sudo timedatectl set-ntp true")
     }
 
-    @Test("with a dead daemon the server is judged by what was found on the way to it")
+    @Test("Without a daemon the server is judged by the doctor's own probe")
     func server() {
         let there = ServerProbeReply(url: "https://pay.example", isReachable: true)
         let away = ServerProbeReply(
@@ -186,7 +185,7 @@ struct DoctorTests {
         #expect(ServerCheck.findings(nil, probe: nil).map(\.verdict) == [.skipped, .skipped])
     }
 
-    @Test("a real gotchud asks a real server for the doctor, while no daemon runs")
+    @Test("The doctor probes a real server with a real gotchud while no daemon runs")
     func probe() async throws {
         let system = try await LiveSystem(isLoggedIn: false)
         let status = try await GotchuCtl.run(["status", "--json"], socket: system.kiosk).json()
@@ -207,7 +206,7 @@ struct DoctorTests {
         #expect(verdict("configuration") == "good")
     }
 
-    @Test("gotchud --check-server says what came: 0 and the clocks, or 75 and why")
+    @Test("`gotchud --check-server` exits with 0 if the server answers, or with 75 and the reason")
     func checkServer() async throws {
         let away = try Program(
             "gotchud",
@@ -220,7 +219,7 @@ struct DoctorTests {
         #expect(reply.problem?.code == "server-unreachable")
     }
 
-    @Test("an HTTP date is read to the second, and nothing else is")
+    @Test("A date in HTTP's format is read to the second, and other formats are refused")
     func httpDate() {
         let date = Timestamp(httpDate: "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(date?.iso8601 == "1994-11-06T08:49:37.000Z")

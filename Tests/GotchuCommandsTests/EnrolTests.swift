@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A till is enrolled with one command", .timeLimit(.minutes(hangLimit)))
 struct EnrolTests {
-    /// A payment server in a folder, its URL, and the code of a till that is registered there.
+    /// A payment server in a folder, with its URL and the code of a registered till.
     private func server(
         _ name: String,
         in folder: TemporaryFolder
@@ -42,7 +42,7 @@ struct EnrolTests {
     }
 
     @Test(
-        "enrol sets the server, waits for a restart and logs in; not while something is open"
+        "Enrol sets the server, waits for a restart and logs in, unless a request is open"
     )
     func story() async throws {
         let folder = try TemporaryFolder()
@@ -95,7 +95,7 @@ struct EnrolTests {
     }
 
     @Test(
-        "A code on the command line is refused, with the reason, and so is a wrong address or file"
+        "A code on the command line, a wrong address and a wrong file are refused with reasons"
     )
     func usage() async throws {
         let secret = try await GotchuCtl.run(["enrol", "https://pay.example", "gotchu-device.1.2"])
@@ -117,7 +117,7 @@ struct EnrolTests {
     }
 
     @Test(
-        "A server is set in whatever form the file has, and nothing else changes there",
+        "The server is set in any form of the file, and nothing else in it changes",
         arguments: [
             ("{}", "{\"server\": \"https://a.example\"}"),
             ("{ }\n", "{\"server\": \"https://a.example\" }\n"),

@@ -12,7 +12,7 @@ struct ErrorPageTests {
         .deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("docs/errors.md")
 
-    /// `make docs` runs this test with `GOTCHU_TEST_WRITE=1`, and the page is written instead.
+    /// Compares the page with the code. `make docs` writes it first, with `GOTCHU_TEST_WRITE=1`.
     @Test("docs/errors.md lists every code and every exit status as they are now")
     func upToDate() throws {
         let text = ErrorPage.text
@@ -71,7 +71,7 @@ private enum ErrorPage {
 }
 
 extension ErrorCode {
-    /// One clause on what happened.
+    /// A clause that says what happened.
     fileprivate var meaning: String {
         switch self {
         case .validationError:
@@ -163,7 +163,7 @@ extension ErrorCode {
         }
     }
 
-    /// The answer to "may the call be repeated, and how".
+    /// The conditions for repeating the call.
     fileprivate var retry: String {
         switch self {
         case .tryAgain, .serverUnreachable, .providerUnavailable:

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// One run of the real `gotchu-ctl`, to its end.
+/// A finished run of the real `gotchu-ctl`.
 struct GotchuCtl {
     let code: Int32
     let out: String
@@ -30,7 +30,7 @@ struct GotchuCtl {
         )
     }
 
-    /// Starts it as an ordinary user who owns nothing. Only root can.
+    /// Starts it as an ordinary user who owns nothing; needs root.
     static func asNobody(_ arguments: [String]) throws -> Program {
         try Program(
             "/usr/bin/setpriv",
@@ -44,7 +44,7 @@ struct GotchuCtl {
     /// Its path, in quotes for a shell.
     static var path: String { "'\(Program.folder.path)/gotchu-ctl'" }
 
-    /// The last line of what it said, which is what to do next.
+    /// The last line of its errors: the suggested next step.
     var next: String { err.split(separator: "\n").last.map(String.init) ?? "" }
 
     func json() throws -> [String: Any] {
@@ -59,7 +59,7 @@ struct GotchuCtl {
     ) throws -> String {
         let file = try folder.write(input, to: "in")
         let words = arguments.map { "'\($0)'" }.joined(separator: " ")
-        // In the shell's place: what ends it after its time must not miss the program.
+        // `exec` replaces the shell, so that a signal at the time limit reaches the program.
         return "exec \(path) \(words) < \(file) > \(folder.path)/out 2> \(folder.path)/err"
     }
 }

@@ -16,7 +16,7 @@ struct HiddenInputTests {
     private static let keyBackslash = 28
 
     @Test(
-        "A terminal shows what is typed again after whatever ends or stops the login at its prompt",
+        "The terminal's echo is restored after any signal that ends or stops the login prompt",
         arguments: [
             ("signal", Int(SIGTERM), SIGTERM), ("signal", Int(SIGHUP), SIGHUP),
             ("signal", Int(SIGQUIT), SIGQUIT), ("signal", Int(SIGINT), SIGINT),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GotchuCommands
 
-@Suite("A program is run for what was paid and refunded", .timeLimit(.minutes(hangLimit)))
+@Suite("A program is run for each payment and refund", .timeLimit(.minutes(hangLimit)))
 struct HookTests {
     /// An executable script of these lines.
     private func script(_ lines: String, in folder: TemporaryFolder) throws -> String {
@@ -36,7 +36,7 @@ struct HookTests {
         return try #require(Settlement(view))
     }
 
-    @Test("a hook is run once for each, in their order, whatever becomes of it or of the daemon")
+    @Test("A hook runs once for each event in order, even if it fails or the daemon dies")
     func once() async throws {
         let system = try await LiveSystem()
         let folder = try TemporaryFolder()
@@ -67,7 +67,7 @@ struct HookTests {
         }
         let second = try await pay("2")
         _ = try await runs(1)
-        // While it sees nothing two are paid, and the daemon dies.
+        // Two requests are paid and the daemon dies while the watcher is stopped.
         watch.signal(SIGSTOP)
         let (third, fourth) = (try await pay("3"), try await pay("4"))
         system.signalTill(SIGKILL)
@@ -94,11 +94,11 @@ struct HookTests {
         #expect(try await watch.exitCode() == 0)
     }
 
-    @Test("A run that fails is told, and one that takes too long is ended with all it has started")
+    @Test("A failed run is reported, and a slow one is ended with its child processes")
     func failures() async throws {
         let folder = try TemporaryFolder()
         let refund = try refund()
-        // Neither of them reads what it is given, and that is more than a pipe holds.
+        // Neither program reads its input, which is larger than a pipe's buffer.
         #expect(try await Hook(program: "/bin/true").run(refund) == nil)
         #expect(try await Hook(program: "/bin/false").run(refund) == "/bin/false ended with 1.")
         let dead = try script("kill -KILL $$", in: folder)
@@ -116,7 +116,7 @@ struct HookTests {
         }
     }
 
-    @Test("A user who may see neither requests nor payments is told so; so is a wrong program")
+    @Test("A user without access is refused, and so is a program that cannot be run")
     func refused() async throws {
         let run = try await GotchuCtl.run(["watch", "--run", "/nonexistent/hook"])
         #expect(run.code == 74)

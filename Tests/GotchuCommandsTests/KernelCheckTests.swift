@@ -4,13 +4,13 @@ import Testing
 @testable import BlueZ
 @testable import GotchuCommands
 
-@Suite("The doctor looks at the kernel's adapters by themselves")
+@Suite("The doctor checks the kernel's adapters on their own")
 struct KernelCheckTests {
     private func adapter(_ name: String, isUp: Bool) -> KernelAdapter {
         KernelAdapter(name: name, address: "02:AA:00:00:00:01", isUp: isUp, isRunning: isUp)
     }
 
-    @Test("an adapter that is up is good; one that is down is told with how to switch it on")
+    @Test("An adapter that is up is good; one that is down gets the command that starts it")
     func upAndDown() {
         let adapters = [adapter("hci0", isUp: true), adapter("hci1", isUp: false)]
         let open = RadioSwitch(name: "hci1", isSoftBlocked: false, isHardBlocked: false)
@@ -23,7 +23,7 @@ struct KernelCheckTests {
         #expect(check.findings[1].fix == "sudo systemctl start bluetooth && bluetoothctl power on")
     }
 
-    @Test("an adapter that is down because it is blocked is told with what opens its own switch")
+    @Test("A blocked adapter gets the command that opens its own switch")
     func blocked() {
         let adapters = [adapter("hci0", isUp: false), adapter("hci1", isUp: false)]
         let soft = RadioSwitch(name: "hci0", isSoftBlocked: true, isHardBlocked: false)
@@ -45,7 +45,7 @@ struct KernelCheckTests {
         }
     }
 
-    @Test("a kernel without Bluetooth is bad; one that refuses for another reason is doubtful")
+    @Test("A kernel without Bluetooth is bad; one that fails otherwise is doubtful")
     func refusals() {
         let without = KernelCheck(
             answer: .failure(.init(number: EAFNOSUPPORT)),

@@ -15,9 +15,10 @@ final class LiveSystem: Sendable {
     private let others = Mutex<[Program]>([])
 
     /// - Parameters:
-    ///   - distance: between the two, in metres.
-    ///   - isLoggedIn: whether both are.
-    ///   - eidSeconds: How long the kiosk's requests keep an EID; the usual time unless said.
+    ///   - distance: The distance between the two, in metres.
+    ///   - isLoggedIn: True if both are logged in.
+    ///   - eidSeconds: The seconds for which the kiosk's requests keep an EID; `nil` for the
+    ///     default.
     init(
         distance: Double = 0.05,
         isLoggedIn: Bool = true,
@@ -68,7 +69,7 @@ final class LiveSystem: Sendable {
         }
     }
 
-    /// Another till, of another shop by the same name.
+    /// Starts a till of another shop with the same name.
     ///
     /// - Returns: Its socket.
     func addTill(at distance: Double) async throws -> String {
@@ -81,12 +82,12 @@ final class LiveSystem: Sendable {
         return socket
     }
 
-    /// Keeps the server from writing, until the program is ended: locks and sends get no answer.
+    /// Blocks the server's writes until the returned program ends; locks and sends get no answer.
     func lockBooks() async throws -> Program {
         try await Program.locking("\(folder.path)/books.db")
     }
 
-    /// To the payment server: SIGSTOP makes it hang.
+    /// Sends a signal to the payment server; SIGSTOP makes it hang.
     func signalServer(_ signal: Int32) { server.signal(signal) }
 
     /// Moves the payer.
@@ -94,10 +95,10 @@ final class LiveSystem: Sendable {
         _ = try folder.write("\(distance),0", to: "air/\(wallet.processID).position")
     }
 
-    /// To the kiosk's daemon: SIGSTOP makes it hang.
+    /// Sends a signal to the kiosk's daemon; SIGSTOP makes it hang.
     func signalTill(_ signal: Int32) { till.withLock { $0.signal(signal) } }
 
-    /// Returns when a daemon answers on its socket.
+    /// Waits until a daemon answers on its socket.
     private static func answers(_ socket: String) async throws {
         try await eventually("the daemon at \(socket) answers") {
             FileManager.default.fileExists(atPath: socket)
@@ -106,7 +107,8 @@ final class LiveSystem: Sendable {
         }
     }
 
-    /// Starts the kiosk's daemon again, with what it kept, after it has ended. It answers then.
+    /// Waits for the end of the kiosk's daemon, restarts it with its state, and waits until it
+    /// answers.
     func restartTill() async throws {
         let old = till.withLock(\.self)
         try await old.exitCode()
@@ -115,7 +117,7 @@ final class LiveSystem: Sendable {
         try await Self.answers(kiosk)
     }
 
-    /// Lets every user reach the kiosk's daemon. Nobody (65534) may look.
+    /// Lets every user reach the kiosk's daemon; user 65534 (nobody) is an observer.
     func openTill() {
         chmod(folder.path, 0o755)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("With real daemons and a real server, each command does its work")
 struct LiveTests {
-    @Test("A user who is not logged in is told so: status 1, wallet 78, and how to log in")
+    @Test("Without a login status exits with 1 and wallet with 78, and both say how to log in")
     func notLoggedIn() async throws {
         let system = try await LiveSystem(isLoggedIn: false)
         let status = try await GotchuCtl.run(["status"], socket: system.kiosk)
@@ -31,7 +31,7 @@ struct LiveTests {
         #expect(try await GotchuCtl.run(["status"], socket: system.kiosk).code == 1)
     }
 
-    @Test("the payer pays what is held against it; the kiosk's command ends with Paid")
+    @Test("The payer pays the request at its device, and the kiosk's command ends with Paid")
     func payment() async throws {
         let system = try await LiveSystem()
         async let asked = GotchuCtl.run(
@@ -57,7 +57,7 @@ struct LiveTests {
         #expect(json["available_cents"] as? Int == 5000)
     }
 
-    @Test("a refusal is 1 and says which: too much, too far, too poor, unknown, own")
+    @Test("A payment over the limit, the balance or the distance is refused with the reason")
     func refusals() async throws {
         let system = try await LiveSystem()
         let request = try await system.request("150.00")
@@ -73,7 +73,7 @@ struct LiveTests {
         #expect(poor.code == 1)
         #expect(poor.err.contains("Not paid: "))
         #expect(poor.next == "→ gotchu-ctl wallet", "\(poor.err)")
-        // One object, as `--json` promises: the payment, and that it is a failure.
+        // `--json` prints one object: the payment, with the failure.
         let told = try poor.json()
         #expect(told["state"] as? String == "declined")
         #expect(told["code"] as? String == "INSUFFICIENT_WALLET_BALANCE")
@@ -86,7 +86,7 @@ struct LiveTests {
         #expect(!far.out.contains("Paid"))
     }
 
-    @Test("a request expires with 1, is cancelled by cancel and by Ctrl-C, and says so")
+    @Test("A request that expires exits with 1, and cancel and Ctrl-C cancel a request")
     func requestEnds() async throws {
         let system = try await LiveSystem(distance: 5)
         let expired = try await GotchuCtl.run(["request", "3", "--ttl", "1"], socket: system.kiosk)
@@ -114,7 +114,7 @@ struct LiveTests {
     }
 
     @Test(
-        "A user who may not request money is told so: 77, and what would permit it",
+        "A command without permission exits with 77 and says what would permit it",
         .enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
     )
     func notPermitted() async throws {
@@ -139,7 +139,7 @@ struct LiveTests {
         #expect(unknown.code == 1 && unknown.err.contains("knows no request and no payment"))
     }
 
-    @Test("a request that is too long or too big is refused with the daemon's own words, as 65")
+    @Test("A request that is too long or too large is refused with 65 and the daemon's words")
     func validation() async throws {
         let system = try await LiveSystem(distance: 5)
         let run = try await GotchuCtl.run(["request", "5", "--ttl", "301"], socket: system.kiosk)
@@ -154,7 +154,7 @@ struct LiveTests {
     }
 
     @Test(
-        "Scan on a terminal narrower than its table breaks no line, and leaves it whole",
+        "Scan on a terminal narrower than its table wraps no line and restores the terminal",
         .enabled(if: access("/usr/bin/script", X_OK) == 0)
     )
     func narrow() async throws {
@@ -169,7 +169,7 @@ struct LiveTests {
         try await terminal.exitCode()
         let frames = terminal.text.split(separator: "\u{1B}[?25l\u{1B}[?7l").dropFirst()
         #expect(frames.last?.contains("EID ") == true, "\(terminal.text)")
-        // Whenever it is suspended or killed, its shell finds the terminal as it was.
+        // Each frame restores the terminal, in case scan is suspended or killed.
         for frame in frames {
             let drawn = frame.firstRange(of: "\u{1B}[?7h\u{1B}[?25h")
             let rest = drawn.map { frame[$0.upperBound...] }
@@ -177,7 +177,7 @@ struct LiveTests {
         }
     }
 
-    @Test("scan sees what is there, in lines and in JSON, and is 1 when nothing is")
+    @Test("Scan shows what it hears as lines and as JSON, and exits with 1 if it hears nothing")
     func scan() async throws {
         let system = try await LiveSystem()
         let nothing = try await GotchuCtl.run(["scan", "--once"], socket: system.payer)

@@ -3,9 +3,9 @@ import GotchuAPI
 import TestSupport
 import Testing
 
-@Suite("The manual says what the programs understand")
+@Suite("The manual describes what the programs accept")
 struct ManualTests {
-    /// What `--experimental-dump-help` says about one command.
+    /// A command in the output of `--experimental-dump-help`.
     private struct Command: Decodable {
         struct Argument: Decodable {
             struct Name: Decodable {
@@ -17,7 +17,7 @@ struct ManualTests {
         let arguments: [Argument]?
         let subcommands: [Command]?
 
-        /// The long names of the options of it and of its subcommands.
+        /// The long names of its options and its subcommands' options.
         func options(but common: Set<String>) -> Set<String> {
             let names = (arguments ?? []).compactMap {
                 $0.names?.map(\.name).max { $0.count < $1.count }
@@ -67,7 +67,7 @@ struct ManualTests {
     }
 
     @Test(
-        "each command and each of its options stands in its section, and no others",
+        "Each command and each of its options is described in its section, and no others",
         arguments: [("gotchu-ctl", 1, ["socket", "json"]), ("gotchu-server", 8, [])]
     )
     func commands(program: String, section: Int, common: [String]) async throws {
@@ -84,7 +84,7 @@ struct ManualTests {
     }
 
     @Test(
-        "every program says the same version",
+        "Every program reports the same version",
         arguments: ["gotchud", "gotchu-ctl", "gotchu-server"]
     )
     func version(program: String) async throws {
@@ -93,13 +93,13 @@ struct ManualTests {
         #expect(run.text == GotchuVersion.current + "\n")
     }
 
-    @Test("each of gotchud's options is described, and no others")
+    @Test("The page of gotchud describes each of its options, and no others")
     func gotchud() async throws {
         let described = options(in: try page("gotchud.8")).subtracting(["version"])
         #expect(described == (try await command(of: "gotchud").options(but: [])))
     }
 
-    @Test("each of gotchud's options is read: a wrong value is refused by the option's name")
+    @Test("A wrong value of each of gotchud's options is refused with the option's name")
     func options() async throws {
         let own: Set = ["config", "check-config", "check-server"]
         for option in try await command(of: "gotchud").options(but: own) {
@@ -109,7 +109,7 @@ struct ManualTests {
         }
     }
 
-    @Test("gotchud warns of a variable that its page does not describe, and so does the doctor")
+    @Test("An unknown variable is reported by gotchud and the doctor; the page lists all others")
     func variables() async throws {
         let described = try page("gotchud.8").matches(of: /GOTCHU_[A-Z_]*[A-Z]/)
             .map { String($0.output) }
@@ -136,7 +136,7 @@ struct ManualTests {
         #expect(try await warned.exitCode() == 0)
         let warning = "There is no setting with this name variable=GOTCHU_SOKET"
         #expect(warned.text.contains(warning), "\(warned.text)")
-        // As a terminal has it that systemd started: what is written there may have another form.
+        // Terminals that systemd started have this variable; the log may have another form there.
         let desktop = typo.merging(["JOURNAL_STREAM": "8:1"]) { $1 }
         let doctor = try Program("gotchu-ctl", ["doctor"], environment: desktop)
         try await doctor.exitCode()
@@ -163,7 +163,7 @@ struct ManualTests {
         }
     }
 
-    /// By key of a page's list: a file that has it, within the key whose list it stands in.
+    /// The keys of a page's lists, each with a file that has it, inside the key of its list.
     private func settings(of page: String) -> [(key: String, json: String)] {
         var settings: [(key: String, json: String)] = []
         var depth = 0
@@ -181,7 +181,7 @@ struct ManualTests {
     }
 
     @Test(
-        "groff has nothing to say about a page",
+        "A page passes groff without warnings",
         .enabled(if: access("/usr/bin/groff", X_OK) == 0),
         arguments: ["gotchu-ctl.1", "gotchud.8", "gotchu-server.8", "gotchud.json.5"]
     )

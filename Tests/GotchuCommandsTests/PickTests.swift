@@ -6,9 +6,9 @@ import Testing
 
 @testable import GotchuCommands
 
-@Suite("Nothing is picked for a person unless it is the only one")
+@Suite("A presence is picked only if it is the only candidate")
 struct PickTests {
-    /// - Parameter session: Its id; `nil`: the payment server has not said what it stands for.
+    /// - Parameter session: Its id; `nil` if the payment server has not resolved it.
     private func presence(
         _ number: Int,
         _ verdict: Verdict,
@@ -62,7 +62,7 @@ struct PickTests {
         return list
     }
 
-    @Test("every combination of two presences, at both reaches")
+    @Test("Every combination of two presences is picked correctly at both reaches")
     func twoPresences() {
         for first in Verdict.allCases {
             for second in Verdict.allCases {
@@ -91,7 +91,7 @@ struct PickTests {
         #expect(list([]).pick(reach: .near) == .nothing)
     }
 
-    @Test("An EID that is not resolved is waited for, and then hides no till that is known")
+    @Test("An unresolved EID is waited for, and later ignored beside a known till")
     func unresolved() {
         let till = presence(1, .near)
         let (first, second) = (presence(2, .near, of: nil), presence(3, .near, of: nil))
@@ -101,7 +101,7 @@ struct PickTests {
         #expect(beside.pick(reach: .tap, isLate: true) == .nothing)
         let alone = list(of: first)
         #expect(alone.pick(reach: .near) == .ambiguous([first]))
-        // The payer is then told the server's answer, or that there is none.
+        // The payer then gets the server's answer, or an error without one.
         #expect(alone.pick(reach: .near, isLate: true) == .one(first))
         #expect(isAmbiguous(list(of: first, second).pick(reach: .near, isLate: true)))
         let tills = list(of: till, presence(4, .near), first)
@@ -111,7 +111,7 @@ struct PickTests {
         #expect(WaitCondition.near.judge(event, list: beside) == .holds)
     }
 
-    @Test("The newer EID of a session that changes it is picked")
+    @Test("The newer EID of a session is picked while the EID changes")
     func rotated() {
         for verdict in [Verdict.tap, .near] {
             let old = presence(1, verdict, of: "s", heardAt: 1)
@@ -121,7 +121,7 @@ struct PickTests {
         }
     }
 
-    @Test("a board tells what is news, what left its zone, and what a snapshot no longer has")
+    @Test("A list of presences reports new ones, lost ones and those that left its zone")
     func news() {
         var list = PresenceList(wanted: [.tap, .near])
         #expect(list.apply(.presenceChanged(presence(1, .far))) == [])
@@ -137,7 +137,7 @@ struct PickTests {
         #expect(list.sorted.isEmpty)
     }
 
-    @Test("every code of a problem has an exit code and something to do")
+    @Test("Every code of a problem has an exit status and a command as its fix")
     func exitCodes() {
         for code in ErrorCode.allCases {
             #expect(code.exitStatus != .done)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "A question is answered by who has read it",
+    "A question is answered only after it was shown",
     .enabled(if: access("/usr/bin/script", X_OK) == 0)
 )
 struct QuestionTests {
@@ -11,7 +11,7 @@ struct QuestionTests {
     func early(answer: String) async throws {
         let system = try await LiveSystem()
         _ = try await system.request("5")
-        // The keyboard is read before the program runs.
+        // The terminal gets the early input before the program runs.
         let pay = "\(GotchuCtl.path) pay --socket \(system.payer)"
         let session = try TerminalSession("sleep 1; exec \(pay)")
         let code = try await session.answer(answer + "\n")

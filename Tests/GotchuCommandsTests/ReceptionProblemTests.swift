@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Where the radio does not listen, nobody is told to come nearer")
+@Suite("Commands report a radio that does not listen, and give no advice to come nearer")
 struct ReceptionProblemTests {
     private static let reason = "Nothing can be heard: The recording has been played to its end."
 
@@ -10,7 +10,7 @@ struct ReceptionProblemTests {
     private let socket: String
     private let daemon: Program
 
-    /// A daemon whose recording is at its end, so that it hears nothing any more.
+    /// Starts a daemon whose recording has ended, so that it hears nothing.
     init() async throws {
         folder = try TemporaryFolder()
         let header =
@@ -34,7 +34,7 @@ struct ReceptionProblemTests {
     }
 
     @Test(
-        "scan, pay, wait and calibrate say why, with the radio's exit code",
+        "The commands scan, pay, wait and calibrate name the reason and exit with 74",
         arguments: [
             "scan --once", "scan --timeout 0.5", "scan --tap --timeout 0.5 --json",
             "pay --yes --max 5 --timeout 0.5", "wait --for tap --timeout 0.5",
@@ -53,7 +53,7 @@ struct ReceptionProblemTests {
         #expect((told["error"] as? [String: Any])?["exit_code"] as? Int == 74)
     }
 
-    @Test("advice is for the daemon that was asked, where the command line names its socket")
+    @Test("Advice names the daemon's socket if the command line did")
     func advice() async throws {
         let own = ["--socket", socket]
         for words in [["status"] + own, ["doctor"] + own, ["wallet"] + own, own + ["wallet"]] {
@@ -68,7 +68,7 @@ struct ReceptionProblemTests {
     }
 
     @Test(
-        "scan's table says so while it waits",
+        "The table of scan names the reason while it waits",
         .enabled(if: access("/usr/bin/script", X_OK) == 0)
     )
     func drawn() async throws {

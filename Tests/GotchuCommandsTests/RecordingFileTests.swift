@@ -6,9 +6,9 @@ import Testing
 
 @Suite("The file that a recording is written to")
 struct RecordingFileTests {
-    @Test("A recording on a full disk keeps whole lines alone, so that it can be replayed")
+    @Test("A recording on a full disk has only complete lines, and can be replayed")
     func fullDisk() async {
-        // In a process of its own, because the limit that stands for the full disk is a process's.
+        // In a separate process, because the limit that stands for a full disk is per process.
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             let path = "\(folder.path)/recording"

@@ -7,9 +7,9 @@ import Testing
 @testable import GotchuCommands
 @testable import LocalAPI
 
-@Suite("What is shown is plain, fits, and cannot be forged")
+@Suite("Shown text is plain, fits, and cannot be forged")
 struct RenderingTests {
-    @Test("a stranger's text cannot command the terminal or turn its direction")
+    @Test("A stranger's text can neither control the terminal nor change its direction")
     func printable() {
         #expect("Corner Shop".printable == "Corner Shop")
         #expect("Café 東京 🍵".printable == "Café 東京 🍵")
@@ -17,7 +17,7 @@ struct RenderingTests {
         #expect("a\u{202E}b\nc\u{0}".printable == "a\u{FFFD}b\u{FFFD}c\u{FFFD}")
     }
 
-    @Test("a stranger's name stays in its place, and is seen to be a name")
+    @Test("A stranger's name cannot leave its place, and is recognisable as a name")
     func names() {
         let pile = "Z" + String(repeating: "\u{0301}", count: 10_000) + "o"
         #expect(pile.printable.unicodeScalars.count == 5)
@@ -32,7 +32,7 @@ struct RenderingTests {
         #expect("Shop” for “Tea\"".quotedName == "“Shop' for 'Tea'”")
     }
 
-    @Test("an amount that cannot be read is told by what is wrong with it")
+    @Test("An unreadable amount is reported with its mistake")
     func misreadings() {
         #expect(Money.misreading("50.005", in: .usd).hasSuffix("in usd: 2 decimals at most."))
         #expect(Money.misreading("50.5", in: .jpy).hasSuffix("in jpy, which has no decimals."))
@@ -40,7 +40,7 @@ struct RenderingTests {
         #expect(Money.misreading("much", in: .usd) == "'much' is not an amount in usd.")
     }
 
-    @Test("a word is as far from another as a typist's slips")
+    @Test("The distance of two words is the number of typing mistakes between them")
     func distance() {
         #expect("status".distance(to: "status") == 0)
         #expect("status".distance(to: "stauts") == 1)
@@ -49,7 +49,7 @@ struct RenderingTests {
         #expect("".distance(to: "pay") == 3)
     }
 
-    @Test("columns are counted as a terminal does, and cutting never goes over")
+    @Test("Columns are counted as a terminal does, and a cut text never exceeds them")
     func columns() {
         #expect("abc".columns == 3)
         #expect("東京".columns == 4)
@@ -60,7 +60,7 @@ struct RenderingTests {
         #expect("shops".truncated(to: 4) == "sho…")
     }
 
-    @Test("durations are said as a person would")
+    @Test("Durations are written as people say them")
     func durations() {
         #expect(Duration.milliseconds(840).tookText == "0.8 s")
         #expect(Duration.seconds(75).tookText == "75.0 s")
@@ -70,14 +70,14 @@ struct RenderingTests {
         #expect(Duration.seconds(1).wholeSecondsText == "1 second")
     }
 
-    @Test("a command line is quoted so that a shell reads the same words")
+    @Test("A command line is quoted so that a shell reads the same words")
     func quoting() {
         #expect("--max".shellQuoted == "--max")
         #expect("".shellQuoted == "''")
         #expect("it's $HOME".shellQuoted == #"'it'\''s $HOME'"#)
     }
 
-    @Test("a bar grows with the level and never leaves its columns")
+    @Test("A bar grows with the level and never leaves its columns")
     func bar() {
         #expect(PresenceRow.bar(-.infinity).isEmpty)
         let bars = stride(from: -130.0, through: 20, by: 0.5).map { PresenceRow.bar($0).columns }
@@ -85,7 +85,7 @@ struct RenderingTests {
         #expect(bars.last == 8)
     }
 
-    @Test("lines come out whole however they arrive")
+    @Test("Lines are complete in whatever pieces their bytes arrive")
     func lines() throws {
         var random = SeededGenerator("lines")
         for _ in 0..<200 {
@@ -108,7 +108,7 @@ struct RenderingTests {
         #expect(throws: LocalClientFailure.self) { try buffer.nextLine() }
     }
 
-    @Test("a consequence is hidden behind its cause, and shown once that is gone")
+    @Test("A consequence is hidden while its cause is reported")
     func rootCauses() {
         let cause = HealthItem(code: "a", severity: .error, text: "A", fix: "a")
         let effect = HealthItem(code: "b", severity: .error, text: "B", fix: "b", dependsOn: ["a"])

@@ -5,7 +5,7 @@ import LocalAPI
 import TestSupport
 import Testing
 
-@Suite("However a command is ended, its request does not stay on the air")
+@Suite("The request of a command that is ended leaves the air")
 struct SignalTests {
     /// A command that waits for its request, which is on the air, to be paid.
     private func openRequest(_ system: LiveSystem) async throws -> Program {
@@ -17,7 +17,7 @@ struct SignalTests {
     }
 
     @Test(
-        "a signal that ends it cancels the request first",
+        "A signal that ends a command cancels its request first",
         arguments: [SIGTERM, SIGHUP, SIGINT]
     )
     func takenBack(signal: Int32) async throws {
@@ -31,7 +31,7 @@ struct SignalTests {
     }
 
     @Test(
-        "a payment whose lock or resolve hangs is cancelled, and never charged afterwards",
+        "A payment whose lock or resolve hangs is cancelled by a signal and never charged",
         arguments: [SIGTERM, SIGHUP, SIGINT],
         [0, 500]
     )
@@ -49,11 +49,11 @@ struct SignalTests {
         program.signal(signal)
         let code = try await program.exitCode()
         system.signalServer(SIGCONT)
-        // It may have been quicker than the hand that stopped the server.
+        // The payment may have ended before the server was stopped.
         guard !program.text.contains("Paid $5.00") else { return }
         let wallet = try await GotchuCtl.run(["wallet", "--json"], socket: system.payer).json()
         let isWhole = wallet["available_cents"] as? Int == 10_000
-        // Before it has begun to pay the signal just ends it.
+        // Before the payment begins, the signal only ends the command.
         #expect([1, 75, 128 + signal].contains(code), "\(program.text)")
         #expect(code == 75 || isWhole, "\(program.text)")
         if program.text.contains("Not paid") {
@@ -125,7 +125,7 @@ struct SignalTests {
         #expect(late.err.contains("It was paid before it could be cancelled."), "\(late.err)")
     }
 
-    @Test("a hung daemon's request can be left: the first Ctrl-C says so, the second does it")
+    @Test("The first Ctrl-C cancels the request of a hung daemon, the second leaves it open")
     func hung() async throws {
         let system = try await LiveSystem(distance: 5)
         let program = try await openRequest(system)
@@ -140,13 +140,13 @@ struct SignalTests {
         system.signalTill(SIGCONT)
     }
 
-    @Test("a request that a hung daemon has yet to make is cancelled once it is made")
+    @Test("A request that a hung daemon has not made yet is cancelled once it is made")
     func hungBefore() async throws {
         let system = try await LiveSystem(distance: 5)
         system.signalTill(SIGSTOP)
         let program = try Program("gotchu-ctl", ["request", "5", "--socket", system.kiosk])
         let said = try await eventually("it heeds the signal") { () -> String? in
-            // Until it is ready for signals, one would end it.
+            // A signal before its handlers are installed would end it.
             guard program.handles(SIGINT) else { return nil }
             program.signal(SIGINT)
             return try await eventually("it says what it does") {
@@ -160,7 +160,7 @@ struct SignalTests {
         #expect(try await system.requestStates() == ["cancelled"])
     }
 
-    @Test("the second Ctrl-C leaves a request that a hung daemon has yet to make")
+    @Test("The second Ctrl-C leaves a request that a hung daemon has not made yet")
     func leftBefore() async throws {
         let system = try await LiveSystem(distance: 5)
         system.signalTill(SIGSTOP)
@@ -175,7 +175,7 @@ struct SignalTests {
         system.signalTill(SIGCONT)
     }
 
-    @Test("the second SIGHUP of a terminal that closes does not keep the first from its work")
+    @Test("A second SIGHUP of a closing terminal does not stop the cancellation")
     func hungUpTwice() async throws {
         let system = try await LiveSystem(distance: 5)
         let program = try await openRequest(system)
@@ -191,8 +191,8 @@ struct SignalTests {
         #expect(try await system.requestStates() == ["cancelled"])
     }
 
-    /// Both at once: each waits for half a minute, as long as a command waits for the daemon.
-    @Test("money that may be on its way is not said to have stayed")
+    /// Runs both signals at once, because each command waits half a minute for the daemon.
+    @Test("A refund without an answer is reported as unknown, not as failed")
     func unknownOutcome() async throws {
         let system = try await LiveSystem(distance: 5)
         system.signalTill(SIGSTOP)
@@ -213,7 +213,7 @@ struct SignalTests {
         system.signalTill(SIGCONT)
     }
 
-    /// A command in a terminal of its own.
+    /// Starts a command in its own terminal.
     private static func terminal(_ command: String) throws -> Program {
         try Program(
             "/usr/bin/script",
@@ -223,7 +223,7 @@ struct SignalTests {
     }
 
     @Test(
-        "a terminal that is closed cancels its request, though nothing can be shown any more",
+        "A terminal that is closed cancels its request, although nothing can be shown",
         .enabled(if: access("/usr/bin/script", X_OK) == 0)
     )
     func terminalClosed() async throws {
@@ -241,7 +241,7 @@ struct SignalTests {
     }
 
     @Test(
-        "after a stop a table leaves what the shell wrote, and in the background it is silent",
+        "A table that was stopped keeps the shell's output, and is silent in the background",
         .enabled(if: access("/usr/bin/script", X_OK) == 0),
         arguments: [("", true), ("set -m; ", false)]
     )
@@ -249,7 +249,7 @@ struct SignalTests {
         let system = try await LiveSystem(distance: 5)
         let folder = try TemporaryFolder()
         let scan = "\(GotchuCtl.path) scan --timeout 5 --socket \(system.payer)"
-        // Not `wait`, with which a shell with job control leaves what is stopped and ends.
+        // A loop, because `wait` in a shell with job control returns for a stopped job.
         let wait = "while kill -0 $! 2>/dev/null; do sleep 1; done"
         let command = "\(jobControl)\(scan) & echo $! >\(folder.path)/pid; \(wait)"
         let terminal = try Self.terminal(command)
@@ -264,7 +264,7 @@ struct SignalTests {
             let state = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
             return state.contains(") T ") ? true : nil
         }
-        // What it had written may still be on its way through the terminal.
+        // Earlier output may still be on its way through the terminal.
         var (before, looks) = (-1, 0)
         try await eventually("all of it has come") {
             let now = terminal.text.utf8.count
@@ -287,7 +287,7 @@ struct SignalTests {
         terminal.signal(SIGKILL)
     }
 
-    @Test("an end that cannot be told changes the exit code alone")
+    @Test("A final message that cannot be written changes only the exit status")
     func untoldEnd() async throws {
         let system = try await LiveSystem(distance: 5)
         let request = "request 5 --ttl 1 --json --socket \(system.kiosk)"
@@ -300,7 +300,7 @@ struct SignalTests {
     }
 
     @Test(
-        "a request that could not be told of is cancelled, and the exit code says why",
+        "A request that could not be printed is cancelled, and the exit status says why",
         arguments: [(">/dev/full", 74), (">&-", 74), ("| true", 128 + SIGPIPE)]
     )
     func untold(target: String, code: Int32) async throws {
@@ -315,7 +315,7 @@ struct SignalTests {
         #expect(try await system.requestStates() == ["cancelled"])
     }
 
-    @Test("a signal that the caller ignores, as nohup does, stays ignored")
+    @Test("A signal that the caller ignores, as nohup does, stays ignored")
     func ignored() async throws {
         let system = try await LiveSystem(distance: 5)
         let shell = "trap '' HUP; exec \(GotchuCtl.path) watch --socket \(system.kiosk)"

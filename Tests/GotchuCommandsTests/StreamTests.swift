@@ -7,9 +7,9 @@ import Testing
 
 @testable import GotchuCommands
 
-@Suite("Streams end when their reader does and live when the daemon does not")
+@Suite("Streams end with their reader, and survive their daemon")
 struct StreamTests {
-    @Test("watch into head ends by SIGPIPE as soon as it has more to say")
+    @Test("A watch into head ends by SIGPIPE at its next output")
     func brokenPipe() async throws {
         let system = try await LiveSystem(distance: 5)
         let shell = "\(GotchuCtl.path) watch --socket \(system.kiosk) | head -1; echo ended"
@@ -20,7 +20,7 @@ struct StreamTests {
         try await eventually("the shell goes on") { program.text.contains("ended") ? true : nil }
     }
 
-    @Test("watch tells that the daemon has gone, keeps looking, and ends with 0 on Ctrl-C")
+    @Test("A watch reports that the daemon has gone, keeps trying, and exits with 0 on Ctrl-C")
     func daemonGone() async throws {
         let system = try await LiveSystem(distance: 5)
         let arguments = ["watch", "--json-lines", "--socket", system.kiosk]
@@ -36,7 +36,7 @@ struct StreamTests {
         #expect(try await program.exitCode() == 0)
     }
 
-    @Test("watch sees the daemon come back, and what happens then")
+    @Test("A watch sees the daemon come back, and the events after that")
     func daemonBack() async throws {
         let system = try await LiveSystem(distance: 5)
         let program = try Program("gotchu-ctl", ["watch", "--socket", system.kiosk])
@@ -58,7 +58,7 @@ struct StreamTests {
     }
 
     @Test(
-        "watch outlives a restart whose socket is opened to its user a moment later",
+        "A watch survives a restart whose socket opens to its user a moment later",
         .enabled(if: getuid() == 0)
     )
     func socketOpensLater() async throws {
@@ -68,11 +68,11 @@ struct StreamTests {
         try await eventually("the snapshot is shown") { program.text.contains("---") ? true : nil }
         system.signalTill(SIGKILL)
         try await system.restartTill()
-        // The daemon answers, and not to this user.
+        // The daemon answers, but not this user.
         try await eventually("the till is back for its owner") {
             try await GotchuCtl.run(["status"], socket: system.kiosk).code != 69 ? true : nil
         }
-        // Nothing is to be seen of its looks but that they come so often.
+        // Its attempts cannot be seen; only their interval is known.
         let looks = ContinuousClock.now + EventFollower.retryInterval * 4
         try await eventually("it has looked") { ContinuousClock.now > looks ? true : nil }
         #expect(program.isRunning, "\(program.text)")
@@ -82,7 +82,7 @@ struct StreamTests {
         }
     }
 
-    @Test("a request is followed though the daemon restarts before it was first looked at")
+    @Test("A request is followed although the daemon restarts before the first look at it")
     func daemonRestarts() async throws {
         let system = try await LiveSystem(distance: 5)
         let asked = try await system.request("5")
@@ -101,7 +101,7 @@ struct StreamTests {
         #expect(try await end.state == .cancelled)
     }
 
-    @Test("a request that cannot be followed is cancelled, and a payment's outcome is unknown")
+    @Test("A request that cannot be followed is cancelled, and a payment's outcome is unknown")
     func unfollowed() async throws {
         let system = try await LiveSystem()
         let asked = try await system.request("5")
@@ -120,7 +120,7 @@ struct StreamTests {
         #expect(payment.err.contains("It may be paid all the same: see gotchu-ctl history first."))
     }
 
-    @Test("watch with --json is everything as it is, once")
+    @Test("A watch with --json prints one complete snapshot")
     func snapshot() async throws {
         let system = try await LiveSystem(distance: 5)
         let run = try await GotchuCtl.run(["watch", "--json"], socket: system.kiosk)
@@ -129,7 +129,7 @@ struct StreamTests {
         #expect(Set(snapshot.keys) == ["payments", "requests", "sessions", "status"])
     }
 
-    @Test("the demo plays to its end, leaves nothing behind, and stops cleanly on Ctrl-C")
+    @Test("The demo plays to its end, leaves nothing behind, and stops cleanly on Ctrl-C")
     func demo() async throws {
         let run = try await GotchuCtl.run(["demo"])
         #expect(run.code == 0, "\(run.out)\(run.err)")
@@ -146,7 +146,7 @@ struct StreamTests {
         #expect(program.text.contains("nothing is left behind"))
     }
 
-    @Test("a demo with screens serves each of them, and says how to pair the till and to pay")
+    @Test("A demo with screens serves each of them, and says how to pair the till and to pay")
     func screens() async throws {
         let program = try Program("gotchu-ctl", ["demo", "--screens"])
         defer { program.signal(SIGINT) }
@@ -183,7 +183,7 @@ struct StreamTests {
         return curl.text
     }
 
-    @Test("a demo whose story cannot be written down leaves nothing behind, and says why it ends")
+    @Test("A demo whose output cannot be written leaves nothing behind and says why it ends")
     func unwritableDemo() async throws {
         let shell = "\(GotchuCtl.path) demo >/dev/full; echo ended with $?"
         let program = try Program("/bin/sh", ["-c", shell])
@@ -192,12 +192,12 @@ struct StreamTests {
         #expect(program.text.hasSuffix("→ df -h\nended with 74\n"), "\(program.text)")
     }
 
-    @Test("a demo that nobody reads any more leaves no server behind")
+    @Test("A demo without a reader leaves no server behind")
     func unreadDemo() async throws {
         let program = try Program("/bin/sh", ["-c", "\(GotchuCtl.path) demo | head -n 1"])
         try await program.exitCode()
         let url = try #require(program.text.firstMatch(of: #/http://127\.0\.0\.1:\d+/#)).output
-        // 7: nobody listens.
+        // Exit status 7: nobody listens.
         let curl = try Program("/usr/bin/curl", ["--silent", "\(url)/healthz"])
         #expect(try await curl.exitCode() == 7, "\(program.text)")
     }

@@ -21,7 +21,7 @@ struct TableTests {
         self.table = table
     }
 
-    @Test("A table cuts what can be cut, then leaves out the least important and uses its room")
+    @Test("A table shortens columns, then drops the least important ones and uses the room")
     func layout() {
         #expect(table.layout(limit: .max).widths == [16, 24, 36])
         let cut = table.layout(limit: 70)
@@ -39,7 +39,7 @@ struct TableTests {
         }
     }
 
-    @Test("A drawing is as high as a narrower terminal has made it")
+    @Test("The height of a drawing includes the lines that a narrower terminal has wrapped")
     func reflow() {
         let drawn = [100, 40, 0]
         #expect(LiveRegion.height(of: drawn, width: 100) == 3)

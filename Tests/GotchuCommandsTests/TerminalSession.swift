@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A command on a terminal whose keyboard is the test's.
+/// A command on a terminal on which the test types.
 final class TerminalSession: Sendable {
     let program: Program
     private let folder: TemporaryFolder
@@ -11,9 +11,9 @@ final class TerminalSession: Sendable {
         folder = try TemporaryFolder()
         let path = "\(folder.path)/keyboard"
         mkfifo(path, 0o600)
-        // For reading too: so that neither end waits for the other one to open it.
+        // The pipe is opened for reading too, so that neither end waits for the other.
         keyboard = open(path, O_RDWR | O_CLOEXEC)
-        // Typed before there is a question.
+        // This input comes before any question.
         write(keyboard, "y\n", 2)
         let script = "script --quiet --flush --return --command \"$COMMAND\" /dev/null"
         program = try Program(

@@ -41,7 +41,7 @@ struct TipTests {
         #expect(back.out.hasPrefix("Refunded $5.50 ($5.00 + $0.50 tip)"), "\(back.out)")
     }
 
-    @Test("A tip that cannot be is refused before anything is asked or sent, and says why")
+    @Test("An invalid tip is refused with the reason, and nothing is paid")
     func refusals() async throws {
         let system = try await LiveSystem()
         let open = try await system.request("5", ["--allow-tip"])

@@ -15,7 +15,7 @@ struct UnknownOutcomeTests {
             + #""payee":"Shop","created_at":"2026-11-21T09:30:00.000Z","#
             + #""updated_at":"2026-11-21T09:30:00.000Z","detail":"Paid."}"#
     )
-    /// The answer is lost, and whether it was heeded is not known.
+    /// A lost answer, which leaves the outcome of the call unknown.
     private static let lost = ""
 
     private static let pay = ["pay", "0123456789", "--yes", "--max", "50.00"]
@@ -51,7 +51,7 @@ struct UnknownOutcomeTests {
     }
 
     @Test(
-        "a repeat that finds nothing under the key and is refused is a no",
+        "A refusal of the repeat is definite if the key has no outcome",
         arguments: [problem("409", "AMOUNT_CHANGED"), problem("410", "SESSION_EXPIRED")]
     )
     func definite(reply: String) async throws {
@@ -62,7 +62,7 @@ struct UnknownOutcomeTests {
     }
 
     @Test(
-        "a socket that is not open to others yet is tried again",
+        "A socket that is closed to the user for a moment is tried again",
         .enabled(if: getuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
     )
     func notYetOpen() async throws {
@@ -76,7 +76,8 @@ struct UnknownOutcomeTests {
         chmod(peer.socket, 0o666)
         let program = try GotchuCtl.asNobody(Self.pay + ["--socket", peer.socket])
         try await eventually("the daemon is away") { isAway.withLock { $0 } ? true : nil }
-        // SAFETY: a few repeats find it closed, which nothing here could see; more time is no harm.
+        // The test cannot see the repeats that find the socket closed.
+        // SAFETY: some repeats happen in this time; more time does no harm.
         try await Task.sleep(for: .milliseconds(600))
         chmod(peer.socket, 0o666)
         #expect(try await program.exitCode() == 0, "\(program.text)")
@@ -84,7 +85,7 @@ struct UnknownOutcomeTests {
     }
 
     @Test(
-        "another version's answer to a refund comes after the deed",
+        "A refund that another version answers has an unknown outcome",
         arguments: ["2", nil] as [String?]
     )
     func mismatch(api: String?) async throws {

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Where the output goes decides nothing but the exit code")
+@Suite("Output that cannot be written changes only the exit status")
 struct UnwritableTests {
-    @Test("data that cannot be written is said, with 74", arguments: ["status", "status --json"])
+    @Test("Data that cannot be written is reported with 74", arguments: ["status", "status --json"])
     func full(command: String) async throws {
         let system = try await LiveSystem(distance: 5)
         let shell = "exec \(GotchuCtl.path) --socket \(system.kiosk) \(command) >/dev/full"
@@ -15,7 +15,7 @@ struct UnwritableTests {
     }
 
     @Test(
-        "Output that was not written is a failure, whatever a program prints",
+        "Output of any program that cannot be written is a failure",
         arguments: [
             ("gotchu-ctl", "--help"), ("gotchu-ctl", "help request"), ("gotchu-ctl", "--version"),
             ("gotchu-ctl", "--generate-completion-script bash"), ("gotchu-ctl", "exit-codes"),
@@ -38,7 +38,7 @@ struct UnwritableTests {
         #expect(!good.text.isEmpty)
     }
 
-    @Test("talk that cannot be written changes nothing", arguments: ["2>/dev/full", "2>&-"])
+    @Test("Messages that cannot be written change nothing", arguments: ["2>/dev/full", "2>&-"])
     func quiet(redirection: String) async throws {
         let system = try await LiveSystem()
         _ = try await system.request("5")
@@ -49,7 +49,7 @@ struct UnwritableTests {
         #expect(try await system.requestStates() == ["paid"])
     }
 
-    @Test("a closed stream's number is no other file's")
+    @Test("The number of a closed stream is not reused for another file")
     func closed() async throws {
         let folder = try TemporaryFolder()
         let report = "\(folder.path)/report"

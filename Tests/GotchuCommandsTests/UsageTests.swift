@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What is typed wrongly is told before anything is asked")
+@Suite("Wrong input is reported before any call")
 struct UsageTests {
     private static let contest = "01999f5e-7a10-7c31-9b1e-4a5d6c7b8a90"
 
     @Test(
-        "a command line that makes no sense is 64",
+        "An invalid command line exits with 64",
         arguments: [
             ["frobnicate"], ["request"], ["pay", "--yes"], ["pay", "--yes", "--max"],
             ["pay", "a1b2c3d4e5", "--near", "--yes", "--max", "1"], ["pay"],
@@ -35,7 +35,7 @@ struct UsageTests {
         #expect(error["code"] as? String == "USAGE" && error["exit_code"] as? Int == 64)
     }
 
-    @Test("an unknown command is named, and the nearest one if there is one")
+    @Test("An unknown command is named, and the nearest one if there is one")
     func unknownCommand() async throws {
         for arguments in [["stauts"], ["--json", "stauts"], ["--socket", "/a", "stauts", "--x"]] {
             let run = try await GotchuCtl.run(arguments)
@@ -51,13 +51,13 @@ struct UsageTests {
         #expect(option.code == 64 && option.err.contains("Did you mean '--json'?"))
     }
 
-    @Test("a currency may be written as its standard writes it")
+    @Test("A currency may be written in capitals")
     func currency() async throws {
         let run = try await GotchuCtl.run(["request", "5", "--currency", "USD"])
         #expect(run.code == 69, "\(run.err)")
     }
 
-    @Test("the daemon to start is named so that it takes the name")
+    @Test("The suggested command to start the daemon has an absolute socket path")
     func relativeSocket() async throws {
         let run = try await GotchuCtl.run(["status", "--socket", "a.sock"])
         let folder = FileManager.default.currentDirectoryPath
@@ -65,7 +65,7 @@ struct UsageTests {
     }
 
     @Test(
-        "data of the wrong form is 65",
+        "Data of the wrong form exits with 65",
         arguments: [
             ["request", "1e3"], ["request", "1.234"], ["request", "0"], ["request", "-5"],
             ["request", "1000000.01"], ["request", "5", "--ttl", "301"],
@@ -88,14 +88,14 @@ struct UsageTests {
         #expect(run.out.isEmpty)
     }
 
-    @Test("the command to run next prints no more than was typed")
+    @Test("The suggested command repeats the input and adds only --yes")
     func unasked() async throws {
         let run = try await GotchuCtl.run(["refund", "s-1", "5.00", "--reference", "a cup"])
         #expect(run.code == 64)
         #expect(run.next == "→ gotchu-ctl refund s-1 5.00 --reference 'a cup' --yes")
     }
 
-    @Test("a token file that cannot be read is 74, and the token itself is never shown")
+    @Test("A token file that cannot be read exits with 74, and the token is never shown")
     func tokenFile() async throws {
         let run = try await GotchuCtl.run(["login", "--token-file", "/nonexistent/token"])
         #expect(run.code == 74)
@@ -122,7 +122,7 @@ struct UsageTests {
         #expect(nearer.next == "→ gotchud --socket /b")
     }
 
-    @Test("help begins with examples, and 'help exit-codes' has every code")
+    @Test("Help begins with examples, and 'help exit-codes' has every code")
     func help() async throws {
         for command in [
             "status", "scan", "request", "pay", "wallet", "contest", "login", "watch", "demo",

@@ -9,10 +9,10 @@ import Testing
 
 @testable import Ledger
 
-/// Damage to every column that another row, or a rule, tells of.
+/// Damage to every column that another row or a rule checks.
 @Suite("The audit of damage", .serialized, .timeLimit(.minutes(hangLimit)))
 struct AuditDamageTests {
-    /// Damage, the rule that must find it, and the words that must be said.
+    /// Damage, the rule that must find it, and the required words of the finding.
     struct Damage: Sendable, CustomTestStringConvertible {
         let sql: String
         let rule: Rule
@@ -286,7 +286,7 @@ struct AuditDamageTests {
             SELECT 'e', '', 'user-0', 1, hash FROM seals WHERE number = 1
         """
 
-    /// To a session of 5 with a tip of 3, of which 2 and then 4 were refunded: 1 of that is tip.
+    /// Damage to a session of 5 with a tip of 3, of which 2 and then 4 were refunded, 1 of it tip.
     private static let tips = [
         body("tip\":3", "tip\":4", "no transfer of 9"),
         body(",\"tip\":3", "", "cannot be read"),
@@ -334,13 +334,13 @@ struct AuditDamageTests {
     }
 
     @Test(
-        "Damage is found by every rule on a cluster",
+        "Every rule finds its damage on a cluster",
         .enabled(if: CitusCluster.isInstalled, "\(CitusCluster.absence)")
     )
     func foundOnCluster() async throws {
         let books = try await Planted.books(.distributed)
         let damages = Self.users + Self.accounts + Self.transfers + Self.answers + Self.records
-        // No row may be moved.
+        // Distribution columns cannot be updated.
         let possible = (damages + Self.others).filter {
             !$0.sql.contains(/SET (id|owner|record|name|user_id|chain) =/)
         }

@@ -16,7 +16,7 @@ struct AuditTests {
     }
 
     @Test(
-        "The audit finds a guard that is missing, stands elsewhere, sleeps or lets all pass",
+        "The audit finds a guard that is missing, on another table, disabled or lax",
         arguments: [
             (StoreKind.sqlite, ""),
             (.sqlite, "CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN SELECT 1; END"),
@@ -71,7 +71,7 @@ struct AuditTests {
     }
 
     @Test(
-        "The audit finds that a row of a table without its key may be there twice",
+        "The audit finds a table without its key, which may hold a row twice",
         arguments: [
             ("users", "id"), ("names", "name"), ("accounts", "owner, currency"),
             ("records", "id"), ("due", "owner, record"), ("transfers", "record, step"),
@@ -84,7 +84,7 @@ struct AuditTests {
         let books = try await Planted.books(kind)
         switch kind {
         case .sqlite:
-            // An index of the key that is not unique does not do.
+            // An index of the key that is not unique does not suffice.
             let sql = try books.texts("SELECT sql FROM sqlite_schema WHERE name = '\(table.name)'")
             let plain = try #require(sql.first)
                 .replacing(" PRIMARY KEY,", with: ",")
@@ -117,7 +117,7 @@ struct AuditTests {
         #expect(broken == ["table \(table.name) may hold \(table.key) twice"])
     }
 
-    @Test("Both stores prove the same list")
+    @Test("Both stores check the same rules")
     func sameList() async throws {
         let lists = try await [Planted.books(.sqlite), Planted.books(.postgresql)].map { books in
             try books.audit().findings.dropFirst().map(\.rule)
@@ -142,7 +142,7 @@ struct AuditTests {
         #expect(audit.findings[0].broken != nil)
     }
 
-    @Test("The audit counts what it looked at", arguments: StoreKind.all)
+    @Test("The audit counts the rows that it checked", arguments: StoreKind.all)
     func counts(kind: StoreKind) async throws {
         let audit = try await Planted.books(kind).audit()
         let counts = Dictionary(
@@ -179,7 +179,7 @@ struct AuditTests {
         #expect(!left.contains { $0.contains("partial") })
     }
 
-    @Test("A backup removes what killed ones left in its folder, unless another is being written")
+    @Test("A backup removes partial files of killed backups, unless another backup is running")
     func leftBackups() async throws {
         let path = try await Planted.books(in: folder)
         let place = try TemporaryFolder()

@@ -33,10 +33,10 @@ struct BrokenCommitTests {
         try await store.commitOne(Cast.openAccount(user))
     }
 
-    @Test("A connection that breaks while loading is made good without anybody noticing")
+    @Test("A connection that breaks while loading is replaced, and the commit succeeds")
     func loading() async throws {
         _ = try await open(0)
-        // The login is loaded first, then what it leads to.
+        // The login is loaded first, then the rows that it names.
         for (user, skipped) in [(1, 0), (2, 1)] {
             proxy.cut(.beforeRequest(skipping: skipped))
             #expect(try await open(user).newUsers.count == 1)
@@ -47,19 +47,19 @@ struct BrokenCommitTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("A COMMIT that the server has not got is an unknown outcome, and nothing was written")
+    @Test("A COMMIT that never arrives is an unknown outcome, and writes nothing")
     func before() async throws {
         _ = try await open(0)
         proxy.cut(.beforeRequest(skipping: 2))
         let error = await #expect(throws: LedgerError.self) { try await open(1) }
         #expect(error?.code == .unknownOutcome)
-        // Sent again it is decided as if for the first time.
+        // The command is decided for the first time when it is sent again.
         #expect(try await open(1).newUsers.count == 1)
         #expect(proxy.cuts == 1)
         #expect(try books.audit().isClean)
     }
 
-    @Test("A COMMIT whose answer is lost is an unknown outcome too, and is found done")
+    @Test("A COMMIT whose answer is lost is an unknown outcome, and was carried out")
     func after() async throws {
         _ = try await open(0)
         proxy.cut(.afterRequest(skipping: 2))
@@ -70,11 +70,11 @@ struct BrokenCommitTests {
         #expect(try books.audit().isClean)
     }
 
-    /// When a sync fails nobody knows what is on the disk: PostgreSQL says so, ends its processes
-    /// and looks into its log anew, where it may find what it was about to commit.
-    @Test("A commit in which PostgreSQL panics is an unknown outcome, and is found done")
+    /// PostgreSQL panics after a failed sync, because the state of its disk is unknown. It restarts
+    /// its processes and replays its log, which may contain the commit.
+    @Test("A commit in which PostgreSQL panics is an unknown outcome, and was carried out")
     func panic() async throws {
-        // What syncs its log in the background must not be what fails.
+        // The sync that fails must not be one of the background writer of the log.
         let cluster = try PostgresCluster(
             settings: ["wal_writer_delay=10s"],
             faultLibrary: try await Faults.libraryPath()
@@ -94,8 +94,8 @@ struct BrokenCommitTests {
         #expect(again.isEmpty)
     }
 
-    /// PostgreSQL gives such a wait up with a mere warning and says that it has committed.
-    @Test("A commit that waits for a replica no longer is an unknown outcome")
+    /// PostgreSQL ends such a wait with only a warning, and reports that it has committed.
+    @Test("A commit whose wait for a replica was cancelled is an unknown outcome")
     func replicaAway() async throws {
         let cluster = try PostgresCluster()
         let name = try cluster.makeDatabase()
@@ -115,13 +115,13 @@ struct BrokenCommitTests {
             return cancelled == [1] ? true : nil
         }
         #expect(await failure?.code == .unknownOutcome)
-        // Not our own patience: PostgreSQL's word came first.
+        // PostgreSQL's warning caused the failure, not our own time limit.
         #expect("\(await failure as Any)".contains("01000"))
     }
 
-    /// The wait for the replica was given up, so that everybody can see the payment; if the machine
-    /// dies now, the replica knows nothing of it.
-    @Test("Nobody is told of a payment before the replica has it, though it can be seen")
+    /// Reads after a cancelled wait for the replica: the payment is visible, but would be lost if
+    /// the machine died now.
+    @Test("A payment that the replica does not have yet is visible, but not reported")
     func seenTooEarly() async throws {
         let cluster = try PostgresCluster()
         let store = try PostgreSQLStore(
@@ -164,7 +164,7 @@ struct BrokenCommitTests {
         }
     }
 
-    /// Has commits wait for a replica of that name, or for none.
+    /// Makes commits wait for a replica of that name, or for none.
     private static func replicate(
         to name: String,
         _ link: PostgresCluster.Link,
@@ -181,7 +181,7 @@ struct BrokenCommitTests {
         #expect(store.readsAhead == !name.isEmpty)
     }
 
-    /// The failure of `body` while every wait for a replica is given up as soon as it begins.
+    /// The failure of `body` while every wait for a replica is cancelled as soon as it begins.
     private static func givingUp(
         _ link: PostgresCluster.Link,
         _ body: @escaping @Sendable () async throws -> Void
@@ -218,7 +218,8 @@ struct BrokenCommitTests {
         let isReached = Atomic<Bool>(false)
     }
 
-    /// The server takes its new configuration when it comes round to it: until then it commits.
+    /// The first failure of a commit; commits succeed until the server applies its new
+    /// configuration.
     private static func firstFailure(of store: PostgreSQLStore) async -> LedgerError? {
         let deadline = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < deadline {

@@ -12,11 +12,11 @@ struct DatabaseClockTests {
 
     private func time(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: milliseconds) }
 
-    @Test("The clock goes on by itself; a slow answer changes nothing, one that contradicts does")
+    @Test("The clock advances by itself, and is corrected only by an answer that contradicts it")
     func looks() {
         let reading = Mutex(moment(100))
         let clock = DatabaseClock { reading.withLock { $0 } }
-        // Before it is known it is this machine's.
+        // Until the first answer it is this machine's clock.
         #expect(abs(clock.now.duration(to: .now).inSeconds) < 60)
         clock.set(time(5_000_000), asked: moment(99.9), answered: moment(100.1))
         #expect(clock.now == time(5_000_000))
@@ -27,7 +27,7 @@ struct DatabaseClockTests {
         #expect(clock.now == time(5_007_000))
         clock.set(time(5_008_000), asked: moment(106.9), answered: moment(107))
         #expect(clock.now == time(5_008_000))
-        // Set back by an hour.
+        // The database's clock was set back by an hour.
         clock.set(time(1_408_000), asked: moment(106.8), answered: moment(107))
         #expect(clock.now == time(1_408_200))
     }

@@ -53,7 +53,7 @@ struct DeviceTests {
         #expect(device.current == secret(20) && device.revokedAt == nil)
     }
 
-    @Test("A credential whose reply was lost may be shown again, as often as it takes")
+    @Test("A credential whose reply was lost may be used again until a reply arrives")
     func lostReply() {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)
@@ -62,7 +62,7 @@ struct DeviceTests {
         #expect(show(4, next: 5, to: &device) == .admitted)
     }
 
-    @Test("A credential is exchanged once, however often and late its exchange is carried out")
+    @Test("A credential is exchanged once, even if its request arrives several times and late")
     func repeats() {
         var random = SeededGenerator("A device's exchanges, repeated and late")
         var device = device()
@@ -82,12 +82,12 @@ struct DeviceTests {
             #expect(device.current == secret(held + 1) && device.generation == Int64(held))
             #expect(device.previous.count == min(Int(held), Device.memory))
         }
-        // So old that it is not told from a copy's.
+        // An exchange older than the device's memory counts as that of a copy.
         let forgotten = 198 - UInt8(Device.memory)
         #expect(show(forgotten, next: forgotten + 1, to: &device, hasNonce: true) == .revoked)
     }
 
-    @Test("A credential used after its successor revokes the device, for both of them")
+    @Test("A credential used after its successor revokes the device for both holders")
     func reuse() {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)
@@ -97,7 +97,7 @@ struct DeviceTests {
         #expect(show(3, next: 5, to: &device) == .refused)
     }
 
-    @Test("a thief who is first with a copy is found out when the owner comes")
+    @Test("A thief who uses a copy first is detected when the owner uses the credential")
     func theft() {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)
@@ -107,7 +107,7 @@ struct DeviceTests {
         #expect(show(66, next: 67, to: &device) == .refused)
     }
 
-    @Test("A credential of ours that restored books do not know is valid")
+    @Test("A genuine credential that is newer than the restored books is valid")
     func restored() {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)
@@ -119,16 +119,16 @@ struct DeviceTests {
         var back = backup
         #expect(show(9, next: 10, to: &back, number: 8) == .admitted)
         #expect(back.generation == 9)
-        // The reply was lost; and then an older copy comes.
+        // The reply was lost; later an older copy is used.
         #expect(show(9, next: 11, to: &back, number: 8) == .admitted)
         #expect(show(11, next: 12, to: &back, number: 10) == .admitted)
         #expect(show(5, next: 6, to: &back, number: 4) == .revoked)
-        // Without the server's word for its number it is a copy like any other.
+        // Without a number from the server it counts as a copy.
         var other = backup
         #expect(show(9, next: 10, to: &other) == .revoked)
     }
 
-    @Test("cannot be guessed at to revoke somebody else's device")
+    @Test("A guessed credential does not revoke another user's device")
     func guess() {
         var device = device()
         let before = device
@@ -146,7 +146,7 @@ struct DeviceTests {
         #expect(show(3, next: 4, to: &used, after: .seconds(351 * 86_400)) == .refused)
     }
 
-    @Test("A renewed credential makes the old one a stranger's")
+    @Test("A renewed credential makes the old one invalid")
     func anew() {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)
@@ -159,7 +159,7 @@ struct DeviceTests {
     }
 
     @Test(
-        "A device is kept as it is, and a device of nobody is refused",
+        "A device is stored unchanged, and a device without a user is refused",
         arguments: StoreKind.all
     )
     func store(kind: StoreKind) async throws {

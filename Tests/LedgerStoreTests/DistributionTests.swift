@@ -9,7 +9,7 @@ import Testing
 @testable import Ledger
 @testable import LedgerStore
 
-/// The tables of a ledger over the servers of a cluster.
+/// A ledger's tables, distributed over the servers of a cluster.
 @Suite(
     "Distributed tables",
     .enabled(if: CitusCluster.isInstalled, "\(CitusCluster.absence)"),
@@ -20,7 +20,7 @@ struct DistributionTests {
         try PostgreSQLStore.distribute(url: url, logger: TestBooks.logger)
     }
 
-    @Test("Rows that there are go with their tables; a server that runs goes on")
+    @Test("Existing rows move with their tables, and a running server continues")
     func withRows() async throws {
         let books = TestBooks(postgresql: try CitusCluster.shared().makeDatabase())
         try await withLedger(on: try books.open()) { ledger in
@@ -34,7 +34,7 @@ struct DistributionTests {
             let again = try await ledger.pay(before, by: payer, key: "key-0123456789-0")
             #expect(again.isAccepted && again.isReplay)
         }
-        // Nothing is done twice, and nothing is left where it was.
+        // A second call changes nothing, and no rows are left in the old places.
         #expect(try Self.distribute(books.place) == 2)
         #expect(
             try books.texts(
@@ -46,7 +46,7 @@ struct DistributionTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("A database that cannot be distributed says what it needs")
+    @Test("A database that cannot be distributed is refused with the reason")
     func unfit() throws {
         let plain = try PostgresCluster.shared()
         try expectRefusal("no Citus", of: plain.url(try plain.makeDatabase()))
@@ -71,7 +71,7 @@ struct DistributionTests {
         #expect("\(error as Any)".contains(words))
     }
 
-    @Test("Every statement of a commit is one server's")
+    @Test("Every statement of a commit runs on one server")
     func oneServer() async throws {
         let books = try await Planted.books(.distributed)
         let link = try books.connection()
@@ -80,7 +80,8 @@ struct DistributionTests {
         #expect(texts.count > 25)
         for (number, sql) in texts.sorted().enumerated() {
             let last = sql.matches(of: /\$([0-9]+)/).compactMap { Int($0.output.1) }.max() ?? 0
-            // Those of the outbox, which the coordinator keeps, have rows in columns.
+            // The statements of the outbox, whose tables are the coordinator's, take rows as
+            // arrays.
             let value = sql.contains("unnest") ? "'{1}'" : "'1'"
             let values = [String](repeating: value, count: last).joined(separator: ", ")
             try link.connection.execute("PREPARE p\(number) AS \(sql)")
@@ -88,7 +89,7 @@ struct DistributionTests {
                 "EXPLAIN EXECUTE p\(number)" + (last > 0 ? "(\(values))" : ""),
                 read: { try $0.text(0) }
             ).joined(separator: "\n")
-            // By the primary key, when a writer begins.
+            // This one reads by the primary key, when a writer begins.
             if sql.contains("FROM seals ORDER BY") { continue }
             #expect(plan.contains("Task Count: 1\n"), "\(sql)\n\(plan)")
         }
@@ -109,7 +110,7 @@ struct DistributionTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("The audit sees one moment of all servers while payments are made")
+    @Test("The audit reads one snapshot of all servers while payments are made")
     func oneMoment() async throws {
         let books = try StoreKind.distributed.makeBooks()
         try await withLedger(on: try books.open()) { ledger in
@@ -137,11 +138,11 @@ struct DistributionTests {
         }
     }
 
-    @Test("The audit waits for a worker that has not been told how a transaction ended")
+    @Test("The audit fails with tryAgain while a worker has an unresolved transaction")
     func inDoubt() async throws {
         let books = try await Planted.books(.distributed)
         let worker = try Self.worker(0, of: books)
-        // Of no server of the cluster, which would end it by itself.
+        // The transaction belongs to no server of the cluster, which would end it.
         try worker.connection.execute("BEGIN")
         try worker.connection.execute("PREPARE TRANSACTION 'citus_99_1_1_1'")
         let error = #expect(throws: LedgerError.self) { try books.audit() }
@@ -150,7 +151,7 @@ struct DistributionTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("The audit finds a shard in which a row may be there twice")
+    @Test("The audit finds a shard that may hold a row twice")
     func shardWithoutKey() async throws {
         let books = try await Planted.books(.distributed)
         let (worker, shard) = try Self.shard(of: "entries", of: books)
@@ -160,7 +161,7 @@ struct DistributionTests {
         #expect(broken.map { $0.hasSuffix("of entries may hold a row twice") } == [true])
     }
 
-    @Test("Only the owner of the tables can look at all of a cluster")
+    @Test("Only the owner of the tables can audit a cluster")
     func notOwner() async throws {
         let books = try await Planted.books(.distributed)
         try books.execute(

@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The table of the records that time will change.
+/// The table of records that are due.
 @Suite("Due records", .timeLimit(.minutes(hangLimit)))
 struct DueTests {
     private static let rows = """
@@ -16,7 +16,7 @@ struct DueTests {
         """
 
     @Test(
-        "Due records are those that time can still change, each with when it does",
+        "Due records are those that time can still change, each with its time",
         arguments: StoreKind.all
     )
     func due(kind: StoreKind) async throws {
@@ -40,7 +40,7 @@ struct DueTests {
     }
 
     @Test(
-        "Records that were over already are due no more once time is asked about them",
+        "A due row of an ended record is removed by the command that expires it",
         arguments: StoreKind.all
     )
     func over(kind: StoreKind) async throws {
@@ -56,7 +56,7 @@ struct DueTests {
     }
 
     @Test(
-        "Only sessions count as live sessions, whatever else of their payee is due",
+        "Other due records of a payee do not count as live sessions",
         arguments: StoreKind.single
     )
     func live(kind: StoreKind) async throws {
@@ -85,7 +85,7 @@ struct DueTests {
     }
 
     @Test(
-        "A record is settled although more than one sweep's cannot be",
+        "A record is settled even behind more records than a sweep that cannot be",
         arguments: StoreKind.single
     )
     func behindOthers(kind: StoreKind) async throws {
@@ -138,7 +138,7 @@ struct DueTests {
     }
 
     @Test(
-        "Due records are proved by the audit, and counted anew as the operator is told",
+        "The audit checks the due records, and the documented script repairs them",
         arguments: [
             ("DELETE FROM due", "session-1 is not due as it says"),
             (
@@ -163,7 +163,7 @@ struct DueTests {
         #expect(try books.audit().isClean)
     }
 
-    /// The script in docs/operations.md that an operator is told to run.
+    /// The repair script in docs/operations.md.
     private static func repair() throws -> String {
         let page = URL(filePath: #filePath).appending(path: "../../../docs/operations.md")
         let text = try String(contentsOf: page.standardized, encoding: .utf8)
@@ -172,9 +172,9 @@ struct DueTests {
         return String(text[start.lowerBound..<end.upperBound])
     }
 
-    /// Any index of a record's state is written anew by each lock and each payment, and any index
-    /// that sessions are in by each sale.
-    @Test("No index of records mentions their state, and sessions are in that of ids alone")
+    /// An index of a record's state would be rewritten by each lock and payment, and an index that
+    /// contains sessions by each sale.
+    @Test("No index of records contains their state, and only that of ids contains sessions")
     func indexes() throws {
         let books = try StoreKind.postgresql.makeBooks()
         _ = try books.open()

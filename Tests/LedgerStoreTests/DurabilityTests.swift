@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A database's durability", .timeLimit(.minutes(hangLimit)))
 struct DurabilityTests {
-    /// A commit is what counts, whatever becomes of the look.
+    /// Returns true if a commit succeeds, and false if the database is not durable.
     private static func isWritten(_ store: PostgreSQLStore) async throws -> Bool {
         do {
             try await store.commitOne(Probe())
@@ -20,8 +20,8 @@ struct DurabilityTests {
         }
     }
 
-    /// - Parameter isReading: Whether the readers are connected when it happens, and look for
-    ///   themselves; others are refused as they connect.
+    /// - Parameter isReading: True if the readers are connected at the reload, and check the
+    ///   settings themselves; others are refused as they connect.
     @Test(
         "Durability that a reload turns off stops all payments until it is on again",
         arguments: ["fsync", "full_page_writes"],
@@ -32,7 +32,7 @@ struct DurabilityTests {
         let place = cluster.url(try cluster.makeDatabase())
         let store = try PostgreSQLStore(url: place, logger: TestBooks.logger)
         #expect(try await Self.isWritten(store))
-        // They take turns.
+        // The readers take turns.
         if isReading { for _ in 0..<8 { try await store.look() } }
         let admin = try cluster.connect("postgres")
         func set(_ command: String, to value: String) async throws {
@@ -55,7 +55,7 @@ struct DurabilityTests {
         }
     }
 
-    @Test("Durability that only new connections would lack does not stop payments by turns")
+    @Test("Payments are all accepted or all refused if only new connections are not durable")
     func steady() async throws {
         let cluster = try PostgresCluster()
         let name = try cluster.makeDatabase()
@@ -93,7 +93,7 @@ struct DurabilityTests {
         #expect(answers.count == 1)
     }
 
-    @Test("Durability that is off does not make a lost connection be replaced for each payment")
+    @Test("Without durability a lost connection is not replaced for each payment")
     func pause() throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()

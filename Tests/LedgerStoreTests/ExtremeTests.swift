@@ -6,10 +6,10 @@ import Payments
 import TestSupport
 import Testing
 
-@Suite("At the ends of what can be", .timeLimit(.minutes(hangLimit)))
+@Suite("Extreme amounts and times", .timeLimit(.minutes(hangLimit)))
 struct ExtremeTests {
     @Test(
-        "All the money that a number holds can be paid and refunded",
+        "A balance can reach the largest 64-bit number, and be refunded from it",
         arguments: StoreKind.all
     )
     func largest(kind: StoreKind) async throws {
@@ -52,7 +52,7 @@ struct ExtremeTests {
     }
 
     @Test(
-        "A ledger whose sums do not fit is not right, and that is said",
+        "The audit reports a ledger whose sums overflow",
         arguments: StoreKind.single
     )
     func sums(kind: StoreKind) async throws {
@@ -63,7 +63,7 @@ struct ExtremeTests {
     }
 
     @Test(
-        "A ledger with times beyond all times is not right, and that is said",
+        "The audit reports a ledger with times out of range",
         arguments: StoreKind.single
     )
     func times(kind: StoreKind) async throws {

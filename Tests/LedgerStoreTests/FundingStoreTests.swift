@@ -10,7 +10,10 @@ import Testing
 /// Deposits, withdrawals and payees in every store.
 @Suite("Money in and out in every store", .timeLimit(.minutes(hangLimit)))
 struct FundingStoreTests {
-    @Test("A story ends as it does in memory, and leaves a clean ledger", arguments: StoreKind.all)
+    @Test(
+        "A story has the same effects as in memory, and leaves a clean ledger",
+        arguments: StoreKind.all
+    )
     func story(kind: StoreKind) async throws {
         let books = try kind.makeBooks()
         let store = try books.open()
@@ -24,7 +27,7 @@ struct FundingStoreTests {
             #expect(!effects.isEmpty, "command \(index) does nothing")
         }
         try await store.expectSame(as: memory.rows)
-        // What came in, less what was refunded, paid and forgiven.
+        // The deposits minus the refunded, paid and forgiven amounts.
         let owed = Account.Key(.houseOf(.owed, Cast.users[0]), .usd)
         let range = HistoryRange(.newest(skipping: 0), limit: 1)
         let account = try await store.history(of: owed, range)?.account

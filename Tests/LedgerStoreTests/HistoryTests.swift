@@ -19,7 +19,7 @@ struct HistoryTests {
         folder = try TemporaryFolder()
     }
 
-    /// A million entries, two a transfer, made by the database itself.
+    /// Creates books with a million entries, two per transfer, generated in SQL.
     private func longBooks() throws -> String {
         let path = folder.file("long.db")
         _ = try SQLiteStore(path: path)
@@ -69,12 +69,12 @@ struct HistoryTests {
         #expect(
             plan.contains("SEARCH entries USING PRIMARY KEY (owner=? AND currency=? AND number<?)")
         )
-        // No table is read from end to end; what is sorted is the page.
+        // No table is scanned; only the page is.
         #expect(plan.filter { $0.hasPrefix("SCAN ") } == ["SCAN entries LEFT-JOIN"], "\(plan)")
         #expect(plan.contains("MATERIALIZE entries"), "\(plan)")
     }
 
-    /// A million entries of one account, ten a record. The ledger is not right, but as long as any.
+    /// A million entries of one account, ten per record. The ledger is invalid, but long enough.
     private static let longScript = """
         INSERT INTO users VALUES ('user-0', 'a@shop.example', 'a', 1, NULL, NULL, NULL);
         INSERT INTO accounts VALUES ('user-0', 'usd', 1000000, 0, 1000000, 1);
@@ -93,7 +93,7 @@ struct HistoryTests {
         let name = try cluster.makeDatabase()
         let link = try cluster.connect(name)
         try await Self.check(cluster.url(name), link)
-        // It is large, and in memory.
+        // The database is large, and in memory.
         let admin = try cluster.connect("postgres")
         try admin.connection.execute("DROP DATABASE \(name) WITH (FORCE)")
     }
@@ -113,7 +113,7 @@ struct HistoryTests {
             "PREPARE history (text, text, bigint, bigint, bigint) AS "
                 + Reads.History.sql
         )
-        // Without statistics and with them, planned for these values and for any.
+        // Plans without and with statistics, for these values and for any.
         for preparation in ["SELECT 1", "ANALYZE"] {
             try link.connection.execute(preparation, within: .seconds(60))
             for mode in ["force_custom_plan", "force_generic_plan"] {
@@ -134,7 +134,7 @@ struct HistoryTests {
                         ),
                         "\(plan)"
                     )
-                    // The page is sorted, and nothing else.
+                    // Only the page is sorted.
                     for slow in ["Seq Scan", "Hash", "Rows Removed"] {
                         #expect(!plan.contains(slow), "\(mode), \(preparation): \(plan)")
                     }

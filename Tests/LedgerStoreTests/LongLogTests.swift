@@ -7,7 +7,7 @@ import Testing
 @testable import Ledger
 @testable import LedgerStore
 
-/// A log of SQLite's that has outgrown its bound, because somebody reads what is in it.
+/// A log of SQLite beyond its bound, because a reader still needs it.
 @Suite("A log that cannot be emptied", .timeLimit(.minutes(hangLimit)))
 struct LongLogTests {
     @Test("Payments wait neither for a long reader nor for verify and backup beside them")
@@ -29,7 +29,7 @@ struct LongLogTests {
                 return try await group.reduce(.zero, max)
             }
         }
-        // A wait for the reader would be one of five seconds.
+        // A wait for the reader would take five seconds.
         #expect(slowest < .seconds(4) * patience, "\(slowest)")
         service.cancel()
         try await service.value
@@ -48,7 +48,8 @@ struct LongLogTests {
         )
     }
 
-    /// More pages than the writer's bound, in a small file: each commit writes the same ones.
+    /// Writes more pages to the log than the writer's bound. The file stays small, because each
+    /// commit writes the same pages.
     private static func fillLog(of path: String) throws {
         let connection = try Connection(path: path, mode: .readWrite)
         try connection.execute(
@@ -60,7 +61,7 @@ struct LongLogTests {
         for _ in 0..<256 { try connection.run("UPDATE filling SET bytes = randomblob(1 << 20)") }
     }
 
-    /// Enough commits for several looks at the log.
+    /// Makes enough payments for several checks of the log.
     ///
     /// - Returns: The duration of the slowest payment.
     private static func payments(_ number: Int, on ledger: Ledger) async throws -> Duration {

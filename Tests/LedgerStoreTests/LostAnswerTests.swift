@@ -6,11 +6,11 @@ import Payments
 import TestSupport
 import Testing
 
-/// Answers that are gone: somebody pruned them by hand, or restored half a backup.
+/// Answers that are missing: deleted by hand, or not in a partial backup.
 @Suite("A payment whose answer is lost", .timeLimit(.minutes(hangLimit)))
 struct LostAnswerTests {
     @Test(
-        "A payment is not made again for its session, which is paid",
+        "A paid session is not paid again although its answer is lost",
         arguments: StoreKind.single
     )
     func once(kind: StoreKind) async throws {
@@ -36,7 +36,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "A record that says it is not paid is not paid twice",
+        "A record that lost its payment is not paid twice",
         arguments: StoreKind.all
     )
     func forgottenPayment(kind: StoreKind) async throws {
@@ -55,7 +55,7 @@ struct LostAnswerTests {
                 UPDATE records SET state = 'LOCKED', body = '\(before?.body ?? "")'
                 """
             )
-            // The transfer keeps its step for ever.
+            // The transfer keeps its step, which is unique.
             await #expect(throws: LedgerError.self) {
                 _ = try await ledger.pay(session, by: payer, key: key)
             }

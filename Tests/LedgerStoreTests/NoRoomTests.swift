@@ -7,9 +7,9 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-@Suite("A PostgreSQL that lets nobody in", .timeLimit(.minutes(hangLimit)))
+@Suite("A PostgreSQL without free connections", .timeLimit(.minutes(hangLimit)))
 struct NoRoomTests {
-    @Test("A database whose connections are all taken turns a payment away until one is free")
+    @Test("A database without free connections refuses commands until one is free")
     func taken() async throws {
         let cluster = try PostgresCluster(
             settings: ["max_connections=16", "superuser_reserved_connections=0"]

@@ -8,10 +8,10 @@ import Testing
 @testable import LedgerStore
 @testable import Outbox
 
-/// The ways in which the stores find the rows of the outbox's statements, which may meet a million.
+/// The plans for the outbox's statements, whose tables may have a million rows.
 @Suite("The outbox's plans", .timeLimit(.minutes(hangLimit)))
 struct OutboxPlanTests {
-    /// Each with values that find much, if there is much.
+    /// The statements with values that match many rows, if there are many.
     private static func statements(
         _ dialect: Dialect
     ) -> [(name: String, sql: String, values: [String])] {
@@ -37,7 +37,7 @@ struct OutboxPlanTests {
     private static let slice = "\(OutboxQueries.slice)"
     private static let rows = 20_000
 
-    @Test("No statement reads all deliveries on SQLite, nor changes rows by what is due")
+    @Test("No statement scans all deliveries on SQLite, and changes use the primary key")
     func sqlite() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/books.db"
@@ -50,32 +50,32 @@ struct OutboxPlanTests {
             let scans = plan.filter { $0.hasPrefix("SCAN deliveries") }
             #expect(scans.isEmpty, "\(name): \(plan)")
             #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(name): \(plan)")
-            // The first step is the statement's own; what follows are its subqueries.
+            // The first step is the statement's own; the rest are its subqueries.
             if sql.hasPrefix("UPDATE deliveries") || sql.hasPrefix("DELETE") {
                 #expect(plan[0].contains("USING PRIMARY KEY"), "\(name): \(plan)")
             }
         }
     }
 
-    @Test("No statement reads more than it works on, on PostgreSQL, with full tables too")
+    @Test("No statement on PostgreSQL reads more rows than it needs, also with full tables")
     func postgresql() async throws {
         let books = try await Planted.books(.postgresql)
         let name = try #require(try books.texts("SELECT current_database()::text").first)
         let link = try PostgresCluster.shared().connect(name)
         try PostgreSQLSession.prepareForChanges(link.connection)
-        // Planned for good, as by a server that was started on new books.
+        // Planned once, as by a server that was started on new books.
         for (number, statement) in Self.statements(.postgresql).enumerated() {
             try link.connection.execute("PREPARE s\(number) AS \(statement.sql)")
         }
         try expectFewRows(link)
         try link.connection.execute(Self.backlog)
         try expectFewRows(link)
-        // And planned anew, as by one that is started on full ones.
+        // Planned again, as by a server that is started on full books.
         try link.connection.execute("ANALYZE endpoints, deliveries")
         try expectFewRows(link)
     }
 
-    /// Much for three endpoints: due, given up, and waiting for one that is gone.
+    /// Many deliveries for three endpoints: due ones, dead ones, and those for a gone endpoint.
     private static let backlog = """
         INSERT INTO endpoints
         SELECT id, 'https://shop.example', NULL, 0, '', gone
@@ -86,7 +86,7 @@ struct OutboxPlanTests {
         FROM endpoints, generate_series(1, \(rows)) AS number
         """
 
-    /// Carries each statement out, and rolls it back.
+    /// Runs each statement, and rolls it back.
     private func expectFewRows(_ link: PostgresCluster.Link) throws {
         for (number, statement) in Self.statements(.postgresql).enumerated() {
             let values = statement.values.joined(separator: ", ")

@@ -45,7 +45,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "A claimed delivery is nobody else's until its lease ends, and then due again",
+        "A claimed delivery is leased, and due again when the lease ends",
         arguments: StoreKind.single
     )
     func lease(kind: StoreKind) async throws {
@@ -62,7 +62,7 @@ struct OutboxTests {
         #expect(try await rig.claim("all", at: 62_999).isEmpty)
         let second = try #require(try await rig.claim("all", at: 63_000).first)
         #expect(second.id == first.id && second.attempt == 2)
-        // The first one comes back late: it has nothing to say any more.
+        // The late outcome of the first attempt is ignored.
         try await rig.finish(
             first.id,
             attempt: first.attempt,
@@ -80,7 +80,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "A failed delivery waits; one that is given up stays until it is sent again",
+        "A failed delivery waits; a dead one stays until it is sent again",
         arguments: StoreKind.single
     )
     func deadLetters(kind: StoreKind) async throws {
@@ -102,7 +102,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "The day for which an event is tried begins with its first try",
+        "The day of an event's attempts begins with the first attempt",
         arguments: StoreKind.single
     )
     func patience(kind: StoreKind) async throws {
@@ -117,7 +117,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "Tries that never end are made less and less often, and not after the event's day",
+        "Attempts that never end become less frequent, and stop after the event's day",
         arguments: StoreKind.single
     )
     func unended(kind: StoreKind) async throws {
@@ -168,7 +168,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "An endpoint that is gone gets nothing more until somebody wants it to",
+        "A gone endpoint gets nothing more until its events are sent again",
         arguments: StoreKind.single
     )
     func gone(kind: StoreKind) async throws {
@@ -186,7 +186,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "An endpoint whose removal was cut short is not taken up again, and can still be removed",
+        "An endpoint whose removal was interrupted stays disabled, and can be removed",
         arguments: StoreKind.all
     )
     func removal(kind: StoreKind) async throws {
@@ -198,7 +198,7 @@ struct OutboxTests {
         try await rig.commit(.unlock(session: 1, user: 1), .cancel(session: 1, user: 0))
         let second = try #require(try await rig.claim("all", at: 2_000).first)
         try await rig.beginRemoval("all")
-        // A try that was under way ends in whatever way it likes.
+        // An attempt in progress may have any outcome.
         try await rig.finish(second.id, attempt: 1, .gone("HTTP 410."), at: at(2_002))
         #expect(try await rig.outbox.resend(event: nil, at: at(3_000)) == 0)
         let event = first.id.event
@@ -211,7 +211,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "There are only so many endpoints, and none of a payee who is not in the books",
+        "The number of endpoints is limited, and their owners must be in the books",
         arguments: StoreKind.single
     )
     func limits(kind: StoreKind) async throws {
@@ -228,7 +228,7 @@ struct OutboxTests {
 
 private func at(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: milliseconds) }
 
-/// A small true ledger in one kind of store, and its outbox.
+/// A small valid ledger in one kind of store, and its outbox.
 private struct Rig {
     private let books: TestBooks
     let store: any Store
@@ -250,7 +250,7 @@ private struct Rig {
         try await outbox.add(endpoint, secret: Array("secret of \(id)".utf8))
     }
 
-    /// Begins a removal and goes no further, like a command that is killed.
+    /// Begins a removal without finishing it, like a killed command.
     func beginRemoval(_ id: String) async throws {
         struct Beginning: StoreQuery {
             let id: String

@@ -9,12 +9,12 @@ import Testing
 
 @testable import LedgerStore
 
-/// The ways in which the stores find the rows of their statements, of which there may be millions.
+/// The plans for the stores' statements, whose tables may have millions of rows.
 @Suite("Plans", .timeLimit(.minutes(hangLimit)))
 struct PlanTests {
     /// The rows of each table on PostgreSQL: a million with ten times the effort.
     private static let rows = 100_000 * min(effort, 10)
-    /// What is small for ever, or read from one end.
+    /// The tables that stay small, or are read from one end.
     private static let small = ["endpoints", "probe", "gotchu_migrations"]
 
     @Test("No statement reads the whole of a table on SQLite")
@@ -27,20 +27,20 @@ struct PlanTests {
         statements.add(["DELETE FROM due WHERE owner = $1 AND record = $2"])
         #expect(statements.texts.count > 45)
         let connection = try SQLite.Connection(path: books.place, mode: .readOnly)
-        // Without statistics a plan is the same however many rows there are.
+        // Without statistics a plan does not depend on the number of rows.
         let statistics = "SELECT name FROM sqlite_schema WHERE name LIKE 'sqlite_stat%'"
         #expect(try connection.query(statistics) { try $0.text(0) } == [])
         for sql in statements.texts.sorted() {
             let nulls = [SQLite.Value](repeating: .null, count: parameterCount(sql))
             let plan = try connection.query("EXPLAIN QUERY PLAN " + sql, nulls) { try $0.text(3) }
             let scans = plan.filter { line in
-                // Of a page of a history, which was found before.
+                // The page of a history, which was found by its index.
                 if line == "SCAN entries LEFT-JOIN", plan.contains("MATERIALIZE entries") {
                     return false
                 }
                 return Self.tables.contains { line.hasPrefix("SCAN \($0)") }
             }
-            // By the key, from one end.
+            // A read in the order of the key, from one end.
             let isFromOneEnd =
                 sql.contains(" LIMIT ") && !plan.contains { $0.contains("TEMP B-TREE") }
                 && scans.count == 1 && (sql.contains("FROM seals") || sql.contains("FROM devices"))
@@ -57,7 +57,7 @@ struct PlanTests {
         sql.matches(of: /\$([0-9]+)/).compactMap { Int($0.output.1) }.max() ?? 0
     }
 
-    @Test("No statement reads the whole of a table on PostgreSQL, whatever it knows of the tables")
+    @Test("No statement reads the whole of a table on PostgreSQL, with any statistics")
     func postgresql() async throws {
         let books = try await Planted.books(.postgresql)
         let cluster = try PostgresCluster.shared()
@@ -66,14 +66,14 @@ struct PlanTests {
         #expect(texts.count > 50)
         let early = try cluster.connect(name)
         try PostgreSQLSession.prepareForWriting(early.connection)
-        // Planned for good, as by a server that was started on new tables.
+        // Planned once, as by a server that was started on new tables.
         try Self.prepare(texts, on: early)
         try expectNoScan(texts, on: early, "new")
-        // By a session that the writer's limit does not end.
+        // A session that the writer's time limit does not end.
         let plain = try cluster.connect(name)
         try plain.connection.execute(Self.filling, within: .seconds(120) * effort)
         try expectNoScan(texts, on: early, "filled")
-        // And planned anew, as by one that is started on full ones, for writers and for readers.
+        // Planned again, as by a server that is started on full tables, for writers and readers.
         for preparation in ["SELECT 1", "ANALYZE"] {
             try plain.connection.execute(preparation, within: .seconds(60) * effort)
             for mode in ["force_generic_plan", "force_custom_plan"] {
@@ -84,7 +84,7 @@ struct PlanTests {
                 try expectNoScan(texts, on: late, "\(preparation), \(mode)")
             }
         }
-        // It is large, and in memory.
+        // The database is large, and in memory.
         let admin = try cluster.connect("postgres")
         try admin.connection.execute("DROP DATABASE \(name) WITH (FORCE)")
     }
@@ -124,8 +124,8 @@ struct PlanTests {
         }
     }
 
-    /// Scans of a whole table, also by way of an index: those without a condition of the index that
-    /// no LIMIT right above them ends.
+    /// The scans of a whole table, also through an index: those without an index condition and
+    /// without a LIMIT right above.
     private static func scans(_ plan: [String]) -> [String] {
         plan.indices.filter { index in
             let line = plan[index]

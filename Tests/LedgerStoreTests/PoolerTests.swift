@@ -39,7 +39,7 @@ struct PoolerTests {
                     chown(path, owner.pointee.pw_uid, owner.pointee.pw_gid)
                 }
             }
-            // It refuses to run as root.
+            // PgBouncer refuses to run as root.
             let setpriv = [
                 "/usr/bin/setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups",
             ]
@@ -56,7 +56,7 @@ struct PoolerTests {
     }
 
     @Test(
-        "A pooler that lends connections by the transaction is refused with what to do",
+        "A pooler in transaction or statement mode is refused with a fix",
         arguments: ["transaction", "statement"]
     )
     func refused(mode: String) async throws {
@@ -72,7 +72,7 @@ struct PoolerTests {
         withExtendedLifetime(pooler) {}
     }
 
-    @Test("A pooler that lends them by the session is as good as the database itself")
+    @Test("A pooler in session mode works like the database itself")
     func session() async throws {
         let cluster = try PostgresCluster.shared()
         let pooler = try await Pooler("session", database: try cluster.makeDatabase(), of: cluster)

@@ -26,11 +26,11 @@ struct PostgreSQLStoreTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("Tables that another server is just making are not taken for those of another schema")
+    @Test("Tables that another server is creating are not mistaken for another schema's")
     func makingTables() async throws {
         let books = try StoreKind.postgresql.makeBooks()
         let name = try #require(try books.texts("SELECT current_database()::text").first)
-        // An answer about the tables is of before, and comes once a lock is free.
+        // The query about the tables has an old snapshot, and returns once a lock is free.
         try books.execute(
             """
             CREATE FUNCTION current_schema() RETURNS name LANGUAGE sql VOLATILE AS $$
@@ -41,7 +41,7 @@ struct PostgreSQLStoreTests {
         )
         let other = try PostgresCluster.shared().connect(name)
         try other.connection.execute("SELECT pg_advisory_lock(1)")
-        // Opening blocks, on a machine of one core too.
+        // Opening blocks its thread, also on a machine with one core.
         async let opened: Void = withCheckedThrowingContinuation { opened in
             Thread.detachNewThread { opened.resume(with: Result { _ = try books.open() }) }
         }
@@ -86,7 +86,7 @@ struct PostgreSQLStoreTests {
         )
     }
 
-    @Test("Tables that a newer program has changed are written no more by a server that still runs")
+    @Test("A running server does not write to tables that a newer program has changed")
     func outdated() async throws {
         let books = try StoreKind.postgresql.makeBooks()
         let store = try books.open()
@@ -147,7 +147,7 @@ struct PostgreSQLStoreTests {
         #expect(try await outbox.remove("a"))
     }
 
-    @Test("A batch that waits for a newer program's changes is not written to them")
+    @Test("A batch that waited for a newer program's migration is not written")
     func overtaken() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
@@ -182,7 +182,7 @@ struct PostgreSQLStoreTests {
         return nil
     }
 
-    @Test("A database to which some texts cannot be written is refused")
+    @Test("A database whose encoding cannot store all texts is refused")
     func encoding() throws {
         let cluster = try PostgresCluster.shared()
         let narrow = TestBooks(
@@ -210,7 +210,7 @@ struct PostgreSQLStoreTests {
         #expect(error?.fix?.contains("synchronous_commit") == true)
     }
 
-    @Test("A promise that was found holds for the session; none is made by a role that makes none")
+    @Test("A session keeps the durability it was checked for; a role without it is refused")
     func pinned() async throws {
         let cluster = try PostgresCluster()
         let name = try cluster.makeDatabase()
@@ -243,12 +243,12 @@ struct PostgreSQLStoreTests {
         #expect(local?.code == .notDurable)
     }
 
-    @Test("An engine that does not undo, lock or hide half a transaction is refused")
+    @Test("An engine without rollback, locks or isolation is refused")
     func probe() throws {
         let books = try StoreKind.postgresql.makeBooks()
         _ = try books.open()
-        // Seen by this session, every row of the probe is what was just written: an engine that
-        // does not keep transactions apart looks like this.
+        // One session in both roles sees its own uncommitted rows, like an engine without
+        // isolation.
         let cluster = try PostgresCluster.shared()
         let name = try #require(try books.texts("SELECT current_database()::text").first)
         let one = try cluster.connect(name)
@@ -261,7 +261,7 @@ struct PostgreSQLStoreTests {
         try PostgreSQLProbe.run(one.connection, other.connection)
     }
 
-    @Test("A database that is away, and a bad address, are errors that say what to do")
+    @Test("An unreachable database and a bad address are errors with a fix, without the password")
     func unreachable() {
         for url in ["postgres://u:sesame@127.0.0.1:1/x", "postgres://u:se@same@127.0.0.1:1/x"] {
             let error = #expect(throws: LedgerError.self) {
@@ -286,7 +286,7 @@ struct PostgreSQLStoreTests {
     }
 
     @Test(
-        "Payments to and fro through four servers see no deadlock, and lose not a cent",
+        "Payments in both directions through four servers do not deadlock or lose a cent",
         arguments: StoreKind.shared
     )
     func storm(kind: StoreKind) async throws {

@@ -5,7 +5,7 @@ import LedgerTestSupport
 import TestSupport
 import Testing
 
-/// Records with children, their listings, and what workers do with those that are due.
+/// Records with children, their listings, and the leases of due ones.
 @Suite("Records", .timeLimit(.minutes(hangLimit)))
 struct RecordTests {
     @Test("A record's children are loaded and changed with it", arguments: StoreKind.all)
@@ -27,7 +27,7 @@ struct RecordTests {
         #expect(try books.audit().findings.compactMap(\.broken) == [])
     }
 
-    @Test("A child that a rule misses, and one of two parents, are found", arguments: StoreKind.all)
+    @Test("The audit finds a missing child, and a child of two parents", arguments: StoreKind.all)
     func damaged(kind: StoreKind) async throws {
         for (sql, broken) in [
             (
@@ -93,7 +93,7 @@ struct RecordTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("A name is claimed by one at a time, and again after its time", arguments: StoreKind.all)
+    @Test("A name has one holder at a time, and is free after its time", arguments: StoreKind.all)
     func claims(kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
         let store = try books.open()
@@ -115,7 +115,7 @@ struct RecordTests {
     }
 
     @Test(
-        "One of two servers that claim a name at once gets it, new or past its time",
+        "One of two servers that claim a new or expired name at once gets it",
         arguments: StoreKind.shared
     )
     func claimedAtOnce(kind: StoreKind) async throws {
@@ -169,7 +169,7 @@ struct RecordTests {
         #expect(try await claim(at: 1_011) == ["box-1"])
         _ = try await store.commit(OpenBox(number: 1))
         #expect(try await claim(at: 2_000) == ["box-2", "box-0"])
-        // Sessions are swept, and what a worker claims is not.
+        // Sessions are swept; records that workers claim are not.
         let time = Timestamp(milliseconds: 61_000)
         let all = try await store.due(at: time, passing: [], skipping: 0, limit: 9)
         #expect(all.map(\.kind) == ["box", "box", "session"])

@@ -12,7 +12,7 @@ import Testing
 
 @Suite("A role that owns no table", .timeLimit(.minutes(hangLimit)))
 struct RightsTests {
-    /// The rights that the page on operations has the owner grant.
+    /// The grants to a role in docs/operations.md.
     private static func grants(to role: String) throws -> [String] {
         let page = URL(filePath: #filePath).appending(path: "../../../docs/operations.md")
         let text = try String(contentsOf: page.standardized, encoding: .utf8)
@@ -21,7 +21,7 @@ struct RightsTests {
         }
     }
 
-    @Test("A role is told which table is closed to it, and serves with the documented rights")
+    @Test("A missing right is reported with its table; the documented rights suffice")
     func granted() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
@@ -52,7 +52,7 @@ struct RightsTests {
         try await outbox.add(endpoint, secret: [1])
         _ = try await outbox.remove("e")
         #expect(try books.audit().isClean)
-        // A right that is missing is no hiccup.
+        // A missing right is a permanent error, not `tryAgain`.
         try owner.execute("REVOKE INSERT ON endpoints FROM \(role)")
         let error = await #expect(throws: LedgerError.self) {
             try await outbox.add(endpoint, secret: [1])
@@ -61,7 +61,7 @@ struct RightsTests {
         try owner.execute("DROP OWNED BY \(role); DROP ROLE \(role)")
     }
 
-    @Test("A role is told of a table that is not there any more, and not of its rights")
+    @Test("A missing table is reported as missing, not as a missing right")
     func missing() throws {
         let books = try StoreKind.postgresql.makeBooks()
         _ = try books.open()
@@ -71,7 +71,7 @@ struct RightsTests {
         #expect(error?.message == "The books have no table deliveries any more.")
     }
 
-    @Test("A role must have every right that is documented, and none to a stranger's tables")
+    @Test("A role needs every documented right, and none on foreign tables")
     func every() throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()

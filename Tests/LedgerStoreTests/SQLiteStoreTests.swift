@@ -27,7 +27,7 @@ struct SQLiteStoreTests {
     }
 
     @Test(
-        "Files that were moved away or replaced under it take no payment that would be lost",
+        "No payment is written to files that were moved or replaced",
         arguments: [("", false), ("", true), ("-wal", false), ("-wal", true)]
     )
     func moved(ending: String, isReplaced: Bool) async throws {
@@ -45,7 +45,7 @@ struct SQLiteStoreTests {
             }
             #expect(error?.code == .tryAgain)
             #expect(error?.description.contains("moved or replaced") == true)
-            // Put back, nothing has happened.
+            // The ledger works again once its file is back.
             if isReplaced { try FileManager.default.removeItem(atPath: file) }
             try FileManager.default.moveItem(atPath: away, toPath: file)
             #expect(try await ledger.user("a", cents: 0) == user)
@@ -75,7 +75,7 @@ struct SQLiteStoreTests {
         #expect(error?.code == .foreign)
     }
 
-    @Test("A folder that is not there is an error that says what to do")
+    @Test("A missing folder is an error with a fix")
     func missingFolder() {
         let error = #expect(throws: LedgerError.self) {
             try SQLiteStore(path: folder.file("missing/books.db"))

@@ -6,14 +6,14 @@ import Testing
 
 @testable import Ledger
 
-/// Seals that are written down elsewhere.
+/// Seals that are recorded outside the database.
 @Suite("Pinned seals", .timeLimit(.minutes(hangLimit)))
 struct SealPinTests {
-    /// A chain that begins behind all that are begun by now.
+    /// The id of a chain that sorts after all present ones.
     private static let later = "ffffffffffffffffffff"
 
     @Test(
-        "A pin finds that the last seal went with its transfers, or is another one",
+        "A pin reveals that the last seal was removed with its transfers, or replaced",
         arguments: StoreKind.single
     )
     func pinned(kind: StoreKind) async throws {
@@ -29,7 +29,7 @@ struct SealPinTests {
         #expect(try books.audit(pins: [pin]).isClean)
         let newest = try #require(try books.audit().heads.first)
         #expect(newest.chain == Self.later && newest.number == 1)
-        // As in a backup of the moment before: it is clean in itself.
+        // The books are as in an earlier backup, which is consistent.
         try books.damage(
             """
             DELETE FROM seals WHERE chain = '\(Self.later)';
@@ -56,7 +56,7 @@ struct SealPinTests {
     }
 
     @Test(
-        "Every end that no chain begins behind is a head, whatever the clocks say",
+        "Every end of a chain without a successor is a head, independent of clocks",
         arguments: StoreKind.single
     )
     func heads(kind: StoreKind) async throws {
@@ -79,7 +79,7 @@ struct SealPinTests {
         let second = try await open("0c")
         #expect(second.previous == first.hash)
         #expect(try books.audit().heads == [SealPin(second)])
-        // A server that goes on while another has begun, then two whose clocks are behind.
+        // One server continues after another has begun; two more have clocks that are behind.
         let wentOn = try await open("0b", after: first)
         let early = try await open("0a")
         let earlier = try await open("00")
@@ -98,7 +98,7 @@ struct SealPinTests {
         #expect(audit.isClean && audit.findings.last?.count == 5)
     }
 
-    @Test("A text that is no pin is refused")
+    @Test("A text that is not a pin is refused")
     func badPins() {
         let hash = String(repeating: "0a", count: 32)
         #expect(SealPin("0a:4:\(hash)") != nil)

@@ -15,7 +15,7 @@ struct SealTests {
     private static let rows = """
         SELECT chain || ' ' || number FROM seals ORDER BY chain, number
         """
-    /// A chain that begins behind all that are begun by now.
+    /// The id of a chain that sorts after all present ones.
     private static let later = "ffffffffffffffffffff"
 
     @Test(
@@ -26,7 +26,7 @@ struct SealTests {
         let books = try await Planted.books(kind)
         let store = try books.open()
         #expect(try books.texts(Self.rows) == (1...3).map { "\(Planted.chain) \($0)" })
-        // Nothing moved, nothing sealed.
+        // A commit without transfers is not sealed.
         try await store.commit(.unlock(session: 1, user: 1))
         #expect(try books.texts(Self.rows).count == 3)
         let seals = try books.audit().findings.first { $0.rule.hasPrefix("every seal fits") }
@@ -43,7 +43,7 @@ struct SealTests {
     }
 
     @Test(
-        "A writer begins a chain, and goes on with it commit by commit",
+        "A writer begins a chain, and extends it with each commit",
         arguments: StoreKind.single
     )
     func writer(kind: StoreKind) async throws {
@@ -56,7 +56,7 @@ struct SealTests {
         let rows = try books.texts(Self.rows)
         #expect(rows.map { $0.split(separator: " ").last } == ["1", "2", "1", "2"])
         #expect(Set(rows.map { $0.split(separator: " ").first }).count == 2)
-        // The second begins behind the first.
+        // The second chain begins after the first.
         #expect(
             try books.texts(
                 """
@@ -70,7 +70,7 @@ struct SealTests {
     }
 
     @Test(
-        "A writer whose commit failed begins a new chain behind the newest seal",
+        "A writer whose commit failed begins a new chain after the newest seal",
         arguments: [LedgerError.Code.unknownOutcome, .tryAgain],
         StoreKind.single
     )
@@ -144,7 +144,7 @@ struct SealTests {
         #expect(audit.isClean, "\(audit.findings)")
     }
 
-    /// The damage, and the beginning of a finding of the rule of seals.
+    /// Damage, and the beginning of the finding of the rule of seals.
     struct Damage: Sendable, CustomTestStringConvertible {
         let sql: String
         let says: String
@@ -244,7 +244,7 @@ struct SealTests {
     }
 
     @Test(
-        "A change that all other rules believe breaks the seals",
+        "A change that all other rules accept breaks the seals",
         arguments: StoreKind.single
     )
     func consistent(kind: StoreKind) async throws {
@@ -297,7 +297,7 @@ struct SealTests {
     }
 
     @Test(
-        "A first chain that is gone is missed by the one behind it",
+        "A removed first chain is reported by the chain after it",
         arguments: StoreKind.single
     )
     func lostChain(kind: StoreKind) async throws {

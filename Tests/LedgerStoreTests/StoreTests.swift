@@ -6,16 +6,16 @@ import Payments
 import TestSupport
 import Testing
 
-/// The duties of every store, whatever keeps the rows.
+/// The duties of every store.
 @Suite("Every store", .timeLimit(.minutes(hangLimit)))
 struct StoreTests {
     @Test(
-        "Stories come to the same as in memory, survive a restart, and leave a clean ledger",
+        "Stories have the same effects as in memory, and survive a restart",
         arguments: StoreKind.all
     )
     func stories(kind: StoreKind) async throws {
         var teller = StoryTeller(seed: runSeed)
-        // A cluster takes its time.
+        // A cluster is slow.
         for number in 0..<(kind == .distributed ? 3 : 40) {
             let books = try kind.makeBooks()
             var memory = MemoryBooks()
@@ -37,7 +37,7 @@ struct StoreTests {
     }
 
     @Test(
-        "One of two keys at once for one session pays, and both keep their answer",
+        "One of two simultaneous keys for a session pays, and both keep their answers",
         arguments: StoreKind.all
     )
     func twoKeysAtOnce(kind: StoreKind) async throws {
@@ -111,7 +111,7 @@ struct StoreTests {
     }
 
     @Test(
-        "A step of a record is posted once, whatever a bug decides",
+        "A step of a record is posted once, even if a faulty command repeats it",
         arguments: StoreKind.all
     )
     func stepTwice(kind: StoreKind) async throws {
@@ -143,7 +143,7 @@ struct StoreTests {
     }
 
     @Test(
-        "Records whose time has come are found, the longest due first",
+        "Due records are found, the longest due first",
         arguments: StoreKind.all
     )
     func due(kind: StoreKind) async throws {
@@ -187,7 +187,7 @@ struct StoreTests {
         #expect(found?.ownerName == "user0" && found?.until == nil)
         #expect(found?.record.id == RecordID(Cast.sessions[0]))
         #expect(try await store.record(named: Session.name(of: Cast.eids[3])) == nil)
-        // A user's name stands for no record.
+        // A user's login names no record.
         #expect(try await store.record(named: "login:user0@example.org") == nil)
         #expect(try books.audit().isClean)
     }
@@ -210,7 +210,7 @@ struct StoreTests {
     }
 
     @Test(
-        "A history knows what was paid and refunded, and of whom there is none",
+        "A history lists payments and refunds; an absent account has no history",
         arguments: StoreKind.all
     )
     func history(kind: StoreKind) async throws {
@@ -243,7 +243,7 @@ struct StoreTests {
     }
 
     @Test(
-        "The use of a ledger is told by its openings and its logins",
+        "The use of a ledger is derived from its openings and its logins",
         arguments: [("<https://issuer.example>7", LedgerUse.production), ("a@b", .neither)],
         StoreKind.all
     )

@@ -6,11 +6,11 @@ import Payments
 import TestSupport
 import Testing
 
-/// Whoever can write to the database can insert what sums up to zero, and seal it: no guard keeps
-/// them from it.
+/// Transfers inserted into the database by hand, with sum zero and valid seals; no guard prevents
+/// them.
 @Suite("Money that moved outside of every payment", .serialized, .timeLimit(.minutes(hangLimit)))
 struct TheftTests {
-    /// The account of an owner, with its entries and the balance that there are.
+    /// An owner's account, with its present number of entries and balance.
     typealias Side = (owner: String, entries: Int64, balance: Int64)
 
     struct Theft: Sendable, CustomTestStringConvertible {
@@ -19,9 +19,9 @@ struct TheftTests {
         let step: String
         let from: Side
         let to: Side
-        /// The user and the command of an answer that the thief makes up.
+        /// The user and the command of an answer that the thief forges.
         var answer: (user: String, command: String)?
-        /// The reason that is given.
+        /// The required words of the finding.
         let says: String
 
         var testDescription: String {
@@ -36,7 +36,7 @@ struct TheftTests {
     private static let thief: Side = ("thief", 0, 0)
 
     @Test(
-        "A theft is found by what it calls itself, what it is about, and where it came from",
+        "A theft is found by its kind, its record and its accounts",
         arguments: [
             Theft(
                 kind: "OPENING",
@@ -154,7 +154,7 @@ struct TheftTests {
     func found(theft: Theft, store: StoreKind) async throws {
         let books = try await Planted.books(store)
         try books.execute(try Self.script(theft, in: store))
-        // All sums are right, and sealed: only one rule sees it.
+        // All sums are right and sealed: only one rule finds it.
         let broken = try books.audit().findings.compactMap(\.broken)
         #expect(broken.count == 1, "\(broken)")
         #expect(broken.first?.contains(theft.says) == true, "\(broken)")
@@ -210,7 +210,7 @@ struct TheftTests {
         return script
     }
 
-    /// What is earned before it: 3 by the payee.
+    /// The theft's transfer. The payee has earned 3 before it.
     private static func transfer(_ theft: Theft) -> Transfer {
         let key = Transfer.Key(RecordID(trusted: theft.record), theft.step)
         let entries = [(theft.from, -5 as Int64), (theft.to, 5)].map { side, amount in

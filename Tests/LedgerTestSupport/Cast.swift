@@ -3,8 +3,7 @@ package import Ledger
 
 @testable package import Payments
 
-/// The few users, sessions and keys of a property test, by number: a small world meets itself
-/// often.
+/// The users, sessions and keys of a property test, by number; few, so that commands collide often.
 package enum Cast {
     package static let users = (0..<3).map { UserID(trusted: "user-\($0)") }
     package static let mint = Account.Key(.house(.developmentMint), .usd)
@@ -36,7 +35,7 @@ package enum Cast {
         )
     }
 
-    /// A session of the first user's, as it was after so many changes.
+    /// A session of the first user in a given version.
     package static func session(version: Int64, _ state: Session.State = .advertising) -> Session {
         Session(
             id: sessions[0],

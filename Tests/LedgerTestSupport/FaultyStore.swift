@@ -2,7 +2,7 @@ package import GotchuCore
 package import Ledger
 internal import Synchronization
 
-/// A store that fails, or waits, when a test says so; otherwise the one behind it.
+/// A store that fails or waits on request, and otherwise forwards to another store.
 package final class FaultyStore: LedgerStorage {
     private let store: any LedgerStorage
     private let failure = Mutex<LedgerError?>(nil)
@@ -93,7 +93,7 @@ package final class FaultyStore: LedgerStorage {
     }
 }
 
-/// Lets callers through, or makes them wait; an arrival at the closed gate can be waited for.
+/// A gate that lets callers through or makes them wait; tests can wait for an arrival at it.
 package actor Gate {
     private var isOpen = true
     private var waiting: [CheckedContinuation<Void, Never>] = []

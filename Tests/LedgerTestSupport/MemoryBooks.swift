@@ -2,22 +2,22 @@ package import GotchuCore
 package import Ledger
 internal import Payments
 
-/// The rows in memory, with the promises that a database keeps for the ledger: unique names,
-/// transfers and answers only ever added.
+/// The rows in memory, with a database's guarantees: unique names, and transfers and answers that
+/// are only ever added.
 package struct MemoryBooks: Equatable, Sendable {
     /// All rows but seals.
     package var rows = Snapshot()
     package private(set) var transfers: [Transfer.Key: Transfer] = [:]
     package private(set) var events: [Event] = []
-    /// In the order of their commits.
+    /// The seals in the order of their commits.
     package private(set) var seals: [Seal] = []
     private var leases: [RecordID: Timestamp] = [:]
     private var brokenPromise: String?
 
     package init() {}
 
-    /// Everything except for seals, of which each batch has one: equal for the same commands,
-    /// however they were put into batches.
+    /// The books without seals, of which each batch has one: equal for the same commands in any
+    /// batches.
     package var withoutSeals: MemoryBooks {
         var books = self
         books.seals = []
@@ -91,7 +91,7 @@ package struct MemoryBooks: Equatable, Sendable {
         for name in effects.names + effects.endedNames {
             let known = rows.names.updateValue(name, forKey: name.text)
             let isSame = known.map { $0.target == name.target } ?? true
-            // A record that has given it up within the batch was written by it.
+            // A record that released the name within the batch is among the records of the batch.
             let isGivenUp = effects.records.contains { $0.id.rawValue == known?.target }
             promise(isSame || known?.until != nil || isGivenUp, "a name given to another")
         }
@@ -155,7 +155,7 @@ package struct MemoryBooks: Equatable, Sendable {
             .compactMap { number, id in rows.records[id].map { (number, $0) } }
     }
 
-    /// All that is known of one record.
+    /// A record with its transfers, answers, names and children.
     package func file(of record: RecordID) -> RecordFile {
         RecordFile(
             record: rows.records[record],
@@ -179,13 +179,13 @@ package struct MemoryBooks: Equatable, Sendable {
 
     // MARK: The rules
 
-    /// All that must be true of the books at any moment; `nil` if it is.
+    /// The first broken rule of the books; `nil` if there is none.
     package var complaint: String? {
         brokenPromise ?? transferComplaint ?? accountComplaint
             ?? sessionComplaint(Array(rows.records.values))
     }
 
-    /// The same, looking only at the sessions that changed last.
+    /// The same, checking only the sessions that a batch changed.
     package func complaint(after effects: Effects) -> String? {
         guard !effects.isEmpty else { return brokenPromise }
         return brokenPromise ?? transferComplaint ?? accountComplaint
@@ -251,7 +251,7 @@ package struct MemoryBooks: Equatable, Sendable {
         var refunds: [RecordID: Int64] = [:]
         var payments: [RecordID: Int64] = [:]
         for transfer in transfers.values {
-            // Shares of a pot are paid by its release: groups have rules of their own.
+            // A pot's shares are paid by its release; groups have their own rules.
             if transfer.key.record.rawValue.hasPrefix("g-") { continue }
             let moved = transfer.entries.map { max(0, $0.amount) }.reduce(0, +)
             if transfer.kind == "REFUND" { refunds[transfer.key.record, default: 0] += moved }
@@ -261,7 +261,7 @@ package struct MemoryBooks: Equatable, Sendable {
         guard Set(payments.keys).isSubset(of: rows.records.keys) else {
             return "a payment of nothing"
         }
-        // Groups and their shares have rules of their own.
+        // Groups and their shares have their own rules.
         for record in records where !record.id.rawValue.hasPrefix("g-") {
             guard let session = try? Session(record) else { return "\(record) cannot be read" }
             let paid = session.amount.minorUnits + (session.tip ?? 0)

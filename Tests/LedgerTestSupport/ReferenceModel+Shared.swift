@@ -1,7 +1,7 @@
 internal import Ledger
 
-/// A call about what several pay: a bill, or a contest. Keys are one caller's, and never used for
-/// two calls.
+/// A call for a bill or a contest, which several users pay. Each key belongs to one caller and one
+/// call.
 package enum SharedAction: Equatable, Sendable {
     /// A bill of equal shares; a pooled one is all or nothing.
     case bill(share: Int64, places: Int, isPooled: Bool)
@@ -13,7 +13,7 @@ package enum SharedAction: Equatable, Sendable {
     case leave(key: Int)
     case callOff(key: Int)
 
-    /// The key of what may move money.
+    /// The key of a call that may move money.
     package var key: Int? {
         switch self {
         case .pay(let key), .join(let key), .leave(let key), .callOff(let key): key

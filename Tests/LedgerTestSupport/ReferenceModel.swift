@@ -2,7 +2,7 @@ internal import GotchuCore
 package import Ledger
 package import Payments
 
-/// A second opinion: the rules, written again from the rules, in plain numbers.
+/// A second implementation of the rules, in plain numbers.
 package struct ReferenceModel {
     package struct Deal: Equatable {
         package let payee: Int
@@ -13,12 +13,12 @@ package struct ReferenceModel {
         package var mark: Character = "a"
         package var holder: Int?
         package var lockEnds: Int64 = 0
-        /// None where it is not allowed.
+        /// The tip; `nil` if the session allows none.
         package var tip: Int64?
         package var refunded: Int64 = 0
     }
 
-    /// The sense of an answer.
+    /// An answer, reduced to its meaning.
     package enum Reply: Equatable {
         case user(Int)
         case deal(mark: Character, holder: Int?)
@@ -29,7 +29,7 @@ package struct ReferenceModel {
         case no(Refusal.Reason)
     }
 
-    /// The session of an EID, and the end of it if the session has another by now.
+    /// The session of an EID, and the EID's end if it was replaced.
     package struct Name: Equatable {
         package let session: Int
         package var until: Int64?
@@ -41,10 +41,10 @@ package struct ReferenceModel {
     }
 
     package var money: [Int: Int64] = [:]
-    /// The payments that a user was paid, less what they refunded.
+    /// The payments to a user minus their refunds.
     package var earned: [Int: Int64] = [:]
     package var deals: [Int: Deal] = [:]
-    /// The bills and contests, which several pay; their numbers are none of the deals'.
+    /// The bills and contests, which several users pay; their numbers differ from those of deals.
     package var shared: [Int: Shared] = [:]
     package var names: [Int: Name] = [:]
     var replies: [String: (request: String, reply: Reply)] = [:]
@@ -161,7 +161,7 @@ package struct ReferenceModel {
         return purse < deal.amount + tip ? .insufficientBalance : nil
     }
 
-    /// A deal with what time has done to it.
+    /// A deal as it is at a time, with expiry applied.
     package func now(_ session: Int, _ time: Int64) -> Deal? {
         guard var deal = deals[session] else { return nil }
         let isOpen = deal.mark == "a" || deal.mark == "l"

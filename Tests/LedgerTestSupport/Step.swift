@@ -6,7 +6,7 @@ internal import Payments
 package struct Step: Sendable {
     package enum Action: Sendable {
         case open(user: Int)
-        /// `proposesTaken`: the first EID proposed is an earlier session's.
+        /// `proposesTaken` is true if the first proposed EID is an earlier session's.
         case create(
             session: Int,
             payee: Int,
@@ -23,7 +23,7 @@ package struct Step: Sendable {
         case send(session: Int, user: Int, key: Int, expected: Int64?, tip: Int64 = 0)
         case refund(session: Int, user: Int, key: Int, amount: Int64?)
         case expire(session: Int)
-        /// By servers alone.
+        /// An action that only servers accept.
         case shared(SharedAction, session: Int, user: Int)
     }
 
@@ -36,7 +36,7 @@ package struct Step: Sendable {
         self.action = action
     }
 
-    /// The command that the ledger gets. `number` makes the ids of its request.
+    /// The command for the ledger; `number` determines the id of its request.
     package func submission(number: Int) -> Submitted {
         let at = Timestamp(milliseconds: time)
         switch action {

@@ -1,8 +1,8 @@
 internal import TestSupport
 
-/// A source of short stories. Half of the steps follow from the one before (after a session its
-/// lock, after a lock its payment, after a payment a resend), or hardly any story would get as far
-/// as a payment.
+/// A generator of short stories. Half of the steps continue the previous one (a lock after a
+/// session, a payment after a lock, a resend after a payment); otherwise few stories would reach a
+/// payment.
 package struct StoryTeller {
     private var generator: SeededGenerator
     private var time: Int64 = 0
@@ -25,7 +25,7 @@ package struct StoryTeller {
         }
     }
 
-    /// In milliseconds; both edges of a lease and of short sessions are among them.
+    /// The waits in milliseconds, with both edges of a lease and of short sessions.
     private static let waits: [Int64] = [
         0, 0, 0, 0, 0, 1, 1, 500, 999, 1_000, 29_000, 59_999, 60_000, 60_001,
     ]
@@ -92,7 +92,7 @@ package struct StoryTeller {
         )
     }
 
-    /// Mostly by the payee.
+    /// A refund, mostly by the payee.
     private mutating func refund(_ session: Int) -> Step.Action {
         let isPayee = number(0...5) > 0 && session < payees.count
         return .refund(
@@ -103,7 +103,7 @@ package struct StoryTeller {
         )
     }
 
-    /// Half of them replace the EID that the session was probably made with.
+    /// A rotation; half of them replace the EID that the session was probably created with.
     private mutating func rotate(_ session: Int, _ user: Int) -> Step.Action {
         let last = Int64(Cast.eids.count - 1)
         let replaces: Int? =

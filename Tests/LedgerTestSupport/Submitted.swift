@@ -4,8 +4,7 @@ internal import Synchronization
 
 @testable package import Ledger
 
-/// A command of any type with the answer that it got, for tests that decide or commit batches
-/// themselves.
+/// A command of any type with its answer, for tests that decide or commit batches themselves.
 package struct Submitted: Sendable {
     private final class Box: Sendable {
         let answer = Mutex<Result<StepAnswer, LedgerError>?>(nil)
@@ -52,12 +51,12 @@ package struct StepAnswer: Equatable, Sendable {
         case rotation(Rotation)
         case paid(Pay.Outcome)
         case refunded(RefundPayment.Outcome)
-        /// Of a command that says no more.
+        /// The outcome of any other command.
         case done
     }
 
     package let outcome: Result<Outcome, Refusal>
-    /// The id of the request that was decided: of a replay, the first one's.
+    /// The id of the request that was decided; for a replay, the id of the first request.
     package let requestID: String
     package let isReplay: Bool
     package let isRemembered: Bool

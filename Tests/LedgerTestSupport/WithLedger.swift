@@ -25,7 +25,7 @@ package func withLedger<Result: Sendable>(
 }
 
 extension Ledger {
-    /// A user with an account.
+    /// Creates a user with an account.
     package func user(_ name: String, cents: Int64) async throws -> UserID {
         let open = OpenAccount(
             login: "\(name)@example.org",
@@ -35,7 +35,7 @@ extension Ledger {
         return try await submit(open).get().id
     }
 
-    /// Returns once so many commands wait; the test's time limit is the deadline.
+    /// Waits until `count` commands are queued; the test's time limit is the deadline.
     package func waitForQueue(of count: Int) async throws {
         while waitingCount < count {
             try Task.checkCancellation()
@@ -43,7 +43,7 @@ extension Ledger {
         }
     }
 
-    /// A session that nobody has locked yet.
+    /// Creates a session that nobody has locked.
     package func openSession(
         payee: UserID,
         cents: Int64,
@@ -59,7 +59,7 @@ extension Ledger {
         return try await submit(create).get().session
     }
 
-    /// A session of 300 seconds, locked by a payer.
+    /// Creates a session of 300 seconds, locked by a payer.
     package func lockedSession(
         payee: UserID,
         payer: UserID,

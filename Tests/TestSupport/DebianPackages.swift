@@ -2,15 +2,15 @@ package import Foundation
 
 /// The Debian packages of the programs that were built with these tests.
 ///
-/// Made once for all tests, without compression: they are as the release's but for their size and
-/// for the toolchain's libraries, which they need.
+/// Built once for all tests, without compression. Unlike the release's packages they are larger,
+/// and need the toolchain's libraries.
 package struct DebianPackages: Sendable {
-    /// Where they lie.
+    /// The folder of the packages.
     package let folder: URL
-    /// `gotchu`, `gotchu-server`, then `gotchu-display`.
+    /// The packages `gotchu`, `gotchu-server` and `gotchu-display`, in this order.
     package let files: [String]
 
-    /// Makes them, unless those that are there are still right.
+    /// Builds the packages, unless they are up to date.
     package static func built() async throws -> DebianPackages {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

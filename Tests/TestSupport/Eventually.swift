@@ -1,4 +1,4 @@
-/// What was waited for did not come.
+/// An expected condition that did not occur in time.
 package struct NeverHappened: Error, CustomStringConvertible {
     package let description: String
 
@@ -7,7 +7,7 @@ package struct NeverHappened: Error, CustomStringConvertible {
     }
 }
 
-/// Asks again and again until there is an answer, for at most `limit` times `patience`.
+/// Repeats a probe until it returns a value, for at most `limit` times `patience`.
 ///
 /// For conditions of another process, which cannot be awaited; within this one, await an event.
 @discardableResult
@@ -19,7 +19,7 @@ package func eventually<Value>(
     let deadline = ContinuousClock.now + limit * patience
     while ContinuousClock.now < deadline {
         if let value = try await probe() { return value }
-        // SAFETY: the pause between two looks at another process; the deadline decides.
+        // SAFETY: the pause between two probes of another process; the deadline decides.
         try await Task.sleep(for: .milliseconds(20))
     }
     throw NeverHappened(description: "Within \(limit): \(try what())")

@@ -1,28 +1,28 @@
 import Foundation
 
-/// Faults of one program's disk, clock and power, from outside: a library that is loaded into it
-/// stands between it and the C library (see Tests/Faults). What ships knows nothing of it.
+/// Faults of one program's disk, clock and power, injected by a library that is loaded between it
+/// and the C library (see Tests/Faults). Released programs do not contain it.
 package struct Faults: Sendable {
     private let folder: String
     private let name: String
     private let library: String
 
-    /// - Parameter name: Of the program; its files in `folder` begin with it.
+    /// - Parameter name: The program's name, with which its files in `folder` begin.
     package init(_ name: String, in folder: String) async throws {
         self.init(name, in: folder, library: try await Self.libraryPath())
     }
 
-    /// - Parameter library: Where a copy of the library is that the program may read.
+    /// - Parameter library: The path of a copy of the library that the program may read.
     package init(_ name: String, in folder: String, library: String) {
         self.folder = folder
         self.name = name
         self.library = library
     }
 
-    /// Where the library is; it is built by the first who asks.
+    /// The path of the library, which the first call builds.
     package static func libraryPath() async throws -> String { try await library.path() }
 
-    /// What the program is started with.
+    /// The environment variables for the program.
     package var environment: [String: String] {
         [
             "LD_PRELOAD": library, "FAULT_PLAN": plan, "FAULT_DISK": diskFile,
@@ -36,14 +36,14 @@ package struct Faults: Sendable {
     package var clockFile: String { "\(folder)/\(name).clock" }
     private var suspendedFile: String { "\(folder)/\(name).suspended" }
 
-    /// Adds what is to happen, in the order in which it can come.
+    /// Adds planned faults, in the order in which they can occur.
     package func plan(_ lines: [String]) throws {
         let before = (try? String(contentsOfFile: plan, encoding: .utf8)) ?? ""
         let text = before + lines.map { $0 + "\n" }.joined()
         try text.write(toFile: plan, atomically: true, encoding: .utf8)
     }
 
-    /// What has not happened yet.
+    /// The planned faults that have not occurred yet.
     package var pending: String { (try? String(contentsOfFile: plan, encoding: .utf8)) ?? "" }
 
     package func clear() { unlink(plan) }
@@ -52,46 +52,46 @@ package struct Faults: Sendable {
         case full, readonly
     }
 
-    /// Lets nothing be written any more, or with `nil` all again.
+    /// Makes every write fail, or with `nil` none.
     ///
-    /// - Parameter part: Only to files whose path holds this.
+    /// - Parameter part: A part of the paths of the files concerned; empty for all files.
     package func disk(_ fault: Disk?, of part: String = "") throws {
         guard let fault else { return _ = unlink(diskFile) }
         try "\(fault.rawValue) \(part)".write(toFile: diskFile, atomically: true, encoding: .utf8)
     }
 
-    /// Lets the next sync fail, of a file whose path holds `part`.
+    /// Makes the next sync fail of a file whose path contains `part`.
     package func failSync(of part: String = "") throws {
         try "fail \(part)".write(toFile: syncFile, atomically: true, encoding: .utf8)
     }
 
-    /// Whether no sync is still to fail.
+    /// A Boolean that is true if no sync failure is pending.
     package var hasFailed: Bool { access(syncFile, F_OK) != 0 }
 
-    /// Lets every sync take longer, or with `nil` as long as it takes.
+    /// Makes every sync slower, or with `nil` as fast as usual.
     package func slowSync(milliseconds: Int?) throws {
         guard let milliseconds else { return _ = unlink(syncFile) }
         try "slow \(milliseconds)".write(toFile: syncFile, atomically: true, encoding: .utf8)
     }
 
-    /// Sets the program's wall clock.
+    /// Sets the program's wall clock off by some seconds.
     package func clock(offBy seconds: Int) throws {
         try "\(seconds)".write(toFile: clockFile, atomically: true, encoding: .utf8)
     }
 
-    /// Lets the program find that the machine was suspended.
+    /// Makes the program see a suspension of the machine.
     package func suspended(for seconds: Int) throws {
         try "\(seconds)".write(toFile: suspendedFile, atomically: true, encoding: .utf8)
     }
 
-    /// Built when it is first needed, by the compiler that built the programs.
+    /// The library, built by clang at its first use.
     private static let library = Library()
 
     private actor Library {
         private var building: Task<TemporaryFolder, any Error>?
 
         func path() async throws -> String {
-            // SAFETY: owned by this actor; the first who asks starts it, everybody waits for it.
+            // SAFETY: owned by this actor; the first call starts it, and all calls wait for it.
             let building = self.building ?? Task { try await Self.build() }
             self.building = building
             return "\(try await building.value.path)/faults.so"

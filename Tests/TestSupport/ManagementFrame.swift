@@ -8,14 +8,14 @@ package enum ManagementFrame {
         [UInt8(value.count + 1), type] + value
     }
 
-    /// What a kiosk advertises: the UUID list and the EID as service data.
+    /// The advertisement of a kiosk: the UUID list and the EID as service data.
     package static func kiosk(_ eid: EID) -> [UInt8] {
         field(0x03, [0xED, 0xFE]) + field(0x16, [0xED, 0xFE] + eid.serviceData)
     }
 
-    /// DEVICE_FOUND.
+    /// A DEVICE_FOUND event.
     ///
-    /// - Parameter device: the sender's address, of which this is the last byte.
+    /// - Parameter device: The last byte of the sender's address.
     package static func deviceFound(
         _ data: [UInt8],
         rssi: Int8,
@@ -29,7 +29,7 @@ package enum ManagementFrame {
         return event(0x0012, adapter, fixed + bytes(UInt16(data.count)) + data)
     }
 
-    /// CMD_STATUS for the listener's one question.
+    /// A CMD_STATUS event for the listener's only command.
     package static func answer(status: UInt8) -> [UInt8] {
         event(0x0002, 0xFFFF, [0x15, 0x00, status])
     }

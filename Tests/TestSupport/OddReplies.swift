@@ -1,4 +1,4 @@
-/// Replies that a host which others run may give to any HTTP request: over a thousand kinds.
+/// Over a thousand kinds of replies that a foreign host may give to an HTTP request.
 package enum OddReplies {
     /// One kind: the bytes that are sent, and then the end of the connection.
     package struct Reply: Sendable {

@@ -28,7 +28,7 @@ package final class OddServer: Sendable {
         Thread.detachNewThread { [self] in serve() }
     }
 
-    /// Sets what is answered from now on.
+    /// Sets the answer from now on.
     package func answer(_ bytes: [UInt8]) { reply.withLock { $0 = bytes } }
 
     /// Ends the thread, and with it the server.

@@ -1,16 +1,16 @@
 package import Foundation
 import Synchronization
 
-/// One of the programs of this build, running. Ended with the test at the latest.
+/// A running program, of this build or of the system, that ends with the test at the latest.
 package final class Program: Sendable {
     private let process: Mutex<Process>
-    /// What it says goes to a file: a pipe's end would be inherited by programs started meanwhile,
-    /// and its own end never seen.
+    /// The file of its output. Programs started meanwhile would inherit a pipe, and its end would
+    /// never be seen.
     private let output: URL
 
     /// The folder of the binaries that were built with these tests.
     package static var folder: URL {
-        // The test runner itself lies beside them.
+        // The test runner is in the same folder.
         URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
             .deletingLastPathComponent()
     }
@@ -37,8 +37,8 @@ package final class Program: Sendable {
         process.standardOutput = handle
         process.standardError = handle
         self.process = Mutex(process)
-        // Foundation never closes it by itself, and with well over a thousand descriptors open its
-        // own start of a program reads past the end of their list.
+        // Foundation never closes it, and with well over a thousand open descriptors its own start
+        // of a program reads past the end of their list.
         defer { try? handle.close() }
         try process.run()
     }
@@ -52,7 +52,7 @@ package final class Program: Sendable {
         try? FileManager.default.removeItem(at: output)
     }
 
-    /// Keeps everybody else from writing to a ledger on SQLite, until it is ended: it can be read.
+    /// Blocks all writes to a SQLite ledger until the program ends; reads are possible.
     package static func locking(_ ledger: String) async throws -> Program {
         let script = """
             import sqlite3, sys, time
@@ -71,33 +71,33 @@ package final class Program: Sendable {
 
     package var processID: Int32 { process.withLock(\.processIdentifier) }
 
-    /// Everything it has said so far.
+    /// Its output so far.
     package var text: String {
         (try? Data(contentsOf: output)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// Sends a signal. After SIGSTOP it stands still when this returns: that of its threads which
-    /// takes the signal stops the others, and on a busy machine they work on until then.
+    /// Sends a signal. After SIGSTOP it returns once all threads have stopped: the thread that
+    /// takes the signal stops the others, which run on for a while on a busy machine.
     package func signal(_ signal: Int32) {
         kill(processID, signal)
         guard signal == SIGSTOP else { return }
-        // SAFETY: until the kernel has done it, which takes as long as the machine is busy.
+        // SAFETY: the wait for the kernel to stop the threads, as long as the machine is busy.
         while isRunning, !isStopped { usleep(1000) }
     }
 
-    /// Whether each of its threads is stopped (proc(5)).
+    /// A Boolean that is true if all its threads are stopped (proc(5)).
     private var isStopped: Bool {
         let tasks = "/proc/\(processID)/task"
         let threads = try? FileManager.default.contentsOfDirectory(atPath: tasks)
         return (threads ?? []).allSatisfy { thread in
             let stat = try? String(contentsOfFile: "\(tasks)/\(thread)/stat", encoding: .utf8)
-            // The name before the state stands in parentheses, and may hold some itself.
+            // The name before the state is in parentheses, and may contain some.
             let state = stat?.split(separator: ")").last?.dropFirst().first
             return state == nil || state == "T"
         }
     }
 
-    /// Whether it has a handler for this signal (proc(5)): before that the signal just ends it.
+    /// Returns true if it has a handler for a signal (proc(5)); before that the signal ends it.
     package func handles(_ signal: Int32) -> Bool {
         let status = try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
         let caught = status?.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }?

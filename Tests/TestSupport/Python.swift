@@ -1,6 +1,6 @@
 import Foundation
 
-/// Other people's Python libraries as judges of our programs, in an environment of the tests' own.
+/// Third-party Python libraries that check our programs, in an environment of the tests.
 package enum Python {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -8,7 +8,7 @@ package enum Python {
     /// A file of this repository.
     package static func file(_ path: String) -> String { root.appendingPathComponent(path).path }
 
-    /// The interpreter of the environment, which is made at its first use.
+    /// The interpreter of the environment, which is created at its first use.
     package static func interpreter() async throws -> String {
         let venv = try Program("/bin/bash", [file(".ci/venv")])
         guard try await venv.exitCode(within: .seconds(300)) == 0,

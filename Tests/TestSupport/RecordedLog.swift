@@ -1,13 +1,13 @@
 package import Logging
 import Synchronization
 
-/// What was logged, a line each: the level, the message, then its metadata by name.
+/// The logged events, a line each: the level, the message, then its metadata by name.
 package final class RecordedLog: Sendable {
     private let recorded = Mutex<[String]>([])
 
     private let level: Logger.Level
 
-    /// - Parameter level: The least that is kept.
+    /// - Parameter level: The lowest level that is recorded.
     package init(level: Logger.Level = .info) {
         self.level = level
     }

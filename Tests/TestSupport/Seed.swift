@@ -7,7 +7,7 @@ package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     /// - Parameters:
-    ///   - name: Which test it is; printed with the seed.
+    ///   - name: The test's name, printed with the seed.
     ///   - seed: A fixed seed; else that of the environment, else a new one.
     package init(_ name: String, seed: UInt64? = nil) {
         let given = ProcessInfo.processInfo.environment["GOTCHU_TEST_SEED"].flatMap { UInt64($0) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of one test, gone when the test is.
+/// A folder of one test, removed with it.
 ///
 /// Its path is short, because Unix socket paths must be.
 package final class TemporaryFolder: Sendable {

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The factor by which every deadline of a test is longer: `GOTCHU_TEST_PATIENCE`, 1 unless said.
+/// The factor by which every deadline of a test is longer: `GOTCHU_TEST_PATIENCE`, by default 1.
 ///
-/// For slow machines; what a test proves does not change with it.
+/// Meant for slow machines; it does not change what a test proves.
 package let patience = factor("GOTCHU_TEST_PATIENCE")
 
-/// Minutes after which a test hangs, on the slowest machine: no test comes near it.
+/// The minutes after which a test counts as hung; no test comes near it on the slowest machine.
 package let hangLimit = 10 * patience
 
 /// The factor by which soaks, fuzzing, random stories and long tables are longer than in CI:
-/// `GOTCHU_TEST_EFFORT`, 1 unless said.
+/// `GOTCHU_TEST_EFFORT`, by default 1.
 package let effort = factor("GOTCHU_TEST_EFFORT")
 
 /// A Boolean that is true if tests of generated pages write them: `GOTCHU_TEST_WRITE`.

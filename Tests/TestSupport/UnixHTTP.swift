@@ -1,11 +1,11 @@
 package import Foundation
 
-/// One HTTP call over a Unix socket with nothing between: no answer is an answer too.
+/// HTTP calls over a Unix socket without a client library, which also report a missing answer.
 package enum UnixHTTP {
     /// The longest time for an answer, in seconds.
     private static let limit = 20 * patience
 
-    /// - Returns: `nil` if there was no whole answer.
+    /// - Returns: `nil` if there was no complete answer.
     @concurrent
     package static func call(
         _ socketPath: String,
@@ -27,9 +27,9 @@ package enum UnixHTTP {
         return parse(readAll(descriptor))
     }
 
-    /// Says `text`, then that no more follows.
+    /// Sends `text` and closes the sending side.
     ///
-    /// - Returns: All that is answered.
+    /// - Returns: The whole answer.
     @concurrent
     package static func exchange(_ text: String, at socketPath: String) async -> String {
         guard let descriptor = connected(to: socketPath) else { return "" }
@@ -39,7 +39,7 @@ package enum UnixHTTP {
         return String(decoding: readAll(descriptor), as: UTF8.self)
     }
 
-    /// A stream socket that is connected, or `nil` if nobody listens.
+    /// A connected stream socket; `nil` if nobody listens.
     package static func connected(to path: String) -> Int32? {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var time = timeval(tv_sec: limit, tv_usec: 0)

@@ -4,27 +4,27 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// Every pair of moments at which a program can be killed, each told as a whole story: somebody
-/// requests a payment and somebody pays it, both repeating a call that was not answered.
-@Suite("Whatever is killed, whenever")
+/// Every pair of moments at which a program can be killed. Each story requests a payment and pays
+/// it, repeating calls that were not answered.
+@Suite("A payment whose programs are killed at any moment")
 struct CrashMatrixTests {
-    /// How many stories run beside each other; mostly they wait.
+    /// The number of parallel stories; they mostly wait.
     private static let lanes = 6
 
-    @Test("exactly one charge, and every side says so")
+    @Test("Two kills leave exactly one charge, and every side says so")
     func pairs() async throws {
         let steps = CrashStep.allCases
         let pairs = steps.indices.flatMap { first in
             steps[(first + 1)...].map { [steps[first], $0] }
         }
         #expect(pairs.count == 120)
-        // To look at one story: GOTCHU_CRASH_STEPS=askedLost,told
+        // For a single story: GOTCHU_CRASH_STEPS=askedLost,told
         let wanted = ProcessInfo.processInfo.environment["GOTCHU_CRASH_STEPS"]
             .map { $0.split(separator: ",").compactMap { CrashStep(rawValue: String($0)) } }
         try await tell(wanted.map { [$0] } ?? pairs)
     }
 
-    @Test("a record that was torn in the middle of its write is no record")
+    @Test("A journal record that was torn in the middle of its write is ignored")
     func torn() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

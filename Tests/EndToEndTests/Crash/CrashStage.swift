@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A payment server, a kiosk and a payer that come back whenever they were killed.
+/// A payment server, a kiosk and a payer that are restarted whenever they were killed.
 final class CrashStage: Sendable {
     static let openingBalance = 1_000_000
 
@@ -16,14 +16,14 @@ final class CrashStage: Sendable {
     private let port: Int
     var url: String { "http://127.0.0.1:\(port)" }
 
-    /// One program, and the faults that it is given.
+    /// A program and its faults.
     final class Part: Sendable {
         let name: String
         let faults: Faults
         let program = Mutex<Program?>(nil)
         private let settings: [String: String]
 
-        /// - Parameter settings: Variables that the program is started with.
+        /// - Parameter settings: The program's environment variables.
         init(
             _ name: String,
             in folder: String,
@@ -58,7 +58,7 @@ final class CrashStage: Sendable {
         }
     }
 
-    /// Starts again whatever has died.
+    /// Restarts the programs that have died.
     func revive() async throws {
         for part in [server, kiosk, payer] where !isRunning(part) {
             try await start(part)
@@ -67,7 +67,7 @@ final class CrashStage: Sendable {
 
     func start(_ part: Part) async throws {
         if part.name == server.name {
-            // What the server writes to start is no step of the story.
+            // The server's writes at its start must not trigger the plan.
             let planned = part.faults.pending.split(separator: "\n").map(String.init)
             part.faults.clear()
             let program = try Self.serve("127.0.0.1:\(port)", folder.path, part.faults)
@@ -93,7 +93,7 @@ final class CrashStage: Sendable {
         }
     }
 
-    /// Arms the steps. A server's are told to it by the payer, just before the call leaves.
+    /// Arms the steps. The payer arms a server's step just before the call leaves.
     ///
     /// - Parameter end: The state in which the kiosk's request ends.
     func arm(_ steps: [CrashStep], end: String = "paid") throws {
@@ -111,7 +111,7 @@ final class CrashStage: Sendable {
         try payer.faults.plan(steps.filter { $0.role == .payer }.map(\.line))
     }
 
-    /// Waits until all has been killed as planned: what the last sync kills may still be to come.
+    /// Waits until all planned kills have happened; that of the last sync may still be to come.
     func expectKills(_ name: String) async throws {
         for part in [kiosk, payer, server] {
             try await eventually(
@@ -152,7 +152,7 @@ final class CrashStage: Sendable {
         }
     }
 
-    /// Asks until the answer is as it is waited for.
+    /// Repeats a call until its answer meets a condition.
     func until<Reply: Decodable>(
         _ what: String,
         _ part: Part,

@@ -1,30 +1,30 @@
 /// A moment in the story of one request and one payment at which a program is killed.
 ///
-/// Between two of them lies nothing that lasts: "before a request leaves" is after the sync before
-/// it, and "after a reply came" is before the sync after it.
+/// Nothing is stored between two moments: a request leaves after one sync, and its reply comes
+/// before the next.
 enum CrashStep: String, CaseIterable, Sendable {
-    /// The kiosk has the server's session, its journal not yet.
+    /// The kiosk has the server's session; its journal has not recorded it.
     case askedLost
-    /// The journal has the request, the air not yet, the till no answer.
+    /// The request is in the journal, but not on the air, and the till has no answer.
     case asked
-    /// The kiosk was told that it was paid, its journal not yet.
+    /// The kiosk has learned of the payment; its journal has not recorded it.
     case toldLost
     case told
-    /// A person has agreed, the payer's journal does not have it, the till no answer.
+    /// A person has agreed; the journal has not recorded it, and the caller has no answer.
     case agreedLost
-    /// The journal has it; the lock has not left.
+    /// The agreement is in the journal; the lock has not left.
     case agreed
-    /// The lock was answered, the journal does not have that.
+    /// The lock was answered; the journal has not recorded it.
     case lockedLost
-    /// The journal has it; the send has not left.
+    /// The lock is in the journal; the send has not left.
     case locked
-    /// The send was answered, the journal does not have that.
+    /// The send was answered; the journal has not recorded it.
     case paidLost
-    /// The journal has it, the person was not told.
+    /// The payment is in the journal; the person has not seen it.
     case paid
-    /// The server has written, and not synced or answered.
+    /// The server has written, but neither synced nor answered.
     case createWritten, lockWritten, sendWritten
-    /// The server has committed, and not answered.
+    /// The server has committed, but not answered.
     case createCommitted, lockCommitted, sendCommitted
 
     enum Role: Sendable { case kiosk, payer, server }
@@ -39,7 +39,7 @@ enum CrashStep: String, CaseIterable, Sendable {
         }
     }
 
-    /// What its program's plan says; for a server, once the call that it belongs to is coming.
+    /// The line of the program's plan; a server's is armed when its call is coming.
     var line: String {
         switch self {
         case .askedLost: "before\t\"state\":\"advertising\"\tlose"
@@ -57,7 +57,7 @@ enum CrashStep: String, CaseIterable, Sendable {
         }
     }
 
-    /// For a server's step: the payer's sync after which the server's next commit is meant.
+    /// The payer's sync after which a server's step is armed.
     var payersMoment: String? {
         switch self {
         case .lockWritten, .lockCommitted: "after\t\(JournalText.locking)"

@@ -4,7 +4,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-@Suite("A disk that takes nothing, a clock that jumps, a server that is away")
+@Suite("Faults of disks, clocks and servers")
 struct FaultTests {
     private let key = IdempotencyKey.random().rawValue
 
@@ -22,7 +22,7 @@ struct FaultTests {
         return try await stage.call(stage.payer, "POST", "/v1/payments", wish)
     }
 
-    /// Waits until the daemon has tried a step of a payment in vain and tells what a person can do.
+    /// Waits until a step of a payment has failed and the daemon names the next step.
     private func expectUnknown(_ stage: CrashStage, of payment: PaymentView) async throws {
         try await eventually("the payment waits") {
             let path = "/v1/payments/\(payment.id)"
@@ -42,7 +42,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a kiosk without a disk asks for nothing and says so", arguments: Faults.Disk.allCases)
+    @Test("A kiosk without a disk requests no money and says so", arguments: Faults.Disk.allCases)
     func kiosk(fault: Faults.Disk) async throws {
         let stage = try await CrashStage()
         try stage.kiosk.faults.disk(fault)
@@ -68,7 +68,7 @@ struct FaultTests {
     }
 
     @Test(
-        "a payer without a disk sends nothing, whenever it was lost",
+        "A payer without a disk sends nothing; a payment that was already sent is paid once",
         arguments: Faults.Disk.allCases
     )
     func payer(fault: Faults.Disk) async throws {
@@ -82,7 +82,7 @@ struct FaultTests {
         } throws: { ($0 as? Problem)?.errorCode == .journalUnwritable }
         try payer.faults.disk(nil)
         #expect(try await stage.balance(payer) == before)
-        // Lost between the lock and the send: it waits, and sends when the disk is back.
+        // The disk fails between lock and send: the payment waits, and is sent when it is back.
         try payer.faults.plan([
             "after\t\(JournalText.locking)\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
         ])
@@ -91,7 +91,7 @@ struct FaultTests {
         #expect(try await stage.balance(payer) == before)
         try payer.faults.disk(nil)
         #expect(try await state(stage, of: waiting, \.isFinal).state == .paid)
-        // Lost after the send left: it is paid, and still is after a kill, once.
+        // The disk fails after the send: the payment is paid once, also after a kill.
         let second = try await ask(stage, 200)
         try payer.faults.plan([
             "after\t\(JournalText.sending)\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
@@ -105,7 +105,7 @@ struct FaultTests {
         try await stage.expectBooksBalance()
     }
 
-    @Test("a server without a disk confirms nothing; what was begun ends when it has one again")
+    @Test("A server without a disk confirms nothing; open payments end when the disk is back")
     func server() async throws {
         let stage = try await CrashStage()
         let before = try await stage.balance(stage.payer)
@@ -121,7 +121,7 @@ struct FaultTests {
     }
 
     @Test(
-        "clocks that jump in the middle of a sale change nothing",
+        "Clocks that jump in the middle of a sale change nothing",
         arguments: [7200, -7200]
     )
     func clocks(seconds: Int) async throws {
@@ -133,19 +133,19 @@ struct FaultTests {
             "after\t\"state\":\"advertising\"\ttell\t\(stage.kiosk.faults.clockFile)\t\(-seconds)"
         ])
         try await CrashMatrixTests.story(stage, amount: 100)
-        // With clocks four hours apart, and one of them killed in between.
+        // The clocks are four hours apart, and the payer is killed in between.
         try await CrashMatrixTests.story(stage, killing: [.locked], amount: 200)
         try await stage.expectBooksBalance()
     }
 
-    @Test("a server that is away for an hour: everything that was open ends as it should")
+    @Test("Open payments and requests end correctly after a server was away for an hour")
     func hour() async throws {
         let stage = try await CrashStage()
         let before = (try await stage.balance(stage.kiosk), try await stage.balance(stage.payer))
         let (sent, unsent, unpaid) = (
             try await ask(stage, 100), try await ask(stage, 200), try await ask(stage, 400)
         )
-        // It dies after it has committed the first payment and before it has said so.
+        // The server dies after committing the first payment, before its answer.
         try stage.payer.faults.plan([
             "after\t\(JournalText.sending)\ttell\t\(stage.server.faults.plan)\tafter|-|kill"
         ])

@@ -6,9 +6,9 @@ import Testing
 
 /// Each moment at which a program can be killed while somebody pays a share of a bill, or enters a
 /// contest by a tap.
-@Suite("Whatever is killed while one of several pays")
+@Suite("A payment for one of several places, whose programs are killed")
 struct ShareCrashTests {
-    /// The stories beside each other; mostly they wait.
+    /// The number of parallel stories; they mostly wait.
     private static let lanes = 4
     private static let fee: Int64 = 100
 
@@ -16,14 +16,14 @@ struct ShareCrashTests {
         let id: String
     }
 
-    /// What is paid.
+    /// The kind of payment.
     enum Sale: CaseIterable, Sendable {
-        /// The last share of a bill; all-or-nothing for every second story.
+        /// The last share of a bill; all-or-nothing for half of the stories.
         case split
         case desk
     }
 
-    @Test("One charge for one place, and every side says so", arguments: Sale.allCases)
+    @Test("One place is charged once, and every side says so", arguments: Sale.allCases)
     func shares(sale: Sale) async throws {
         let steps = CrashStep.allCases
         // To look at one story: GOTCHU_CRASH_STEPS=lockedLost
@@ -50,7 +50,7 @@ struct ShareCrashTests {
         }
     }
 
-    /// Pays a request's next share, and returns the payment's end.
+    /// Pays a request's next share and checks that the payment is paid.
     private static func pay(
         _ stage: CrashStage,
         _ request: RequestView,
@@ -95,7 +95,7 @@ struct ShareCrashTests {
         try await stage.expectKills(name)
     }
 
-    /// A friend has paid the first share of a bill; the payer pays the last one.
+    /// Pays the last share of a bill whose first share a friend has paid.
     private static func split(
         _ stage: CrashStage,
         _ step: CrashStep,
@@ -143,7 +143,7 @@ struct ShareCrashTests {
         #expect(try await stage.balance(stage.payer) == before.1 - fee, "\(name)")
     }
 
-    /// The payer enters a contest at its desk, which then ends with the contest's lock.
+    /// Enters a contest at its desk, which then ends with the contest's lock.
     private static func desk(_ stage: CrashStage, _ step: CrashStep) async throws {
         let name = "desk, \(step.rawValue)"
         let before = (try await stage.balance(stage.kiosk), try await stage.balance(stage.payer))

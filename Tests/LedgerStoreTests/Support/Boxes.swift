@@ -2,7 +2,7 @@ import GotchuCore
 import Ledger
 import LedgerTestSupport
 
-/// A kind of record for tests: a box of the first user's, with children. Its body is their number.
+/// A kind of record for tests: a box of the first user, with children. Its body is their number.
 struct OpenBox: LedgerCommand {
     static let name = "open-box"
     static let kind = "box"
@@ -53,7 +53,7 @@ struct OpenBox: LedgerCommand {
 }
 
 extension RecordRule {
-    /// A box has as many children as it says, numbered from 1.
+    /// The rule that a box has as many children as its body says, numbered from 1.
     static let boxes = RecordRule(
         kind: OpenBox.kind,
         rule: "every box has the children that it says (boxes)",
@@ -67,7 +67,7 @@ extension RecordRule {
     }
 }
 
-/// Closes all children of a box: a change of rows that are known by their parent alone.
+/// Closes all children of a box: a change of rows that are known only by their parent.
 struct CloseChildren: LedgerCommand {
     static let name = "close-children"
 

@@ -18,8 +18,8 @@ extension LedgerStorage {
     ///
     /// - Parameters:
     ///   - first: The number of the first step, of which request ids are made.
-    ///   - tail: The seal that the batch's follows; without one a new chain begins.
-    ///   - chain: The id of that.
+    ///   - tail: The previous seal; without one a new chain begins.
+    ///   - chain: The id of the new chain.
     @discardableResult
     func commit(
         _ steps: [Step],
@@ -41,7 +41,7 @@ extension LedgerStorage {
         try await commit(actions.map { Step(time: time, action: $0) }, first: 50)
     }
 
-    /// Commits one command, whatever its answer is.
+    /// Commits one command, accepted or refused.
     @discardableResult
     func commitOne(
         _ command: some LedgerCommand,
@@ -68,7 +68,7 @@ extension LedgerStorage {
         )
     }
 
-    /// Expects the rows of books in memory.
+    /// Expects that the stored rows equal those of books in memory.
     func expectSame(as rows: Snapshot) async throws {
         for (id, record) in rows.records { #expect(try await self.record(id) == record) }
         for (key, answer) in rows.answers { #expect(try await self.answer(key) == answer) }

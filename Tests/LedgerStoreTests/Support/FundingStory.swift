@@ -5,8 +5,7 @@ import Payments
 
 @testable import Ledger
 
-/// Every kind of command by which money comes in and goes out, in an order in which all of them do
-/// something.
+/// Every kind of command that moves money in or out, in an order in which each has an effect.
 enum FundingStory {
     typealias Command = @Sendable (Timestamp) throws -> any Submission
 
@@ -15,7 +14,7 @@ enum FundingStory {
     private static let withdrawal = RecordID(trusted: "withdrawal-0")
     private static let payee = Payee.id(of: user)
 
-    /// The commands, each of which is to be decided at a time of its own.
+    /// The commands, to be decided at different times.
     static let commands: [Command] = [
         plain(Cast.openAccount(0)),
         plain(BindProvider(account: "acct_own", isLive: false)),
@@ -58,7 +57,7 @@ enum FundingStory {
         plain(Observe(withdrawal, .transfer(transfer))),
         plain(Observe(withdrawal, .payout(payout(.inTransit)))),
         plain(Observe(withdrawal, .payout(payout(.paid)))),
-        // More is taken back than there is.
+        // The refund exceeds the balance.
         plain(Observe(deposit, seen(refunded: 2_000))),
         plain(ForgiveDebt(user, Money(minorUnits: 100), id: RecordID(trusted: "f-0"))),
         plain(BookTransaction(line("txn_9", "topup", 700))),

@@ -6,19 +6,20 @@ import PostgresTestSupport
 import SQLite
 import TestSupport
 
-/// A small true ledger, to plant damage in.
+/// A small valid ledger, for tests to damage.
 enum Planted {
     /// The chain of its three seals: over the openings, the payment and the refund.
     static let chain = "00000000000000000001"
 
-    /// Two accounts, a paid session with a refund, an open one, a refused payment and refund.
+    /// Creates two accounts, a paid session with a refund, an open one, a refused payment and
+    /// refund.
     static func books(in folder: TemporaryFolder) async throws -> String {
         let path = folder.file("books.db")
         try await write(to: try SQLiteStore(path: path))
         return path
     }
 
-    /// The same in any store. Of a database, which takes longer to make, a copy.
+    /// Creates the same books in any store; on PostgreSQL as a copy, which is faster.
     ///
     /// - Parameter tip: The tip of the paid session; `nil` if it allows none.
     static func books(_ kind: StoreKind, tip: Int64? = nil) async throws -> TestBooks {
@@ -34,7 +35,7 @@ enum Planted {
         }
     }
 
-    // SAFETY: made once; whoever wants a copy waits for it.
+    // SAFETY: created once; all callers wait for it.
     private static let original = Task {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
@@ -74,7 +75,7 @@ enum Planted {
         }
     }
 
-    /// Does what no program of ours can: writes past triggers and checks.
+    /// Runs a script without triggers and checks, as no program of gotchu can.
     static func damage(_ path: String, _ sql: String) throws {
         let connection = try Connection(path: path, mode: .readWrite)
         try connection.execute("PRAGMA ignore_check_constraints = ON")

@@ -30,7 +30,7 @@ final class Recorder<Base: SQLConnection & ~Copyable>: SQLConnection {
     }
 }
 
-/// A database of which every statement is kept. Nothing of it is a transaction.
+/// A database that records every statement, without transactions.
 actor RecordingDatabase<Base: SQLConnection & ~Copyable>: Database {
     private let recorder: Recorder<Base>
 

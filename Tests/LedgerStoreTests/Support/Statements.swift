@@ -10,9 +10,9 @@ import WebSessions
 @testable import Outbox
 @testable import Postgres
 
-/// Every statement that a server has either engine run, as its own code makes it.
+/// Every statement that a server runs on an engine, produced by the server's own code.
 struct Statements {
-    /// Without the listings of operators, which read what they list.
+    /// The statements, without operators' listings, which read everything that they list.
     private(set) var texts: Set<String> = []
     let dialect: Dialect
 
@@ -51,7 +51,7 @@ struct Statements {
 
     mutating func add(_ more: some Sequence<String>) { texts.formUnion(more) }
 
-    /// Together they write every kind of row, new and changed.
+    /// The batches that together write every kind of row, new and changed.
     private static let batches: [[Step.Action]] = [
         [.open(user: 0), .open(user: 1)],
         [.create(session: 0, payee: 0, amount: 5, seconds: 300, proposesTaken: false)],
@@ -60,7 +60,7 @@ struct Statements {
         [.refund(session: 0, user: 0, key: 0, amount: 2)],
     ]
 
-    /// A record with a child, and a name that one claims after another.
+    /// A record with a child, and a name that two users claim in turn.
     private static var boxBatches: [[any Submission]] {
         let commands: [any LedgerCommand] = [
             OpenBox(children: 1), ClaimName("place", for: "user-0", until: 2_000),
@@ -69,7 +69,7 @@ struct Statements {
         return commands.map { [pending($0)] }
     }
 
-    /// All that money in and out writes.
+    /// The batches of money in and out.
     private static var fundingBatches: [[any Submission]] {
         get throws {
             try FundingStory.commands.enumerated().map { index, command in
@@ -82,7 +82,7 @@ struct Statements {
         Pending(command, at: Timestamp(milliseconds: 1_000)) { _ in }
     }
 
-    /// Asks for everything that can be asked for.
+    /// A footprint with every kind of row.
     private static var footprint: Footprint {
         var footprint = Footprint()
         footprint.names = ["a", "b"]
@@ -101,8 +101,8 @@ struct Statements {
 }
 
 extension Database {
-    /// Uses everything that a server asks a database beside the ledger's commits. Devices and
-    /// endpoints are added for it.
+    /// Runs everything that a server asks of a database besides the ledger's commits. Adds devices
+    /// and endpoints for that.
     func useEverything() async throws {
         let now = Timestamp(milliseconds: 1_000)
         _ = try await read(Reads.record(RecordID(Cast.sessions[0])))
@@ -147,7 +147,7 @@ extension Database {
         #expect(try await registry.session(session.id, at: later) == session)
         try await registry.end(session.id, at: later)
         #expect(try await registry.session(session.id, at: later) == nil)
-        // What has ended cannot begin again.
+        // A session that has ended cannot begin again.
         #expect(try await !registry.begin(session))
     }
 

@@ -7,22 +7,21 @@ import PostgresTestSupport
 import SQLite
 import TestSupport
 
-/// The two stores, one of them also with its rows spread over a cluster: whatever is true of one
-/// must be true of the others.
+/// The two stores, one of them also distributed over a cluster. All must behave alike.
 enum StoreKind: String, Sendable {
     case sqlite
     case postgresql
     /// PostgreSQL with Citus, where that is installed.
     case distributed
 
-    /// What has one engine each, for what would take too long on a cluster.
+    /// The stores on one server, for tests that would take too long on a cluster.
     static let single: [StoreKind] = [.sqlite, .postgresql]
     static let all = single + clusters
-    /// What several servers may share.
+    /// The stores that several servers can share.
     static let shared = [.postgresql] + clusters
     private static let clusters: [StoreKind] = CitusCluster.isInstalled ? [.distributed] : []
 
-    /// New books.
+    /// Creates new books.
     func makeBooks() throws -> TestBooks {
         switch self {
         case .sqlite:
@@ -55,7 +54,7 @@ struct TestBooks: Sendable {
         self.folder = folder
     }
 
-    /// Books in a database that a test has made itself.
+    /// Creates books in a database that a test has made.
     init(postgresql url: String) {
         self.init(kind: .postgresql, place: url, folder: nil)
     }
@@ -97,7 +96,7 @@ struct TestBooks: Sendable {
         }
     }
 
-    /// One column of texts.
+    /// Returns the first column as texts.
     func texts(_ sql: String) throws -> [String] {
         switch kind {
         case .sqlite:
@@ -106,7 +105,7 @@ struct TestBooks: Sendable {
         }
     }
 
-    /// Does what no program of ours can: writes past guards and checks.
+    /// Runs a script without guards and checks, as no program of gotchu can.
     func damage(_ sql: String) throws {
         switch kind {
         case .sqlite: try Planted.damage(place, sql)
@@ -122,7 +121,7 @@ struct TestBooks: Sendable {
         }
     }
 
-    /// A connection of another program's to a PostgreSQL database.
+    /// A connection of another program to a PostgreSQL database.
     func connection() throws -> PostgresCluster.Link {
         PostgresCluster.Link(
             try Postgres.Connection(try ConnectionSettings(url: place))

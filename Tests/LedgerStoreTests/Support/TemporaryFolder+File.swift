@@ -1,6 +1,6 @@
 import TestSupport
 
 extension TemporaryFolder {
-    /// Where a file of that name would be.
+    /// The path of a file with this name.
     func file(_ name: String) -> String { "\(path)/\(name)" }
 }

@@ -7,7 +7,7 @@ import Testing
 /// Ids and keys as they are stored and shown.
 @Suite("Ids of the ledger")
 struct LedgerIDTests {
-    @Test("A computed id is a UUID of version 8, and the same for ever")
+    @Test("A computed id is a UUID of version 8, and never changes")
     func computed() {
         let transfer = Transfer.Key(RecordID(trusted: "session-1"), "paid")
         #expect(transfer.id == "2b62869d-af8d-8f4a-bd83-3b36d59a38bc")
@@ -68,7 +68,7 @@ struct LedgerIDTests {
         #expect(Account.Owner.pot(.make()).party == .pot)
     }
 
-    @Test("A fact's step is one of its form, and any of several forms is one of them")
+    @Test("A step must have the form of its kind, or one of several forms")
     func facts() {
         func allows(_ step: String) -> Bool { TransferKind.fact.allows(step) }
         for step in ["po_1:paid", "a.b/owed", "A-Z_9", String(repeating: "a", count: 120)] {

@@ -11,7 +11,7 @@ struct PostingTests {
     private let pot = Post.pot
     private let time = Timestamp(milliseconds: 5_000)
 
-    @Test("A stake moves money from a user into a pot, and its entries say what was left")
+    @Test("A stake moves money from a user into a pot, and its entries have the new balances")
     func stake() throws {
         var books = Post.books([10, 20])
         let transfer = try books.post(
@@ -145,7 +145,7 @@ struct PostingTests {
         #expect(books.rows.accounts[Post.user(0)]?.balance == 0)
     }
 
-    @Test("A house account may be negative, and is made when it is needed")
+    @Test("A house account may be negative, and is created when it is needed")
     func house() throws {
         var books = Post.books([0])
         try books.post(
@@ -213,7 +213,7 @@ struct PostingTests {
         #expect(books.rows == rows && books.effects.isEmpty)
     }
 
-    @Test("A transfer changes the earnings of its earner and of nobody else")
+    @Test("A transfer changes only the earnings of its earner")
     func earned() throws {
         var books = Post.books([100, 100])
         let (first, second) = (Post.user(0), Post.user(1))
@@ -230,7 +230,7 @@ struct PostingTests {
         #expect(earnings() == [0, -4], "more may go back than came in while it is looked at")
     }
 
-    @Test("An entry is never older than the one before it, whatever the clock says")
+    @Test("An entry is never older than the one before it, even if the clock is set back")
     func clockSetBack() throws {
         var books = Post.books([10, 0])
         let late = Timestamp(milliseconds: 9_000)
@@ -242,7 +242,7 @@ struct PostingTests {
 }
 
 /// Misuse of `post`: a bug ends the program before money moves wrongly.
-@Suite("Posting what cannot be", .timeLimit(.minutes(hangLimit)))
+@Suite("Invalid postings", .timeLimit(.minutes(hangLimit)))
 struct MisuseTests {
     @Test("Lines whose sum is not zero end the program")
     func sum() async {
@@ -259,7 +259,7 @@ struct MisuseTests {
         }
     }
 
-    @Test("An account whose lines come to nothing ends the program")
+    @Test("An account whose lines add up to zero ends the program")
     func nothing() async {
         await #expect(processExitsWith: .failure) {
             try Post.misuse(

@@ -55,7 +55,7 @@ struct LedgerRulesTests {
         #expect(found == broken, sourceLocation: sourceLocation)
     }
 
-    @Test("A transfer that can be breaks no rule")
+    @Test("A valid transfer breaks no rule")
     func right() throws {
         expect(tribute(), nil)
         var books = Post.books([1, 2, 3], pot: 30)
@@ -143,7 +143,7 @@ struct LedgerRulesTests {
         )
     }
 
-    @Test("A transfer that is not what was sealed is found")
+    @Test("A transfer that differs from what was sealed is found")
     func hash() {
         let other = tribute { $0.lines = [(Post.user(0), -6), (Post.user(1), 6)] }
         #expect(
@@ -153,7 +153,7 @@ struct LedgerRulesTests {
         #expect(rules.broken(tribute(), storedHash: []) != nil)
     }
 
-    @Test("A transfer without its answer is found, and one with two, and one that has none to have")
+    @Test("A transfer with too few or too many answers is found")
     func answers() throws {
         var rig = Rig()
         rig.bring(to: .paid)
@@ -177,7 +177,7 @@ struct LedgerRulesTests {
 }
 
 /// The entries of one account, followed in their order.
-@Suite("The run of an account")
+@Suite("The entries of an account")
 struct AccountRunTests {
     private let rules = LedgerRules([.opening, .tribute, .rebate])
 
@@ -210,7 +210,7 @@ struct AccountRunTests {
         )
     }
 
-    /// The first thing that is wrong with lines of an account.
+    /// The first broken rule in the lines of an account.
     private func damage(_ lines: [Line], of account: Account.Key = Post.user(0)) -> String? {
         var run = AccountRun(account, rules)
         for line in lines {
@@ -256,7 +256,7 @@ struct AccountRunTests {
         #expect(damage([right[0], last])?.hasPrefix("entry 2 of user-0: balance ") == true)
     }
 
-    @Test("Earnings that are not the sum of what was earned are found")
+    @Test("Wrong earnings are found")
     func earned() {
         #expect(
             damage(changing: 1) { $0.earned = 6 } == "entry 2 of user-0: earned 6, expected 10"

@@ -112,7 +112,7 @@ struct SealTests {
         }
     }
 
-    @Test("A new chain begins behind the newest seal of all")
+    @Test("A new chain begins after the newest seal of all chains")
     func newChain() {
         let newest = Seal.beginning(of: "old", after: .origin).next(over: [Self.transfer()])
         let first = Seal.beginning(of: "new", after: newest).next(over: Self.variants)
@@ -122,7 +122,7 @@ struct SealTests {
         #expect(other.hash != first.hash)
     }
 
-    @Test("A batch begins a chain behind the newest seal, and follows its own tail after that")
+    @Test("A batch begins a chain after the newest seal, and then follows its own tail")
     func batches() throws {
         var rig = Rig()
         let newest = try #require(rig.books.seals.last)
@@ -150,7 +150,7 @@ struct SealTests {
         #expect(ids.map { $0.prefix(12) } == ids.map { $0.prefix(12) }.sorted())
     }
 
-    @Test("A seal that was written down is read back, and nothing else is")
+    @Test("A recorded seal is read back, and other texts are refused")
     func pin() throws {
         let seal = Seal.beginning(of: "0199ab", after: .origin).next(over: [Self.transfer()])
         let pin = SealPin(seal)

@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Payments
 import Testing
 
-/// What a batch loads, what it holds back, and in which order it writes.
+/// The rows that a batch loads, holds back and writes.
 @Suite("Batches")
 struct BatchTests {
     /// Two locked sessions of different payees and payers, and a payment of each.
@@ -97,7 +97,7 @@ struct BatchTests {
         }
     }
 
-    @Test("Rows are written in the order of their keys, whatever the order of the commands")
+    @Test("Rows are written in the order of their keys, independent of the commands' order")
     func order() {
         var rig = Rig()
         let users = ["d", "a", "c", "b"].map { name in

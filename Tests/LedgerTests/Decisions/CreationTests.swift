@@ -17,7 +17,7 @@ struct CreationTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("A login that is known stands for its user, whatever id is proposed")
+    @Test("A known login returns its user, even if another id is proposed")
     func knownLogin() {
         var rig = Rig()
         let before = rig.books
@@ -46,7 +46,7 @@ struct CreationTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("An opening of nothing makes no transfer")
+    @Test("An opening without money makes no transfer")
     func openEmpty() {
         var rig = Rig()
         let before = rig.books.transfers.count
@@ -82,7 +82,7 @@ struct CreationTests {
         #expect(commands[0].answer?.session != nil)
     }
 
-    @Test("A payee has at most 1,000 sessions that are not over")
+    @Test("A payee has at most 1,000 live sessions")
     func liveLimit() throws {
         let rig = Rig()
         let commands = submitted([create(eids: [Cast.eids[0]]), create(eids: [Cast.eids[1]])])

@@ -9,7 +9,7 @@ import Testing
 /// Random histories of bills, against a model that knows nothing of records.
 @Suite("Random bills")
 struct GroupStoryTests {
-    /// A bill as a person would keep it on paper.
+    /// A simple model of a bill.
     private struct Paper {
         enum Place: Equatable {
             case free

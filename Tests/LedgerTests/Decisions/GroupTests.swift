@@ -5,10 +5,10 @@ import Testing
 @testable import Ledger
 @testable import Payments
 
-/// Several payers of one request: who gets a place, what paying it moves, and every end.
+/// Several payers of one request: places, payments and every end.
 @Suite("Groups")
 struct GroupTests {
-    @Test("Five payers pay one bill, each a share, and the payee has each at once")
+    @Test("Three payers pay one bill, a share each, and the payee receives each share at once")
     func five() throws {
         var table = Table([400, 300, 300])
         for (payer, amount) in [(0, 400), (1, 300), (2, 300)] as [(Int, Int64)] {
@@ -28,7 +28,7 @@ struct GroupTests {
         #expect(table.complaint() == nil)
     }
 
-    @Test("All or nothing, the shares rest in the pot until the last one is paid")
+    @Test("The shares of an all-or-nothing bill stay in the pot until the last one is paid")
     func pooled() throws {
         var table = Table([5, 5, 5], isAllOrNothing: true)
         for payer in 0..<2 {
@@ -48,7 +48,7 @@ struct GroupTests {
     }
 
     @Test(
-        "A pot goes back in the commit that ends its group, after any number of shares",
+        "A pot is refunded in the commit that ends its group, after any number of shares",
         arguments: 0...2,
         [true, false]
     )
@@ -60,7 +60,7 @@ struct GroupTests {
             #expect(table.cancel().session?.status == .cancelled)
         } else {
             table.rig.time += 300_000
-            // Nobody gets in, though the end is not written down.
+            // No lock is accepted, although the expiry is not recorded yet.
             #expect(table.lock(3).reason == .sessionExpired)
             #expect(table.stored?.face.status == .advertising)
             #expect(table.rig.decide(SettleGroup(table.group)).session?.status == .timeout)
@@ -76,7 +76,7 @@ struct GroupTests {
         #expect(table.complaint() == nil)
     }
 
-    @Test("A plain split keeps what came, whichever way it ends", arguments: [true, false])
+    @Test("A plain split keeps the paid shares, cancelled or expired", arguments: [true, false])
     func partial(isCancelled: Bool) throws {
         var table = Table([5, 5])
         try table.settle(0)
@@ -105,7 +105,7 @@ struct GroupTests {
         #expect(table.stored?.face.status == .paid && table.complaint() == nil)
     }
 
-    @Test("A payer who locks again has the same share, for as long as before")
+    @Test("A payer who locks again keeps the same share and its expiry")
     func again() throws {
         var table = Table([5, 5])
         let first = table.lock(0).session
@@ -126,7 +126,7 @@ struct GroupTests {
         #expect(table.complaint() == nil)
     }
 
-    @Test("One who holds shares and pays none holds none any more, and keeps nobody out")
+    @Test("A payer who takes and releases too many shares can lock no more, and blocks nobody")
     func idleHolds() throws {
         var table = Table([300, 300])
         for number in 0..<Group.lapseLimit {
@@ -142,10 +142,10 @@ struct GroupTests {
         #expect(table.complaint() == nil)
     }
 
-    @Test("Nobody is charged another amount than the one that was shown")
+    @Test("Only the amount that was shown is charged")
     func amounts() throws {
         var table = Table([7, 5, 5])
-        // An old phone says no amount: only when all unpaid shares are of one.
+        // Without an expected amount, a lock is accepted only if all unpaid shares are equal.
         #expect(table.lock(0).reason == .sessionBusy)
         #expect(table.lock(0, expecting: 5).session?.share?.place == 2)
         #expect(table.lock(1, expecting: 6).reason == .amountChanged)
@@ -162,7 +162,7 @@ struct GroupTests {
         #expect(table.complaint() == nil)
     }
 
-    @Test("A second share is paid by a payer who names it, and by no accident")
+    @Test("A payer pays a second share only by naming it")
     func second() throws {
         var table = Table([5, 5])
         try table.settle(0)
@@ -188,7 +188,7 @@ struct GroupTests {
         #expect(try table.pay(1, SessionID.makeGroup()).reason == .unknownSession)
     }
 
-    @Test("A batch of a whole bill comes to the same as its commands one by one")
+    @Test("A batch with a whole bill has the same effects as its commands one by one")
     func batch() throws {
         var table = Table([5, 5], isAllOrNothing: true)
         var other = table
@@ -217,7 +217,7 @@ struct GroupTests {
         #expect(table.payee == 10 && table.complaint() == nil)
     }
 
-    @Test("A group changes its EID as often as its life is long")
+    @Test("A group's number of EID changes is limited by its lifetime")
     func rotation() throws {
         var table = Table([5, 5], seconds: 600)
         for number in 0..<49 {

@@ -7,7 +7,7 @@ import Testing
 /// One key, one payment, one answer.
 @Suite("Idempotency")
 struct IdempotencyTests {
-    @Test("A resend gets the same answer and moves nothing, ten years later too")
+    @Test("A resend gets the same answer and moves nothing, even ten years later")
     func resend() {
         var rig = Rig()
         rig.bring(to: .locked)

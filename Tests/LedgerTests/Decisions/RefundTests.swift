@@ -43,7 +43,7 @@ struct RefundTests {
         #expect(rig.books == before)
     }
 
-    @Test("Parts never come to more than was paid")
+    @Test("Partial refunds never exceed the payment")
     func parts() {
         var rig = Rig()
         rig.bring(to: .paid)

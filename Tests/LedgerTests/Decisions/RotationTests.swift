@@ -14,7 +14,7 @@ struct RotationTests {
 
     private let rotate = Step.Action.rotate(session: 0, user: 0, eid: 5, replaces: 0)
 
-    @Test("A rotation is for the payee, while the session lives", arguments: states)
+    @Test("Only the payee can rotate the EID, while the session is live", arguments: states)
     func life(status: SessionStatus) {
         let expected: Refusal.Reason? =
             switch status {
@@ -58,7 +58,7 @@ struct RotationTests {
         #expect(first.rotation != nil)
         #expect(rig.take(.rotate(session: 0, user: 0, eid: 6, replaces: 0)) == first)
         #expect(rig.books == before)
-        // Without the EID that the caller has they get another one.
+        // A call that names no EID gets a new one.
         let another = rig.take(.rotate(session: 0, user: 0, eid: 6, replaces: nil)).rotation
         #expect(another?.session.eid == Cast.eids[6])
         // A caller who is two behind gets the present one.
@@ -66,7 +66,7 @@ struct RotationTests {
         #expect(behind?.session.eid == Cast.eids[6])
     }
 
-    @Test("A rotation replaces nothing that was never this session's")
+    @Test("A rotation replaces only an EID of its own session")
     func otherEID() {
         var rig = Rig()
         rig.bring(to: .advertising)
@@ -81,7 +81,7 @@ struct RotationTests {
         #expect(rig.books == before)
     }
 
-    @Test("A retired EID is nobody else's for ever")
+    @Test("A retired EID is never reused")
     func notReused() {
         var rig = Rig()
         rig.bring(to: .advertising)

@@ -5,17 +5,17 @@ import Payments
 import TestSupport
 import Testing
 
-/// Random stories told to the decisions, one by one and as a batch, and to the model.
+/// Random stories for the decisions, one by one and as a batch, and for the model.
 @Suite("Any sequence of commands")
 struct StoryTests {
-    /// Together at least 24,000 stories, in shards that run beside each other.
+    /// The shards, which run in parallel; at least 24,000 stories in all.
     private static let shards = 8
     private static let storiesPerShard = 3_000 * effort
 
-    @Test("Random stories conserve money, agree with the model, and come to the same as a batch")
+    @Test("Random stories conserve money, and agree with the model and with a batch")
     func stories() async {
         var reached: Set<String> = []
-        // The rarest outcome comes a few times in a round, and by chance not at all.
+        // The rarest outcome occurs a few times per round, but may be missing by chance.
         for round in 0..<16 where !Self.outcomes.isSubset(of: reached) {
             await withTaskGroup(of: Set<String>.self) { group in
                 for shard in 0..<Self.shards {
@@ -24,11 +24,11 @@ struct StoryTests {
                 for await outcomes in group { reached.formUnion(outcomes) }
             }
         }
-        // Stories that never get anywhere would prove nothing.
+        // All outcomes must have occurred; otherwise the stories prove little.
         #expect(Self.outcomes.subtracting(reached) == [], "seed \(runSeed)")
     }
 
-    /// Tells one shard's stories, up to the first that is wrong.
+    /// Runs one shard's stories, up to the first that is wrong.
     private static func tell(_ shard: Int) async -> Set<String> {
         var teller = StoryTeller(seed: runSeed &+ UInt64(shard) &* 1_000_003)
         guard let start = try? opened() else {
@@ -37,7 +37,7 @@ struct StoryTests {
         }
         var reached: Set<String> = []
         for number in 0..<storiesPerShard {
-            // Tests of programs wait for the same few threads.
+            // Other tests wait for the same few threads.
             if number.isMultiple(of: 16) { await Task.yield() }
             let story = teller.story()
             let complaint: String?
@@ -144,7 +144,7 @@ struct StoryTests {
         what + (again ? " again" : "") + (tip ?? 0 > 0 ? " with a tip" : "")
     }
 
-    /// The trace of a refused command besides its remembered answer, or any of a replay.
+    /// The unexpected effects of a refused command or a replay; `nil` if there are none.
     private static func trace(of answer: StepAnswer, _ effects: Effects) -> String? {
         if answer.isReplay { return effects.isEmpty ? nil : "a replay left a trace" }
         guard answer.refusal != nil else { return nil }
@@ -156,7 +156,7 @@ struct StoryTests {
         return effects.isEmpty ? nil : "a refused command left a trace"
     }
 
-    /// Those who are told about sessions are told of every end and every refund, once.
+    /// Checks that each end and each refund of a session has exactly one event.
     private static func outboxComplaint(_ books: MemoryBooks) -> String? {
         guard Set(books.events.map(\.id)).count == books.events.count else {
             return "an event happened twice"
@@ -180,7 +180,7 @@ struct StoryTests {
         return nil
     }
 
-    /// The rules of `verify` find no damage where there is none.
+    /// Checks that the rules of `verify` find no damage.
     private static func auditComplaint(_ books: MemoryBooks) -> String? {
         let rules = LedgerRules([.opening, .payment, .refund])
         let transfers = books.transfers.values

@@ -18,7 +18,7 @@ struct TimeTests {
         #expect(rig.take(.send(session: 0, user: 1, key: 0, expected: nil)).reason == .sessionBusy)
     }
 
-    @Test("A lapsed lock must be taken anew, even if nobody else wanted it")
+    @Test("A lapsed lock must be renewed, even if no other payer has taken it")
     func lapsed() {
         var rig = Rig()
         rig.bring(to: .locked)
@@ -63,11 +63,11 @@ struct TimeTests {
         #expect(rig.take(.expire(session: 0)).session?.status == .timeout)
     }
 
-    @Test("A payment accepted before the end is good although it is decided after")
+    @Test("A payment accepted before the end is valid although it is decided after it")
     func acceptedInTime() {
         var rig = Rig()
         rig.bring(to: .locked)
-        // The batch is decided and committed whenever it is: its commands carry their own times.
+        // The time of the batch does not matter: its commands have their own times.
         let inTime = Step(
             time: rig.time + 59_999,
             action: .send(session: 0, user: 1, key: 0, expected: nil)
@@ -79,7 +79,7 @@ struct TimeTests {
         #expect(commands[1].answer?.session?.status == .paid)
     }
 
-    @Test("An end that is written down twice changes nothing the second time")
+    @Test("An expiry recorded twice changes nothing the second time")
     func expireTwice() {
         var rig = Rig()
         rig.bring(to: .timeout)

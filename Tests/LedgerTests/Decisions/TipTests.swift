@@ -43,7 +43,7 @@ struct TipTests {
         try Session(try #require(rig.books.rows.records[RecordID(Cast.sessions[0])]))
     }
 
-    @Test("A payment with a tip moves both in two lines; the amount expected is without it")
+    @Test("A payment moves amount and tip in one transfer; the expected amount excludes the tip")
     func paid() throws {
         var rig = lockedRig()
         let effects = rig.commit([rig.submission(of: send(2, expected: 5))])
@@ -57,13 +57,13 @@ struct TipTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("The sum is not what the payer is expected to have seen")
+    @Test("An expected amount that includes the tip is refused")
     func expectedSum() {
         var rig = lockedRig()
         #expect(rig.take(send(2, expected: 7)).reason == .amountChanged)
     }
 
-    @Test("No tip where one is allowed is said to be 0, where none is allowed nothing is said")
+    @Test("A missing tip is 0 if the session allows one, and absent otherwise")
     func none() throws {
         var rig = lockedRig()
         #expect(rig.take(send(0)).payment?.tip == 0)
@@ -72,7 +72,7 @@ struct TipTests {
         #expect(plain.payment != nil && plain.payment?.tip == nil)
     }
 
-    @Test("A session that allows no tip refuses one, for good under its key")
+    @Test("A session that allows no tip refuses one, and the key remembers the refusal")
     func notAllowed() {
         var rig = lockedRig()
         let refused = rig.take(send(1, session: 1))
@@ -91,7 +91,7 @@ struct TipTests {
     }
 
     @Test(
-        "A tip below zero is refused, and one that makes a payment larger than any may be",
+        "A negative tip is refused, and one that makes the payment too large",
         arguments: [.min, -1, 100_000_000 - 4, 100_000_000, .max] as [Int64]
     )
     func bounds(tip: Int64) {
@@ -101,7 +101,7 @@ struct TipTests {
         #expect(rig.balance(of: 0) == 10 && rig.balance(of: 1) == 10)
     }
 
-    @Test("A payer who has the amount and not the tip pays nothing, and is told the sum")
+    @Test("A payer with the amount but not the tip pays nothing, and the refusal names the sum")
     func poor() {
         var rig = lockedRig()
         let refusal = Refusal(.insufficientBalance, required: 11, available: 10)
@@ -132,7 +132,7 @@ struct TipTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("Parts take from the amount first, then from the tip")
+    @Test("Partial refunds take from the amount first, then from the tip")
     func parts() throws {
         var rig = lockedRig()
         rig.take(send(3))
@@ -146,7 +146,7 @@ struct TipTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("More than amount and tip is never refunded")
+    @Test("A refund never exceeds amount and tip")
     func tooLarge() {
         var rig = lockedRig()
         rig.take(send(2))

@@ -4,14 +4,14 @@ import LedgerTestSupport
 import Payments
 import Testing
 
-/// Every action in every state, by those who may do it and by others.
+/// Every action in every state, by permitted users and by others.
 @Suite("Session states")
 struct TransitionTests {
     private static let states: [SessionStatus] = [
         .advertising, .locked, .paid, .timeout, .cancelled,
     ]
 
-    @Test("Another payer can lock only what is free", arguments: states)
+    @Test("Another payer can lock only a free session", arguments: states)
     func lock(status: SessionStatus) {
         let expected: Refusal.Reason? =
             switch status {
@@ -39,7 +39,7 @@ struct TransitionTests {
     }
 
     @Test(
-        "The payee can cancel until a payer holds it; a second time is no harm",
+        "The payee can cancel until a payer holds the session, also repeatedly",
         arguments: states
     )
     func cancel(status: SessionStatus) {

@@ -8,7 +8,7 @@ import Testing
 /// Answers that are remembered under a key, and those that are not.
 @Suite("Answers")
 struct AnswerTests {
-    /// A command that comes to what a test says.
+    /// A command whose result the test sets.
     private struct Told: KeyedCommand {
         static let name = "told"
 
@@ -46,7 +46,7 @@ struct AnswerTests {
         return request
     }
 
-    @Test("An outcome is remembered as canonical JSON, and a replay has the same one for ever")
+    @Test("An outcome is stored as canonical JSON, and every replay returns the same one")
     func replay() throws {
         var books = books()
         let outcome = Told.Outcome(text: "a/b \"ü\"", number: .max)
@@ -69,7 +69,7 @@ struct AnswerTests {
         #expect(try CommandReply<Told.Outcome>(stored).outcome.get() == outcome)
     }
 
-    @Test("A key with another fingerprint is refused, whatever was decided before")
+    @Test("A key with another fingerprint is refused, after an outcome and after a refusal")
     func keyReused() throws {
         for result in [
             Result<Told.Outcome, Refusal>.success(Told.Outcome(text: "", number: 0)),
@@ -87,7 +87,7 @@ struct AnswerTests {
     }
 
     @Test(
-        "A refusal is remembered unless it is about who may do what, or comes of damage or haste",
+        "A refusal is remembered unless it concerns permissions, damage or a passing state",
         arguments: Refusal.Reason.allCases
     )
     func refusals(reason: Refusal.Reason) throws {
@@ -110,7 +110,7 @@ struct AnswerTests {
         #expect(second.isReplay == !forgotten.contains(reason))
     }
 
-    @Test("A refusal for an unknown session is forgotten when the request says so, and no other")
+    @Test("Only a refusal for an unknown session is forgotten if the request says so")
     func remembersUnknown() throws {
         for (reason, isRemembered) in [
             (Refusal.Reason.unknownSession, false), (.insufficientBalance, true),
@@ -159,7 +159,7 @@ struct AnswerTests {
         #expect(refund.transfer == Transfer.Key(record, "refund/2"))
     }
 
-    @Test("A stored outcome that cannot be read is corrupt, and not decided anew")
+    @Test("A stored outcome that cannot be read is corrupt, and not decided again")
     func corrupt() throws {
         for json in ["", "{}", "null", #"{"number":"1","text":""}"#, "not JSON"] {
             var rows = books().rows

@@ -54,7 +54,7 @@ struct SessionRecordTests {
         #expect(due == [1_000, 1_000, 900, nil, nil, nil])
     }
 
-    @Test("The stored form of a session is the same text for ever")
+    @Test("The stored form of a session never changes")
     func canonical() throws {
         let body = Self.session(Self.states[2], memo: "a/b").record.body
         #expect(
@@ -68,7 +68,7 @@ struct SessionRecordTests {
         #expect(paid.hasSuffix(#","refunded":34,"rotations":3,"tip":66}"#))
     }
 
-    @Test("A tip is read back; one that no payment can have, or of none, is refused")
+    @Test("A tip is read back, and an impossible one is refused as corrupt")
     func tips() throws {
         let paid = Self.session(Self.states[3], tip: 66).record
         #expect(try Session(paid).tip == 66)
@@ -114,7 +114,7 @@ struct SessionRecordTests {
         #expect(error?.code == .corrupt, sourceLocation: sourceLocation)
     }
 
-    @Test("A body that is no session's is refused")
+    @Test("A body that is not a session's is refused")
     func corruptBodies() throws {
         let good = Self.session(.advertising).record.body
         #expect(throws: Never.self) {
@@ -153,10 +153,10 @@ struct SessionRecordTests {
         }
     }
 
-    @Test("A state whose particulars are another state's is refused")
+    @Test("A state with another state's details is refused")
     func corruptStates() throws {
         let names = ["CREATED", "ADVERTISING", "LOCKED", "PAID", "TIMEOUT", "CANCEL"]
-        // Those four states have no particulars, and so any of them can be read.
+        // These four states have no details, so any of them can be read.
         let plain: Set = [0, 1, 4, 5]
         for (index, state) in Self.states.enumerated() {
             let body = Self.session(state).record.body

@@ -10,7 +10,7 @@ enum Post {
         Account.Key(.user(UserID(trusted: "user-\(number)")), .usd)
     }
 
-    /// Users with these balances, and a pot if it holds anything.
+    /// Creates users with these balances, and a pot if it holds anything.
     static func books(_ balances: [Int64], pot: Int64? = nil) -> Books {
         var rows = Snapshot()
         let start = Timestamp(milliseconds: 0)
@@ -28,7 +28,7 @@ enum Post {
         return Books(rows)
     }
 
-    /// Posts something that must not be posted, among three users with ten cents each.
+    /// Makes an invalid posting, among three users with ten cents each.
     static func misuse(
         _ kind: TransferKind,
         _ lines: [(account: Account.Key, amount: Int64)],
@@ -70,14 +70,14 @@ extension Books {
 extension TransferKind {
     static let wager = test("WAGER", from: [.user], to: [.pot], .numbered("stake"))
     static let payoff = test("PAYOFF", from: [.pot], to: [.user], .once("release"), .receiver)
-    /// Nobody earns by it.
+    /// A kind by which nobody earns.
     static let swap = test("SWAP", from: [.user], to: [.user], .once("swap"))
-    /// The receiver earns by it, as by a payment.
+    /// A kind by which the receiver earns, as by a payment.
     static let tribute = test("TRIBUTE", from: [.user], to: [.user], .once("tribute"), .receiver)
-    /// The sender earns less by it, as by a refund.
+    /// A kind by which the sender's earnings decrease, as by a refund.
     static let rebate = test("REBATE", from: [.user], to: [.user], .numbered("rebate"), .sender)
 
-    /// What others have told of a user's debt and of the house's part.
+    /// Facts about a user's debt and the house's take.
     static let fact = test(
         "FACT",
         from: [.user, .house(.stripeBalance), .houseOf(.owed), .houseOf(.take)],

@@ -3,14 +3,14 @@ import Ledger
 import LedgerTestSupport
 import Payments
 
-/// Books in memory and a clock that a test sets, for decisions told one by one.
+/// Books in memory and a clock that a test sets, for decisions one by one.
 struct Rig {
     var books = MemoryBooks()
-    /// Milliseconds.
+    /// The time in milliseconds.
     var time: Int64 = 1_000
     private var number = 0
 
-    /// The three users with ten cents each.
+    /// Creates three users with ten cents each.
     init() {
         for user in 0..<3 { take(.open(user: user)) }
     }
@@ -39,7 +39,7 @@ struct Rig {
         return answer
     }
 
-    /// An action that waits for a batch.
+    /// Returns an action as a submission for a batch.
     mutating func submission(of action: Step.Action) -> Submitted {
         number += 1
         return Step(time: time, action: action).submission(number: number)

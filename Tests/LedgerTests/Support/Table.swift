@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ledger
 
-/// A bill of user 0's, and payers with ten dollars each.
+/// A bill of user 0, and payers with ten dollars each.
 struct Table {
     var rig = Rig()
     var number = 0
@@ -113,7 +113,7 @@ struct Table {
     var pot: Int64 { balance(.pot(RecordID(group))) }
     var spent: [Int64] { payers.map { 1_000 - balance(.user($0)) } }
 
-    /// The events that merchants receive, each with its session and amount.
+    /// The merchants' events: kind, group or share, and amount.
     var events: [String] {
         rig.books.events.map { event in
             let place = event.record.id == RecordID(group) ? "group" : "share"
@@ -121,7 +121,7 @@ struct Table {
         }
     }
 
-    /// The reason why the books are wrong, if they are.
+    /// The first broken rule of the books; `nil` if there is none.
     func complaint() -> String? {
         if let complaint = rig.books.complaint { return complaint }
         for record in rig.books.rows.records.values {

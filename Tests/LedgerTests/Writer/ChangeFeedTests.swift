@@ -11,7 +11,7 @@ struct ChangeFeedTests {
     private let store = MemoryStore()
     private let records = Cast.sessions.map { RecordID($0) }
 
-    @Test("A watcher is told of each newer state up to the end")
+    @Test("A watcher receives the newer states of its record")
     func changes() async throws {
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -24,7 +24,7 @@ struct ChangeFeedTests {
         }
     }
 
-    @Test("A watcher of an account is told of its balance and newest entry, and of no other's")
+    @Test("A watcher of an account receives its balance and newest entry, and no other's")
     func accounts() async throws {
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -46,7 +46,7 @@ struct ChangeFeedTests {
         }
     }
 
-    @Test("A session that nobody touches expires on time and its watchers are told")
+    @Test("A session that nobody touches expires on time, and its watchers are notified")
     func expiry() async throws {
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -88,7 +88,7 @@ struct ChangeFeedTests {
         #expect(feed.watcherCount == 0)
     }
 
-    @Test("Every watcher is given a sign of life within fifteen seconds")
+    @Test("Every watcher gets a sign of life within fifteen seconds")
     func quiet() throws {
         let feed = ChangeFeed()
         let watches = try records.map { try feed.watch($0, by: "first") }
@@ -99,12 +99,12 @@ struct ChangeFeedTests {
         }
     }
 
-    @Test("A watcher who looks late is called at once, and finds the newest state alone")
+    @Test("A late listener is called at once, and gets only the newest state")
     func late() async throws {
         let feed = ChangeFeed()
         let watch = try feed.watch(records[0], by: "first")
         for _ in 0..<15 { feed.tick() }
-        // What another server has written may come in twice, and late.
+        // Changes by another server may arrive late and out of order.
         for version: Int64 in [2, 4, 3] { feed.publish(Cast.record(version: version)) }
         #expect(try await watch.state().version == 4)
         #expect(watch.next() == nil)
@@ -127,7 +127,7 @@ struct ChangeFeedTests {
         #expect(watch.next() == nil)
     }
 
-    @Test("A watch that is open when the program stops ends, and one that comes later too")
+    @Test("A watch ends when the program stops, and one that begins later ends too")
     func end() async throws {
         let feed = ChangeFeed()
         var watches = [try feed.watch(records[0], by: "first")]
@@ -146,7 +146,7 @@ struct ChangeFeedTests {
 }
 
 extension Watch {
-    /// The next version that it is told of.
+    /// Waits for the next version.
     fileprivate func state() async throws -> State {
         let (calls, call) = AsyncStream.makeStream(of: Void.self)
         listen { call.yield() }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Payments
 
-/// Reads of a database whose replicas may not have what it shows, and news of other servers.
-@Suite("Reads that stay", .timeLimit(.minutes(hangLimit)))
+/// Reads of a database whose replicas may lag behind, and changes by other servers.
+@Suite("Durable reads", .timeLimit(.minutes(hangLimit)))
 struct DurableReadsTests {
     /// The error of a read that must find something, if it fails.
     private func code(_ read: () async throws -> Bool) async -> LedgerError.Code? {
@@ -50,7 +50,7 @@ struct DurableReadsTests {
                 await code { try await ledger.history(of: account, range) != nil },
             ]
             #expect(codes == Array(repeating: expected, count: 4))
-            // Nobody hands out goods for these.
+            // Nobody acts on these, so they need no commit.
             #expect(try await ledger.record(open.recordID)?.state == "LOCKED")
             #expect(try await ledger.answer(answers[1])?.transfer == nil)
             #expect(try await ledger.record(RecordID(trusted: "unknown")) == nil)
@@ -62,7 +62,7 @@ struct DurableReadsTests {
         #expect(memory.books.complaint == nil)
     }
 
-    @Test("Watchers are told of what another server has done to their record and account alone")
+    @Test("Watchers receive another server's changes only to their own record and account")
     func relay() async throws {
         let changes = ChangeMailbox()
         let memory = MemoryStore(changes: changes)

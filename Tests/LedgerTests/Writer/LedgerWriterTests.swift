@@ -40,7 +40,7 @@ struct LedgerWriterTests {
         #expect(memory.books.complaint == nil)
     }
 
-    @Test("A hundred payments and refunds of sessions that never were are remembered, and no more")
+    @Test("At most a hundred refusals for unknown sessions are remembered per user and day")
     func unknownSessions() async throws {
         try await withLedger(on: store) { ledger in
             let users = [
@@ -64,14 +64,14 @@ struct LedgerWriterTests {
             for number in 0..<250 {
                 if try await isRemembered(number, of: users[0]) { remembered += 1 }
             }
-            // The day may end meanwhile.
+            // The day may change meanwhile.
             #expect((100...200).contains(remembered))
             #expect(try await isRemembered(0, of: users[0]), "what was remembered stays so")
             #expect(try await isRemembered(0, of: users[1]))
         }
     }
 
-    @Test("A payer whose lock is over is not shown what has become of the session")
+    @Test("A payer whose lock is over cannot see the session any more")
     func visibility() async throws {
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -82,7 +82,7 @@ struct LedgerWriterTests {
                 lifetime: .seconds(1)
             )
             _ = try await ledger.submit(LockSession(session: session.id, payer: payer)).get()
-            // Looked at so often that this is what writes down the end, and not the sweep.
+            // These reads are so frequent that they record the expiry, not the sweep.
             while true {
                 switch try await ledger.session(session.id, visibleTo: payer) {
                 case .success(let seen): #expect(seen.status == .locked)
@@ -175,7 +175,7 @@ struct LedgerWriterTests {
         }
     }
 
-    @Test("A clock that is set back is followed; one that is corrected by a little stands still")
+    @Test("A writer follows a clock set back far, and stands still after a small correction")
     func clockSetBack() async throws {
         let right = Timestamp(milliseconds: 1_000_000_000_000)
         let clock = Mutex(right.advanced(by: .seconds(7_200)))
@@ -213,11 +213,11 @@ struct LedgerWriterTests {
         }
     }
 
-    @Test("A command that the store rejects does not take its neighbours with it")
+    @Test("A command that the store rejects does not affect the others in its batch")
     func rejected() async throws {
         try await withLedger(on: store) { ledger in
             let first = try await ledger.user("first", cents: 100)
-            // A user under an id that is taken: the decision cannot see that, the database can.
+            // The user's id is taken, which only the database can see.
             let clash = OpenAccount(
                 login: "clash@example.org",
                 displayName: "clash",
@@ -251,7 +251,7 @@ struct LedgerWriterTests {
         }
     }
 
-    @Test("A caller who gives up does not take back what others share a batch with")
+    @Test("A caller that is cancelled does not undo the batch that it shares with others")
     func cancelledCaller() async throws {
         try await withLedger(on: store) { ledger in
             await store.hold()
@@ -268,7 +268,7 @@ struct LedgerWriterTests {
         }
     }
 
-    @Test("A stopping ledger finishes what is queued and takes nothing new")
+    @Test("A stopping ledger finishes queued commands and accepts no new ones")
     func stop() async throws {
         let ledger = try await withLedger(on: store) { ledger in
             _ = try await ledger.user("first", cents: 5)
