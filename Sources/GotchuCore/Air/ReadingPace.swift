@@ -7,7 +7,7 @@ package struct ReadingPace: Sendable {
     /// window ends with a read, so that batching continues down to 125 a second.
     static let busyCount = 40
     package static let window: Duration = .milliseconds(250)
-    static let pause: Duration = .milliseconds(80)
+    package static let pause: Duration = .milliseconds(80)
 
     /// The end of the pause before a batch is read; `nil` while reports are read as they arrive.
     ///
