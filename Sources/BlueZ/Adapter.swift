@@ -12,7 +12,7 @@ package struct AdapterState: Equatable, Sendable {
     /// The number of times that the adapter went off and on again at once. bluetoothd reports
     /// properties only when idle, so such a change shows only as a repeated report of the same
     /// value.
-    package var powerBlinks = 0
+    package var powerToggleCount = 0
     package var isDiscovering = false
     /// A Boolean that is true while `LEAdvertisingManager1` exists; it comes and goes independently
     /// of the adapter.

@@ -13,12 +13,12 @@ package struct BlueZPeer: Sendable {
 
     /// The default call timeout. A registration waits for the controller and for two calls back to
     /// us; a call that takes longer means that bluetoothd hangs.
-    package static let usualTimeout: Duration = .seconds(10)
+    package static let defaultTimeout: Duration = .seconds(10)
 
     package init(
         on connection: Connection,
         owner: String,
-        callTimeout: Duration = Self.usualTimeout
+        callTimeout: Duration = Self.defaultTimeout
     ) {
         self.connection = connection
         self.owner = owner

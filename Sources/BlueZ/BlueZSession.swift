@@ -17,7 +17,7 @@ package actor BlueZSession {
         case adapters([AdapterState])
         case heard(DeviceReport)
         /// The adapter at this path heard a stranger.
-        case noise(ObjectPath)
+        case unrelatedAdvertisement(ObjectPath)
     }
 
     private nonisolated let connection: Connection
@@ -44,7 +44,7 @@ package actor BlueZSession {
         connection: Connection,
         serviceUUID: UUID16,
         receivesDevices: Bool = true,
-        callTimeout: Duration = BlueZPeer.usualTimeout,
+        callTimeout: Duration = BlueZPeer.defaultTimeout,
         pause: Duration = .milliseconds(250),
         onEvent: @escaping @Sendable (Event) -> Void
     ) {

@@ -14,7 +14,7 @@ struct DeviceTable {
         /// The name heard in this session; BlueZ remembers names.
         var localName: String?
         /// The recognition of all of that.
-        private(set) var recognition = HeardAdvertisement.Recognition.stranger(.noService)
+        private(set) var recognition = HeardAdvertisement.Recognition.ignored(.noService)
         /// The value of `clock` at the last update; `clock` counts all updates.
         var lastHeard: UInt64 = 0
 
@@ -58,7 +58,7 @@ struct DeviceTable {
         _ path: ObjectPath,
         _ properties: Value,
         isFresh: Bool
-    ) -> (device: Device, isNews: Bool) {
+    ) -> (device: Device, isNew: Bool) {
         let known = devices[path]
         var device = known ?? Device()
         var isOther = false
@@ -80,7 +80,7 @@ struct DeviceTable {
             }
         }
         if isOther { device.recognise() }
-        let isNews = known?.recognition != device.recognition
+        let isNew = known?.recognition != device.recognition
         clock += 1
         device.lastHeard = clock
         if keeps(device) {
@@ -89,7 +89,7 @@ struct DeviceTable {
         } else {
             devices[path] = nil
         }
-        return (device, isNews)
+        return (device, isNew)
     }
 
     /// Removes data that is no longer valid.

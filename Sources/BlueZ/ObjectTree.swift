@@ -30,10 +30,10 @@ struct ObjectTree {
     /// Applies the reply of `GetManagedObjects`. Devices in it were heard at an unknown time, if
     /// ever: they are stored but not reported. Devices from earlier signals are kept.
     mutating func load(_ snapshot: [Value]) {
-        let blinks = adapters.mapValues(\.powerBlinks)
+        let blinks = adapters.mapValues(\.powerToggleCount)
         adapters = [:]
         // The counts continue across snapshots.
-        defer { for (path, count) in blinks { adapters[path]?.powerBlinks += count } }
+        defer { for (path, count) in blinks { adapters[path]?.powerToggleCount += count } }
         guard case .dictionary(let entries, key: .objectPath, value: _)? = snapshot.first else {
             return
         }
@@ -86,10 +86,10 @@ struct ObjectTree {
             change = adaptersChanged
         }
         if let properties = interfaces[BlueZ.deviceInterface], properties.hasProperties {
-            let (device, isNews) = devices.update(path, properties, isFresh: isFresh)
+            let (device, isNew) = devices.update(path, properties, isFresh: isFresh)
             guard isFresh else { return change }
             // Reported even without a level: there may be only a single advertisement.
-            change = .heard(report(path, device, properties, isNews: isNews))
+            change = .heard(report(path, device, properties, isNew: isNew))
         }
         return change
     }
@@ -102,19 +102,21 @@ struct ObjectTree {
     ) -> BlueZSession.Event? {
         if interface == BlueZ.adapterInterface {
             if let isPowered = changed["Powered"]?.asBool, isPowered == adapters[path]?.isPowered {
-                adapters[path]?.powerBlinks += 1
+                adapters[path]?.powerToggleCount += 1
             }
             adapters[path]?.update(changed, invalidated: invalidated)
             return adapters[path] == nil ? nil : adaptersChanged
         }
         guard interface == BlueZ.deviceInterface else { return nil }
         devices.invalidate(path, invalidated)
-        let (device, isNews) = devices.update(path, changed, isFresh: true)
+        let (device, isNew) = devices.update(path, changed, isFresh: true)
         // A level or service data arrive with an advertisement; other properties may change without
         // one.
         guard changed["RSSI"] != nil || changed["ServiceData"] != nil else { return nil }
-        guard !device.isEmpty else { return adapter(of: path).map(BlueZSession.Event.noise) }
-        return .heard(report(path, device, changed, isNews: isNews))
+        guard !device.isEmpty else {
+            return adapter(of: path).map(BlueZSession.Event.unrelatedAdvertisement)
+        }
+        return .heard(report(path, device, changed, isNew: isNew))
     }
 
     private static func instances(_ properties: Value) -> Int? {
@@ -124,7 +126,8 @@ struct ObjectTree {
         return Int(left) + Int(taken)
     }
 
-    private mutating func remove(_ path: ObjectPath, _ interfaces: [String]) -> BlueZSession.Event? {
+    private mutating func remove(_ path: ObjectPath, _ interfaces: [String]) -> BlueZSession.Event?
+    {
         if interfaces.contains(BlueZ.deviceInterface) { devices.remove(path) }
         if interfaces.contains(BlueZ.adapterInterface) {
             return adapters.removeValue(forKey: path) == nil ? nil : adaptersChanged
@@ -144,13 +147,13 @@ struct ObjectTree {
         _ path: ObjectPath,
         _ device: DeviceTable.Device,
         _ properties: Value,
-        isNews: Bool
+        isNew: Bool
     ) -> DeviceReport {
         DeviceReport(
             adapter: adapter(of: path),
             recognition: device.recognition,
             rssi: properties["RSSI"]?.asInt16.flatMap { RSSI(dBm: Int($0)) },
-            isNews: isNews
+            isNew: isNew
         )
     }
 }
@@ -162,7 +165,7 @@ package struct DeviceReport: Equatable, Sendable {
     /// The level; `nil` if the controller did not measure it.
     package var rssi: RSSI?
     /// A Boolean that is true if the device's recognition differs from the last one.
-    package var isNews: Bool
+    package var isNew: Bool
 }
 
 extension AdapterState {

@@ -12,13 +12,13 @@ extension BlueZRadio {
     /// Reads the controller's counts periodically, as long as the kernel provides them.
     func watchController() async {
         while !Task.isCancelled, readTraffic != nil {
-            await pause(for: planner.lookInterval)
+            await pause(for: planner.pollInterval)
             guard !Task.isCancelled else { return }
-            lookAtController()
+            pollController()
         }
     }
 
-    func lookAtController() {
+    func pollController() {
         guard let readTraffic, planner.watchesController, let index = planner.adapter?.index else {
             return
         }
@@ -27,7 +27,7 @@ extension BlueZRadio {
             let now = MonotonicTime.now
             let reason = planner.ladder.reason
             let wakes = (planner.controller.wake, planner.scan.lossDue)
-            let change = planner.controllerLooked(traffic, now: now)
+            let change = planner.countsRead(traffic, now: now)
             if change != nil || planner.ladder.reason != reason {
                 changed()
             } else if (planner.controller.wake, planner.scan.lossDue) != wakes {

@@ -87,9 +87,9 @@ extension BlueZRadio {
     }
 
     private func promote() {
-        let isNews = choice.transport != .management
+        let isNew = choice.transport != .management
         choice.opened()
-        if isNews { logger.info("listening over the management socket") }
+        if isNew { logger.info("listening over the management socket") }
         changed()
     }
 
@@ -136,7 +136,7 @@ extension BlueZRadio {
         guard planner.scan.isWanted, let adapter = planner.adapter, report.adapter == adapter.index
         else { return }
         choice.heard()
-        let (recognition, isNews) = filter.recognise(report)
-        publish(recognition, isNews: isNews, rssi: report.rssi, adapter, now: .now)
+        let (recognition, isNew) = filter.recognise(report)
+        publish(recognition, isNew: isNew, rssi: report.rssi, adapter, now: .now)
     }
 }

@@ -249,7 +249,7 @@ package actor BlueZRadio: Radio {
         case .notAnswering: planner.notAnswering()
         case .adapters(let adapters): planner.adaptersChanged(adapters, now: now)
         case .heard(let report): return receive(report, now: now)
-        case .noise(let adapter):
+        case .unrelatedAdvertisement(let adapter):
             if adapter == planner.adapter?.path {
                 wakeIfNeeded(by: planner.noticed(now: now), now: now)
             }
@@ -276,13 +276,13 @@ package actor BlueZRadio: Radio {
             if report.rssi != nil, choice.heardOverDBus(now: now) { listener?.fail(.silent) }
             return wakeIfNeeded(by: planner.noticed(now: now), now: now)
         }
-        publish(report.recognition, isNews: report.isNews, rssi: report.rssi, adapter, now: now)
+        publish(report.recognition, isNew: report.isNew, rssi: report.rssi, adapter, now: now)
     }
 
     /// Publishes an advertisement received on our adapter, over either transport.
     func publish(
         _ recognition: HeardAdvertisement.Recognition,
-        isNews: Bool,
+        isNew: Bool,
         rssi: RSSI?,
         _ adapter: AdapterState,
         now: MonotonicTime
@@ -298,20 +298,20 @@ package actor BlueZRadio: Radio {
             )
             onEvent(.heard(sighting))
             wakeIfNeeded(by: planner.heard(sighting), now: now)
-        case .stranger(let reason):
+        case .ignored(let reason):
             // Sent once for each new content of a device, not for every repetition.
-            if isNews { onEvent(.ignored(reason)) }
+            if isNew { onEvent(.ignored(reason)) }
             wakeIfNeeded(by: planner.noticed(now: now), now: now)
         }
     }
 
     /// Handles the effect of a received advertisement. This is called often; it usually only
     /// postpones the deadline that `runActions(on:)` waits for, and then wakes nothing.
-    private func wakeIfNeeded(by hearing: BlueZPlanner.Hearing, now: MonotonicTime) {
+    private func wakeIfNeeded(by hearing: BlueZPlanner.ReceptionEffect, now: MonotonicTime) {
         switch hearing {
         case .nothing: break
-        case .proof: changed()
-        case .hurry:
+        case .scanProved: changed()
+        case .earlierDeadline:
             if let due = planner.hearingDeadline(now: now), wakeup.isLater(than: due) { wake() }
         }
     }
@@ -323,7 +323,7 @@ package actor BlueZRadio: Radio {
         while !Task.isCancelled {
             // The same time for both calls: a deadline between two different times would be missed.
             let now = MonotonicTime.now
-            if planner.isControllerInQuestion(now: now) { lookAtController() }
+            if planner.isControllerInQuestion(now: now) { pollController() }
             guard let action = planner.next(now: now) else {
                 // The state also changes when the planner has given something up.
                 sendState()
@@ -335,9 +335,9 @@ package actor BlueZRadio: Radio {
             if action == .reconnect { return await connection.close() }
             let epoch = planner.epoch
             let peer = BlueZPeer(on: connection, owner: daemon, callTimeout: timings.callTimeout)
-            lookAtController()
+            pollController()
             let result = await perform(action, on: adapter, peer)
-            if action.isAdvertising { lookAtController() }
+            if action.isAdvertising { pollController() }
             if case .failure(let failure) = result {
                 logger.info(
                     "a request to bluetoothd failed",

@@ -50,7 +50,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         /// that.
         var isWaiting = false
         /// A Boolean that is true if `wake()` was called since the pumps were last run.
-        var isCalled = false
+        var isWakeRequested = false
         var sleepers = Sleepers()
 
         /// - Returns: True if the alarm must be triggered.
@@ -81,13 +81,15 @@ package final class BusThread: SerialExecutor, TaskExecutor {
 
     private let state = Mutex(State())
     /// An eventfd(2) that interrupts the wait.
-    private let alarm: Int32
+    private let wakeDescriptor: Int32
     private let name: String
 
     /// - Throws: `overloaded` when the process has no descriptor or thread left.
     package init(name: String) throws(DBusError) {
-        alarm = clinux_eventfd()
-        guard alarm >= 0 else { throw DBusError(.overloaded, underlying: "eventfd: \(errno)") }
+        wakeDescriptor = clinux_eventfd()
+        guard wakeDescriptor >= 0 else {
+            throw DBusError(.overloaded, underlying: "eventfd: \(errno)")
+        }
         self.name = name
         let status = state.withLock { state in
             let status = startThread(&state)
@@ -101,7 +103,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
 
     deinit {
         // The thread holds a reference for as long as it runs, so none does now.
-        Glibc.close(alarm)
+        Glibc.close(wakeDescriptor)
     }
 
     /// Adds a pump for the thread to watch; held weakly.
@@ -124,10 +126,10 @@ package final class BusThread: SerialExecutor, TaskExecutor {
     /// Makes the thread run its pumps again soon.
     func wake() {
         let isWaiting = state.withLock { state in
-            state.isCalled = true
+            state.isWakeRequested = true
             return state.endWait()
         }
-        if isWaiting { sound() }
+        if isWaiting { interruptWait() }
     }
 
     // MARK: Sleeping
@@ -146,7 +148,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
                 && state.sleepers.add(id, until: deadline, tolerance: tolerance, sleeper)
             return (sleeps, sleeps && state.endWait())
         }
-        if isWaiting { sound() }
+        if isWaiting { interruptWait() }
         if !sleeps { sleeper.resume() }
     }
 
@@ -155,10 +157,10 @@ package final class BusThread: SerialExecutor, TaskExecutor {
 
     package func forget(_ id: UInt64) { state.withLock { $0.sleepers.forget(id) } }
 
-    private func sound() {
+    private func interruptWait() {
         var one: UInt64 = 1
         // This fails only when the counter is full, and then the thread is about to wake anyway.
-        _ = write(alarm, &one, MemoryLayout.size(ofValue: one))
+        _ = write(wakeDescriptor, &one, MemoryLayout.size(ofValue: one))
     }
 
     /// Ends the thread once the queued jobs have run. A later job still runs, on a new thread: a
@@ -199,7 +201,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
             }
             return state.endWait()
         }
-        if isWaiting { sound() }
+        if isWaiting { interruptWait() }
     }
 
     package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
@@ -276,13 +278,13 @@ package final class BusThread: SerialExecutor, TaskExecutor {
 
     private func wait(_ watched: [Watched], _ descriptors: inout [pollfd]) {
         let (mayWait, nextSleeper) = state.withLock { state in
-            state.isWaiting = state.jobs.isEmpty && !state.isCalled
+            state.isWaiting = state.jobs.isEmpty && !state.isWakeRequested
             return (state.isWaiting, state.sleepers.nextLimit)
         }
         // Jobs that the pumps have queued run first; nothing may have triggered the alarm for them.
         guard mayWait else { return }
         descriptors.removeAll(keepingCapacity: true)
-        descriptors.append(pollfd(fd: alarm, events: Int16(POLLIN), revents: 0))
+        descriptors.append(pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0))
         var deadline = nextSleeper
         for one in watched {
             one.place = nil
@@ -296,7 +298,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         poll(&descriptors, nfds_t(descriptors.count), Self.milliseconds(to: deadline))
         if descriptors[0].revents != 0 {
             var count: UInt64 = 0
-            _ = read(alarm, &count, MemoryLayout.size(ofValue: count))
+            _ = read(wakeDescriptor, &count, MemoryLayout.size(ofValue: count))
         }
         let now = ContinuousClock.now
         for one in watched {
@@ -340,10 +342,10 @@ extension BusThread.State {
             end()
             turn.isOver = true
         }
-        if turn.hasWork || isCalled {
+        if turn.hasWork || isWakeRequested {
             pumps.removeAll { $0.pump == nil }
             turn.pumps = pumps
-            isCalled = false
+            isWakeRequested = false
         }
         return turn
     }

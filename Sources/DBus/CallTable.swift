@@ -48,7 +48,7 @@ struct CallTable: ~Copyable {
         return nil
     }
 
-    mutating func wasSent(_ id: UInt64, serial: UInt32) {
+    mutating func markSent(_ id: UInt64, serial: UInt32) {
         pending[id]?.serial = serial
         idsBySerial[serial] = id
     }

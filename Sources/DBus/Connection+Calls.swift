@@ -53,7 +53,7 @@ extension Connection {
         {
             do {
                 let serial = try send(Message.call(call))
-                calls.wasSent(id, serial: serial)
+                calls.markSent(id, serial: serial)
             } catch {
                 calls.fail(id, error)
             }

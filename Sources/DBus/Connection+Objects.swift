@@ -6,9 +6,9 @@ extension Connection {
     package func export(_ object: ExportedObject, at path: ObjectPath) throws(DBusError) {
         guard wire != nil else { throw DBusError(.closed) }
         for (name, interface) in object.interfaces {
-            try Name.check(bus: nil, interface: name, member: nil)
+            try NameValidator.check(bus: nil, interface: name, member: nil)
             for member in [String](interface.methods.keys) + interface.properties.keys {
-                try Name.check(bus: nil, interface: nil, member: member)
+                try NameValidator.check(bus: nil, interface: nil, member: member)
             }
         }
         objects[path] = object
@@ -60,7 +60,7 @@ extension Connection {
         _ invocation: Invocation,
         _ message: borrowing Message
     ) throws(MethodFailure) {
-        guard served.count < limits.callsServed else {
+        guard inboundCalls.count < limits.inboundCalls else {
             throw .standard("LimitsExceeded", "Too many calls are being answered.")
         }
         let id = makeID()
@@ -74,7 +74,7 @@ extension Connection {
             }
             await self?.finish(id, method, result)
         }
-        served[id] = Serving(request: SharedMessage(message), task: task)
+        inboundCalls[id] = InboundCall(request: SharedMessage(message), task: task)
     }
 
     private func finish(
@@ -83,7 +83,7 @@ extension Connection {
         _ result: Result<[Value], MethodFailure>
     ) {
         // The connection may have ended meanwhile.
-        guard let serving = served.removeValue(forKey: id) else { return }
+        guard let serving = inboundCalls.removeValue(forKey: id) else { return }
         var result = result
         if case .success(let values) = result,
             values.map(\.signature.text).joined() != method.output.text
@@ -101,7 +101,7 @@ extension Connection {
         do {
             switch result {
             case .success(let values): _ = try send(Message.reply(to: message, values))
-            case .failure(let failure): _ = try send(Message.refusal(of: message, failure))
+            case .failure(let failure): _ = try send(Message.errorReply(to: message, failure))
             }
         } catch {
             // The caller's own timeout reports it; there is no other way to tell the caller.
@@ -115,7 +115,7 @@ extension Connection {
 }
 
 /// A call to one of our objects that is being answered.
-struct Serving {
+struct InboundCall {
     let request: SharedMessage
     let task: Task<Void, Never>
 }

@@ -22,12 +22,12 @@ package actor Connection {
     var subscriptions = SubscriptionTable()
     var objects: [ObjectPath: ExportedObject] = [:]
     /// Calls to our objects that are being answered.
-    var served: [UInt64: Serving] = [:]
+    var inboundCalls: [UInt64: InboundCall] = [:]
     var nextID: UInt64 = 0
     /// The number of replies dropped because their calls had timed out or were cancelled.
     package private(set) var lateReplies = 0
     /// The pauses in which signals are left unread, to be read together.
-    private var pace = ReadingPace()
+    private var batching = ReadBatching()
     private var closureStreams: [UInt64: AsyncStream<Never>.Continuation] = [:]
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -155,8 +155,8 @@ package actor Connection {
         logger.debug("the connection to the bus ended")
         calls.failAll(DBusError(code))
         subscriptions = SubscriptionTable()
-        for serving in served.values { serving.task.cancel() }
-        served = [:]
+        for serving in inboundCalls.values { serving.task.cancel() }
+        inboundCalls = [:]
         objects = [:]
         for continuation in closureStreams.values { continuation.finish() }
         closureStreams = [:]
@@ -193,7 +193,8 @@ extension Connection: BusThread.Pump {
     /// The wait for the end of a pause; `nil` if there is none, and always while a reply is awaited
     /// or anything waits to be sent.
     private func pause(now: ContinuousClock.Instant) -> BusThread.Interest? {
-        guard let end = pace.pauseEnd, now < end, calls.isEmpty, wire?.hasMessagesToSend == false
+        guard let end = batching.pauseEnd, now < end, calls.isEmpty,
+            wire?.hasMessagesToSend == false
         else { return nil }
         return BusThread.Interest(descriptor: nil, deadline: end)
     }
@@ -202,7 +203,7 @@ extension Connection: BusThread.Pump {
     /// true if more may be waiting.
     private func readMessages() -> Bool {
         // One read takes 2 KiB, a few signals: those of a pause take several reads.
-        let isBatch = pace.pauseEnd != nil
+        let isBatch = batching.pauseEnd != nil
         var (count, before) = (0, 0)
         repeat {
             before = count
@@ -213,7 +214,7 @@ extension Connection: BusThread.Pump {
             }
         } while isBatch && before < count && count < Self.messagesPerTurn
         let hasMore = isBatch && before < count || wire?.hasMessages == true
-        if limits.batchesSignals { pace.read(count, hasMore: hasMore, now: .now) }
+        if limits.batchesSignals { batching.read(count, hasMore: hasMore, now: .now) }
         return hasMore
     }
 

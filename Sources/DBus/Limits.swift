@@ -11,12 +11,12 @@ package struct Limits: Sendable {
     /// The largest message; a larger one ends the connection: libdbus disconnects.
     var messageBytes = 32 << 20
     /// Calls to our own objects that are being answered; a further one is refused.
-    var callsServed = 256
+    var inboundCalls = 256
     /// Subscriptions; a further one fails with `overloaded`.
     var subscriptions = 256
 
     /// A Boolean that is true if signals that arrive by the hundred may be left unread for
-    /// `ReadingPace.pause` and then read together.
+    /// `ReadBatching.pause` and then read together.
     package var batchesSignals = false
 
     package init() {}

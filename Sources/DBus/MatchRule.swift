@@ -26,7 +26,7 @@ package struct MatchRule: Hashable, Sendable {
 
     /// Returns the rule in the bus's syntax.
     func text() throws(DBusError) -> String {
-        try Name.check(bus: sender, interface: interface, member: member)
+        try NameValidator.check(bus: sender, interface: interface, member: member)
         let parts: [(String, String?)] = [
             ("type", "signal"), ("sender", sender), ("path", path?.text),
             ("interface", interface), ("member", member), ("arg0", firstArgument),

@@ -45,7 +45,11 @@ extension Message {
     /// Creates a method call. libdbus reports a malformed name by a failed assertion, so names are
     /// checked first.
     static func call(_ call: MethodCall) throws(DBusError) -> Message {
-        try Name.check(bus: call.destination, interface: call.interface, member: call.member)
+        try NameValidator.check(
+            bus: call.destination,
+            interface: call.interface,
+            member: call.member
+        )
         let raw = dbus_message_new_method_call(
             call.destination,
             call.path.text,
@@ -73,13 +77,14 @@ extension Message {
     }
 
     /// Creates the error reply to `request`, which is a method call.
-    static func refusal(
-        of request: borrowing Message,
+    static func errorReply(
+        to request: borrowing Message,
         _ failure: MethodFailure
     ) throws(DBusError)
         -> Message
     {
-        let name = Name.isError(failure.name) ? failure.name : MethodFailure.failed("").name
+        let name =
+            NameValidator.isError(failure.name) ? failure.name : MethodFailure.failed("").name
         let text = failure.text.filter { $0 != "\0" }
         guard let raw = dbus_message_new_error(request.raw, name, text) else {
             throw .outOfMemory

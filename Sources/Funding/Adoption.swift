@@ -26,7 +26,7 @@ package struct AdoptDeposit: LedgerCommand {
         self.payment = payment
     }
 
-    private func made(at time: Timestamp) -> Record {
+    private func newRecord(at time: Timestamp) -> Record {
         Deposit(
             id: record,
             user: user,
@@ -42,17 +42,17 @@ package struct AdoptDeposit: LedgerCommand {
         footprint.users.insert(user)
         footprint.records.insert(record)
         footprint.owners.insert(.user(user))
-        guard let rows else { return footprint.asksAgain = true }
+        guard let rows else { return footprint.needsAnotherRound = true }
         footprint.cover(
             .deposit(payment),
-            of: rows.records[record] ?? made(at: Timestamp(milliseconds: 0))
+            of: rows.records[record] ?? newRecord(at: Timestamp(milliseconds: 0))
         )
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Deposit {
         guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
         _ = try books.wallet(of: user, in: amount.currency)
-        let record = books.rows.records[record] ?? made(at: time)
+        let record = books.rows.records[record] ?? newRecord(at: time)
         _ = try books.apply(.deposit(payment), to: record, at: time)
         return try books.subject(self.record)
     }
@@ -93,7 +93,9 @@ package struct AdoptWithdrawal: LedgerCommand {
 
     /// - Returns: False if the ledger is up to date already.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
-        guard books.rows.records[record] == nil else { return try ring(&books, at: time) }
+        guard books.rows.records[record] == nil else {
+            return try scheduleRefresh(on: &books, at: time)
+        }
         guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
         let balance = try books.wallet(of: user, in: amount.currency).balance
         guard amount.minorUnits <= balance else {
@@ -103,7 +105,7 @@ package struct AdoptWithdrawal: LedgerCommand {
                 available: balance
             )
         }
-        var next = Next(
+        var next = FundingDecision(
             Withdrawal(
                 id: record,
                 user: user,
@@ -115,20 +117,21 @@ package struct AdoptWithdrawal: LedgerCommand {
             )
         )
         next.begin(at: time)
-        next.subject.lookAt = time
+        next.subject.refreshAt = time
         next.subject.body.isCalled = true
         // Its payout may exist already.
-        next.subject.body.tries.doubt()
+        next.subject.body.tries.requireSearch()
         try books.put(next, at: time)
         return true
     }
 
-    private func ring(_ books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
+    private func scheduleRefresh(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool
+    {
         var known: Withdrawal = try books.subject(record)
         guard known.body.transfer == nil, [.pending, .failed, .cancelled].contains(known.state)
         else { return false }
-        known.lookAt = time
-        try books.put(Next(known), at: time)
+        known.refreshAt = time
+        try books.put(FundingDecision(known), at: time)
         return true
     }
 }

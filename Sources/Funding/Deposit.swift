@@ -2,9 +2,9 @@ package import GotchuCore
 internal import Ledger
 
 /// A payer's request to fill their wallet from a card: an intent.
-package typealias Deposit = Subject<DepositBody>
+package typealias Deposit = FundingRecord<DepositBody>
 
-package struct DepositBody: Watched {
+package struct DepositBody: RefreshableBody {
     package static let kind = "deposit"
     /// The time within which it must be paid.
     static let lifetime: Duration = .seconds(2 * 3_600)
@@ -12,7 +12,7 @@ package struct DepositBody: Watched {
     /// its secret.
     static let creationLimit: Duration = .seconds(80 * 60)
     /// The time for which the fee of a charge is polled; later an event reports it.
-    static let feePatience: Duration = .seconds(3_600)
+    static let feePollingPeriod: Duration = .seconds(3_600)
     /// The most facts that one deposit can have.
     static let factLimit = 200
 
@@ -60,8 +60,8 @@ package struct DepositBody: Watched {
     package internal(set) var received: Int64?
     /// A Boolean that is true once the operator has accepted the received amount.
     var isAccepted = false
-    var looks = 0
-    package internal(set) var lookedAt: Timestamp?
+    var refreshCount = 0
+    package internal(set) var refreshedAt: Timestamp?
     var tries = Tries()
 
     /// A Boolean that is true once the fee of its charge is booked, or known to be zero.
@@ -77,7 +77,7 @@ package struct DepositBody: Watched {
     }
 }
 
-extension Subject where Body == DepositBody {
+extension FundingRecord where Body == DepositBody {
     /// Creates a deposit that the provider does not know yet.
     init(
         id: RecordID,
@@ -93,7 +93,7 @@ extension Subject where Body == DepositBody {
             owner: user,
             createdAt: time,
             state: .created,
-            lookAt: time.advanced(by: Pace.handover),
+            refreshAt: time.advanced(by: Pace.handover),
             body: DepositBody(
                 minorUnits: amount.minorUnits,
                 currency: amount.currency,
@@ -127,7 +127,7 @@ extension Subject where Body == DepositBody {
     var key: String { "gotchu-\(id)-intent-\(body.tries.attempt)" }
 
     /// A Boolean that is true if it is still refreshed, but can no longer be paid.
-    package var isSettledAndWatched: Bool { lookAt != nil && !state.isOpen }
+    package var isSettledAndWatched: Bool { refreshAt != nil && !state.isOpen }
 
     var providerReference: DepositReference? {
         guard body.intent != nil || body.checkout != nil else { return nil }
@@ -142,15 +142,18 @@ extension Funding {
         _ deposit: Deposit,
         _ observation: Observation,
         at now: Timestamp
-    ) -> Next<DepositBody> {
-        var next = Next(deposit)
+    ) -> FundingDecision<DepositBody> {
+        var next = FundingDecision(deposit)
         switch observation {
-        case .deposit(let seen): next.see(seen, at: now)
-        case .refused(let refusal): next.refuse(refusal, at: now)
-        case .absent: next.miss(at: now)
+        case .deposit(let seen): next.apply(seen, at: now)
+        case .refused(let refusal): next.applyRefusal(refusal, at: now)
+        case .absent: next.applyAbsence(at: now)
         case .unknown(let delay):
             // A closed deposit is refreshed because of an event: retry until the provider answers.
-            next.subject.lookAgain(within: delay ?? Pace.retry(deposit.body.looks), at: now)
+            next.subject.scheduleRefresh(
+                within: delay ?? Pace.retry(deposit.body.refreshCount),
+                at: now
+            )
             next.endUnlessKnown(at: now)
         case .payee, .transfer, .payout: break
         }
@@ -158,46 +161,48 @@ extension Funding {
     }
 
     /// Decides which call a deposit needs now, if any.
-    package static func look(at deposit: Deposit, now: Timestamp) -> Next<DepositBody> {
-        var next = Next(deposit)
+    package static func planRefresh(of deposit: Deposit, at: Timestamp) -> FundingDecision<
+        DepositBody
+    > {
+        var next = FundingDecision(deposit)
         guard let reference = deposit.providerReference else {
             switch deposit.state {
             case .created:
                 next.call =
-                    next.subject.body.tries.begin(at: now, of: deposit.createdAt)
+                    next.subject.body.tries.begin(at: at, of: deposit.createdAt)
                     ? .openDeposit(deposit.order) : .findDeposit(deposit.order)
-                next.subject.lookAgain(within: Pace.retry(deposit.body.looks), at: now)
+                next.subject.scheduleRefresh(within: Pace.retry(deposit.body.refreshCount), at: at)
             case .held:
                 next.call = .findDeposit(deposit.order)
-                next.subject.lookAgain(within: Pace.held, at: now)
+                next.subject.scheduleRefresh(within: Pace.held, at: at)
             case .canceled:
                 // An object at the provider may refer to it nevertheless.
                 next.call = .findDeposit(deposit.order)
-                next.subject.lookAt = nil
+                next.subject.refreshAt = nil
             case .requiresPaymentMethod, .requiresConfirmation, .requiresAction, .processing,
                 .succeeded, .failed:
-                next.subject.lookAt = nil
+                next.subject.refreshAt = nil
             }
             return next
         }
-        let isOver = deposit.body.isEndAsked || now >= deposit.body.expiresAt
+        let isOver = deposit.body.isEndAsked || at >= deposit.body.expiresAt
         next.call =
             isOver && deposit.state.isOpen && deposit.state != .processing
             ? .endDeposit(reference) : .readDeposit(reference)
-        if deposit.lookAt != nil {
-            let delay = deposit.state == .held ? Pace.held : Pace.open(deposit.body.looks)
-            next.subject.lookAgain(within: delay, at: now)
+        if deposit.refreshAt != nil {
+            let delay = deposit.state == .held ? Pace.held : Pace.open(deposit.body.refreshCount)
+            next.subject.scheduleRefresh(within: delay, at: at)
         }
         return next
     }
 }
 
-extension Next where Body == DepositBody {
+extension FundingDecision where Body == DepositBody {
     /// Has a development server's mint pay the deposit.
     mutating func mint(_ fact: String, at now: Timestamp) {
         subject.state = .succeeded
         subject.body.creditedAt = now
-        subject.lookAt = nil
+        subject.refreshAt = nil
         book(
             .deposit,
             fact,
@@ -206,7 +211,7 @@ extension Next where Body == DepositBody {
         )
     }
 
-    fileprivate mutating func see(_ seen: SeenDeposit, at now: Timestamp) {
+    fileprivate mutating func apply(_ seen: SeenDeposit, at now: Timestamp) {
         let isOurs =
             seen.deposit == subject.id.rawValue
             && (subject.body.intent == nil || seen.intent == nil
@@ -223,37 +228,37 @@ extension Next where Body == DepositBody {
         case .succeeded: succeed(seen, at: now)
         case .canceled:
             let isNothing = before == .held && subject.body.received == nil
-            if before.isOpen || isNothing { become(.canceled) }
-        case .requiresPaymentMethod: if before.isOpen { become(.requiresPaymentMethod) }
-        case .requiresConfirmation: if before.isOpen { become(.requiresConfirmation) }
-        case .requiresAction: if before.isOpen { become(.requiresAction) }
-        case .processing: if before.isOpen { become(.processing) }
+            if before.isOpen || isNothing { enter(.canceled) }
+        case .requiresPaymentMethod: if before.isOpen { enter(.requiresPaymentMethod) }
+        case .requiresConfirmation: if before.isOpen { enter(.requiresConfirmation) }
+        case .requiresAction: if before.isOpen { enter(.requiresAction) }
+        case .processing: if before.isOpen { enter(.processing) }
         }
         switch subject.state {
         case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction, .processing:
-            if subject.state != before { subject.body.looks = 0 }
-            subject.lookAgain(within: Pace.open(subject.body.looks), at: now)
-            endSoon(at: now)
-        case .failed, .canceled: subject.lookAt = nil
+            if subject.state != before { subject.body.refreshCount = 0 }
+            subject.scheduleRefresh(within: Pace.open(subject.body.refreshCount), at: now)
+            scheduleEnd(at: now)
+        case .failed, .canceled: subject.refreshAt = nil
         case .succeeded, .held: break
         }
     }
 
     /// Schedules a refresh at its expiry, or ends it at once if its cancellation was requested.
-    private mutating func endSoon(at now: Timestamp) {
-        guard subject.state != .processing, let lookAt = subject.lookAt else { return }
+    private mutating func scheduleEnd(at now: Timestamp) {
+        guard subject.state != .processing, let refreshAt = subject.refreshAt else { return }
         if subject.body.isEndAsked {
             if let reference = subject.providerReference, call == nil {
                 call = .endDeposit(reference)
             }
         } else if subject.body.expiresAt > now {
-            subject.lookAt = min(lookAt, subject.body.expiresAt)
+            subject.refreshAt = min(refreshAt, subject.body.expiresAt)
         }
     }
 
-    private mutating func become(_ state: DepositBody.State) {
+    private mutating func enter(_ state: DepositBody.State) {
         subject.state = state
-        if !state.isOpen { subject.lookAt = nil }
+        if !state.isOpen { subject.refreshAt = nil }
     }
 
     private mutating func hold(_ seen: SeenDeposit, at now: Timestamp) {
@@ -269,7 +274,7 @@ extension Next where Body == DepositBody {
     /// Waits for the operator, and refreshes periodically in case something has changed.
     private mutating func hold(at now: Timestamp) {
         subject.state = .held
-        subject.lookAt = now.advanced(by: Pace.held)
+        subject.refreshAt = now.advanced(by: Pace.held)
     }
 
     private mutating func succeed(_ seen: SeenDeposit, at now: Timestamp) {
@@ -279,16 +284,19 @@ extension Next where Body == DepositBody {
         else { return hold(seen, at: now) }
         if subject.state != .succeeded {
             subject.body.creditedAt = now
-            subject.body.looks = 0
+            subject.body.refreshCount = 0
             subject.state = .succeeded
         }
         book(.deposit, intent, subject.creditedAmount, .credit(subject.owner))
         if let charge = seen.charge { book(charge) }
         let isWaiting =
             !subject.body.isFeeKnown
-            && now < subject.body.creditedAt.map { $0.advanced(by: DepositBody.feePatience) } ?? now
-        subject.lookAt = nil
-        if isWaiting { subject.lookAgain(within: Pace.open(subject.body.looks), at: now) }
+            && now < subject.body.creditedAt.map { $0.advanced(by: DepositBody.feePollingPeriod) }
+                ?? now
+        subject.refreshAt = nil
+        if isWaiting {
+            subject.scheduleRefresh(within: Pace.open(subject.body.refreshCount), at: now)
+        }
     }
 
     private mutating func book(_ charge: SeenCharge) {
@@ -350,7 +358,7 @@ extension Next where Body == DepositBody {
         postings.append(Posting(kind, fact, amount, lines))
     }
 
-    fileprivate mutating func refuse(_ refusal: ProviderRefusal, at now: Timestamp) {
+    fileprivate mutating func applyRefusal(_ refusal: ProviderRefusal, at now: Timestamp) {
         let notice = ProviderNotice(code: refusal.code, message: refusal.message)
         switch (subject.state, refusal.reason) {
         case (.created, .keyReused):
@@ -358,21 +366,21 @@ extension Next where Body == DepositBody {
             hold(at: now)
         case (.created, _):
             subject.body.error = notice
-            become(.failed)
+            enter(.failed)
         default:
             // A read or a cancellation was refused: the object itself will show its state.
-            if subject.lookAt != nil {
-                subject.lookAgain(within: Pace.open(subject.body.looks), at: now)
+            if subject.refreshAt != nil {
+                subject.scheduleRefresh(within: Pace.open(subject.body.refreshCount), at: now)
             }
         }
     }
 
-    fileprivate mutating func miss(at now: Timestamp) {
+    fileprivate mutating func applyAbsence(at now: Timestamp) {
         guard subject.state == .created, subject.providerReference == nil else {
-            if subject.state == .canceled { subject.lookAt = nil }
+            if subject.state == .canceled { subject.refreshAt = nil }
             return
         }
-        if subject.isAbsent(at: now) { subject.callAnew(at: now) }
+        if subject.confirmAbsence(at: now) { subject.retryWithNewKey(at: now) }
         endUnlessKnown(at: now)
     }
 
@@ -381,14 +389,14 @@ extension Next where Body == DepositBody {
     /// - Returns: False if it is not held, or an amount was received.
     mutating func drop() -> Bool {
         guard subject.state == .held, subject.body.received == nil else { return false }
-        become(.canceled)
+        enter(.canceled)
         return true
     }
 
     fileprivate mutating func endUnlessKnown(at now: Timestamp) {
         let end = subject.createdAt.advanced(by: DepositBody.creationLimit)
         if subject.state == .created, subject.providerReference == nil, now >= end {
-            become(.canceled)
+            enter(.canceled)
         }
     }
 }

@@ -11,19 +11,24 @@ package struct DepositLimits: Equatable, Sendable {
     package static let read = 50
 
     /// The largest deposit in minor units, unless the user has a limit of their own.
-    package let usualDeposit: Int64
+    package let defaultDepositMaximum: Int64
     /// The largest balance in minor units to which a new deposit may lead, unless the user has a
     /// limit of their own.
-    package let usualBalance: Int64
+    package let defaultBalanceMaximum: Int64
     /// The number of deposits that the user has created within an hour.
     package let recent: Int
     /// The number of deposits that are still refreshed but not open: paid ones with an unknown fee,
     /// and held ones.
     package let settled: Int
 
-    package init(usualDeposit: Int64, usualBalance: Int64, recent: Int, settled: Int) {
-        self.usualDeposit = usualDeposit
-        self.usualBalance = usualBalance
+    package init(
+        defaultDepositMaximum: Int64,
+        defaultBalanceMaximum: Int64,
+        recent: Int,
+        settled: Int
+    ) {
+        self.defaultDepositMaximum = defaultDepositMaximum
+        self.defaultBalanceMaximum = defaultBalanceMaximum
         self.recent = recent
         self.settled = settled
     }
@@ -37,11 +42,11 @@ package struct DepositLimits: Equatable, Sendable {
         open: Int,
         _ terms: User.Terms
     ) throws(Refusal) {
-        let most = terms.depositMaximum ?? usualDeposit
+        let most = terms.depositMaximum ?? defaultDepositMaximum
         guard amount.minorUnits <= most else {
             throw Refusal(.depositTooLarge, required: amount.minorUnits, available: most)
         }
-        let room = (terms.balanceMaximum ?? usualBalance) - account.balance
+        let room = (terms.balanceMaximum ?? defaultBalanceMaximum) - account.balance
         guard amount.minorUnits <= room else {
             throw Refusal(.walletFull, required: amount.minorUnits, available: max(0, room))
         }
@@ -108,7 +113,7 @@ package struct OpenDeposit: RecordCommand {
         let open = books.rows.dueCounts[group, default: 0]
         try limits.check(amount, account, open: open, known.terms)
         let isLive = source == .provider(isLive: true)
-        var next = Next(
+        var next = FundingDecision(
             Deposit(
                 id: record,
                 user: user,
@@ -166,7 +171,7 @@ package struct RequestWithdrawal: RecordCommand {
                 footprint.records.insert(Payee.id(of: other))
             }
         } else {
-            footprint.asksAgain = true
+            footprint.needsAnotherRound = true
         }
         footprint.dueGroups.insert(group)
         let destination: HouseAccount = source == .mint ? .developmentMint : .withdrawals
@@ -193,7 +198,7 @@ package struct RequestWithdrawal: RecordCommand {
         guard source == .mint || paid?.body.account != nil else {
             throw Refusal(.payeeNotOnboarded)
         }
-        let available = max(0, account.balance - hold.young)
+        let available = max(0, account.balance - hold.heldAmount)
         guard amount.minorUnits <= available else {
             throw Refusal(
                 amount.minorUnits <= account.balance ? .heldBalance : .insufficientBalance,
@@ -201,7 +206,7 @@ package struct RequestWithdrawal: RecordCommand {
                 available: available
             )
         }
-        var next = Next(
+        var next = FundingDecision(
             Withdrawal(
                 id: record,
                 user: user,
@@ -235,11 +240,11 @@ package struct WithdrawalHold: Equatable, Sendable {
     /// The number of the account's newest entry when the credits were summed.
     package let entryCount: Int64
     /// The sum of the credits in minor units.
-    package let young: Int64
+    package let heldAmount: Int64
 
-    package init(entryCount: Int64, young: Int64) {
+    package init(entryCount: Int64, heldAmount: Int64) {
         self.entryCount = entryCount
-        self.young = young
+        self.heldAmount = heldAmount
     }
 }
 
@@ -268,8 +273,8 @@ package struct CancelDeposit: LedgerCommand {
         }
         guard !deposit.body.isEndAsked else { return deposit }
         deposit.body.isEndAsked = true
-        deposit.lookAt = time.advanced(by: Pace.handover)
-        return try books.put(Next(deposit), at: time)
+        deposit.refreshAt = time.advanced(by: Pace.handover)
+        return try books.put(FundingDecision(deposit), at: time)
     }
 }
 
@@ -294,7 +299,7 @@ package struct CancelWithdrawal: LedgerCommand {
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Withdrawal {
         let withdrawal: Withdrawal = try books.subject(withdrawal, of: user)
         guard withdrawal.state != .cancelled else { return withdrawal }
-        var next = Next(withdrawal)
+        var next = FundingDecision(withdrawal)
         guard next.cancel(at: time) else { throw Refusal(.withdrawalTooLate) }
         return try books.put(next, at: time)
     }
@@ -319,11 +324,11 @@ package struct PutPayee: LedgerCommand {
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Payee {
         guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
         var payee = try books.payee(of: user) ?? Payee(user, at: time)
-        if payee.lookAt == nil, payee.state != .active {
-            payee.lookAt = time.advanced(by: Pace.handover)
-            payee.body.looks = 0
+        if payee.refreshAt == nil, payee.state != .active {
+            payee.refreshAt = time.advanced(by: Pace.handover)
+            payee.body.refreshCount = 0
         }
-        return try books.put(Next(payee), at: time)
+        return try books.put(FundingDecision(payee), at: time)
     }
 }
 
@@ -336,18 +341,18 @@ extension Books {
     /// Returns a record of a user.
     ///
     /// - Throws: `unknownRecord`, also for another user's record, and `unreadable`.
-    func subject<Body: Particulars>(
+    func subject<Body: FundingBody>(
         _ id: RecordID,
         of user: UserID? = nil
-    ) throws(Refusal) -> Subject<Body> {
+    ) throws(Refusal) -> FundingRecord<Body> {
         guard let record = rows.records[id], record.kind == Body.kind,
             user.map({ $0 == record.owner }) ?? true
         else { throw Refusal(.unknownRecord) }
         return try readable(record)
     }
 
-    func readable<Body: Particulars>(_ record: Record) throws(Refusal) -> Subject<Body> {
-        do { return try Subject(record) } catch { throw Refusal(.unreadable) }
+    func readable<Body: FundingBody>(_ record: Record) throws(Refusal) -> FundingRecord<Body> {
+        do { return try FundingRecord(record) } catch { throw Refusal(.unreadable) }
     }
 
     /// Returns what a user owes, in minor units.
@@ -367,10 +372,10 @@ extension Books {
 
     /// Writes the decision about an observation: the record, if it has changed, and its facts.
     @discardableResult
-    mutating func put<Body: Particulars>(
-        _ next: Next<Body>,
+    mutating func put<Body: FundingBody>(
+        _ next: FundingDecision<Body>,
         at time: Timestamp
-    ) throws(Refusal) -> Subject<Body> {
+    ) throws(Refusal) -> FundingRecord<Body> {
         var subject = next.subject
         // First whatever may be refused: a refused command must not change anything.
         try book(next.postings, of: subject.id, in: subject.amount.currency, at: time)
@@ -378,7 +383,7 @@ extension Books {
         guard subject.record != stored else { return subject }
         if stored != nil { subject.version += 1 }
         let record = subject.record
-        put(record, telling: next.event.map { Event(kind: $0.rawValue, record: record, at: time) })
+        put(record, event: next.event.map { Event(kind: $0.rawValue, record: record, at: time) })
         return subject
     }
 }

@@ -48,7 +48,7 @@ extension RecordRule {
     }
 }
 
-extension Subject {
+extension FundingRecord {
     fileprivate func brokenColumns(_ record: Record) -> String? {
         self.record == record ? nil : "its columns do not agree"
     }
@@ -77,7 +77,7 @@ extension Subject {
     }
 }
 
-extension Subject where Body == DepositBody {
+extension FundingRecord where Body == DepositBody {
     /// Returns the reason why its credit differs from the amount in the record, if it does.
     fileprivate func brokenCredit(_ file: RecordFile) -> String? {
         let credits = file.transfers.filter { $0.kind == TransferKind.deposit.name }
@@ -100,7 +100,7 @@ extension Subject where Body == DepositBody {
     }
 }
 
-extension Subject where Body == WithdrawalBody {
+extension FundingRecord where Body == WithdrawalBody {
     /// Returns the reason why its money is not where its state says. The sums over all records then
     /// match the house's accounts.
     fileprivate func brokenPlaces(_ file: RecordFile) -> String? {

@@ -2,10 +2,10 @@ package import GotchuCore
 package import Ledger
 
 /// A decision about a deposit, withdrawal or payee, whose kind is known once its record is read.
-enum FundingStep {
-    case deposit(Next<DepositBody>)
-    case withdrawal(Next<WithdrawalBody>)
-    case payee(Next<PayeeBody>)
+enum AnyFundingDecision {
+    case deposit(FundingDecision<DepositBody>)
+    case withdrawal(FundingDecision<WithdrawalBody>)
+    case payee(FundingDecision<PayeeBody>)
 
     /// Decides the effect of an observation on a record, or its next refresh if there is none.
     ///
@@ -21,19 +21,19 @@ enum FundingStep {
                 let deposit = try Deposit(record)
                 self = .deposit(
                     observation.map { Funding.next(deposit, $0, at: time) }
-                        ?? Funding.look(at: deposit, now: time)
+                        ?? Funding.planRefresh(of: deposit, at: time)
                 )
             case WithdrawalBody.kind:
                 let withdrawal = try Withdrawal(record)
                 self = .withdrawal(
                     observation.map { Funding.next(withdrawal, $0, at: time) }
-                        ?? Funding.look(at: withdrawal, now: time)
+                        ?? Funding.planRefresh(of: withdrawal, at: time)
                 )
             case PayeeBody.kind:
                 let payee = try Payee(record)
                 self = .payee(
                     observation.map { Funding.next(payee, $0, at: time) }
-                        ?? Funding.look(at: payee, now: time)
+                        ?? Funding.planRefresh(of: payee, at: time)
                 )
             default: throw LedgerError.corrupt("a record of another kind")
             }
@@ -104,7 +104,7 @@ package struct Observe: LedgerCommand {
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(record)
-        guard let rows else { return footprint.asksAgain = true }
+        guard let rows else { return footprint.needsAnotherRound = true }
         if let record = rows.records[record] { footprint.cover(observation, of: record) }
     }
 
@@ -112,7 +112,7 @@ package struct Observe: LedgerCommand {
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Call? {
         guard let stored = books.rows.records[record] else { throw Refusal(.unknownRecord) }
         // Another server was faster, and the record has moved on.
-        if let key, key != FundingStep.key(of: stored) { return nil }
+        if let key, key != AnyFundingDecision.key(of: stored) { return nil }
         if let account, try books.payee(of: stored.owner)?.body.account != account { return nil }
         return try books.apply(observation, to: stored, at: time)
     }
@@ -135,7 +135,7 @@ package struct Wake: LedgerCommand {
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Call? {
         guard let stored = books.rows.records[record] else { throw Refusal(.unknownRecord) }
-        let step = try FundingStep(stored, nil, at: time)
+        let step = try AnyFundingDecision(stored, nil, at: time)
         switch step {
         case .deposit(let next): try books.put(next, at: time)
         case .withdrawal(let next): try books.put(next, at: time)
@@ -151,7 +151,9 @@ extension Footprint {
         // The time of the decision is not known yet. The only effect of a later time is that a time
         // limit has passed.
         for time in [record.createdAt, record.createdAt.advanced(by: .seconds(1 << 32))] {
-            guard let step = try? FundingStep(record, observation, at: time) else { continue }
+            guard let step = try? AnyFundingDecision(record, observation, at: time) else {
+                continue
+            }
             names.formUnion(step.objects.map(Posting.name(ofObject:)))
             names.formUnion(step.postings.map { Posting.name(ofFact: $0.fact) })
             for posting in step.postings { owners.formUnion(posting.owners) }
@@ -169,7 +171,7 @@ extension Books {
         at time: Timestamp
     ) throws(Refusal) -> Call? {
         let record = stored.id
-        var step = try FundingStep(stored, observation, at: time)
+        var step = try AnyFundingDecision(stored, observation, at: time)
         if step.objects.contains(where: { !isFree(Posting.name(ofObject: $0), for: record) }) {
             // Another record has this object: a person must examine it.
             let refusal = ProviderRefusal(
@@ -177,11 +179,11 @@ extension Books {
                 code: "object_of_another",
                 message: "The provider's object belongs to another record."
             )
-            step = try FundingStep(stored, .refused(refusal), at: time)
+            step = try AnyFundingDecision(stored, .refused(refusal), at: time)
         }
         switch step {
-        case .deposit(let next): try put(possible(next), at: time)
-        case .withdrawal(let next): try put(possible(next), at: time)
+        case .deposit(let next): try put(withoutForeignFacts(next), at: time)
+        case .withdrawal(let next): try put(withoutForeignFacts(next), at: time)
         case .payee(let next): try put(next, at: time)
         }
         for object in step.objects {
@@ -195,7 +197,9 @@ extension Books {
     }
 
     /// Removes the facts that another record has booked: each fact is booked only once.
-    fileprivate func possible<Body: Particulars>(_ next: Next<Body>) -> Next<Body> {
+    fileprivate func withoutForeignFacts<Body: FundingBody>(_ next: FundingDecision<Body>)
+        -> FundingDecision<Body>
+    {
         var possible = next
         possible.postings = next.postings.filter {
             isFree(Posting.name(ofFact: $0.fact), for: next.subject.id)

@@ -22,8 +22,8 @@ package struct AcceptDeposit: LedgerCommand {
         }
         // The amount that the next refresh shows is booked.
         deposit.body.isAccepted = true
-        deposit.lookAt = time
-        return try books.put(Next(deposit), at: time)
+        deposit.refreshAt = time
+        return try books.put(FundingDecision(deposit), at: time)
     }
 }
 
@@ -42,7 +42,7 @@ package struct DropDeposit: LedgerCommand {
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Deposit {
-        var next = Next<DepositBody>(try books.subject(deposit))
+        var next = FundingDecision<DepositBody>(try books.subject(deposit))
         guard next.drop() else { throw Refusal(.intentSettled) }
         return try books.put(next, at: time)
     }
@@ -66,13 +66,13 @@ package struct ResumeWithdrawal: LedgerCommand {
         guard isReturned else { return }
         footprint.names.insert(Posting.name(ofFact: WithdrawalBody.returned(withdrawal)))
         guard let owner = rows?.records[withdrawal]?.owner else {
-            return footprint.asksAgain = rows == nil
+            return footprint.needsAnotherRound = rows == nil
         }
         footprint.owners.formUnion([.user(owner), .house(.withdrawals)])
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Withdrawal {
-        var next = Next<WithdrawalBody>(try books.subject(withdrawal))
+        var next = FundingDecision<WithdrawalBody>(try books.subject(withdrawal))
         guard next.decide(returning: isReturned, at: time) else {
             throw Refusal(.withdrawalTooLate)
         }
@@ -111,9 +111,9 @@ package struct LinkPayee: LedgerCommand {
                 target.body.payeeOf == nil
             else { throw Refusal(.payeeNotOnboarded) }
             payee.body.payeeOf = other
-            if payee.body.account == nil { payee.lookAt = nil }
+            if payee.body.account == nil { payee.refreshAt = nil }
         }
-        return try books.put(Next(payee), at: time)
+        return try books.put(FundingDecision(payee), at: time)
     }
 }
 
@@ -136,7 +136,7 @@ package struct RenewPayee: LedgerCommand {
         guard var payee = try books.payee(of: user) else { throw Refusal(.payeeNotOnboarded) }
         guard payee.state == .restricted else { return false }
         payee.renew(at: time)
-        try books.put(Next(payee), at: time)
+        try books.put(FundingDecision(payee), at: time)
         return true
     }
 }
@@ -167,15 +167,15 @@ package struct ReleasePayee: LedgerCommand {
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Payee {
         guard var payee = try books.payee(of: user) else { throw Refusal(.payeeNotOnboarded) }
         guard books.debt(of: user, in: currency) == 0 else { throw Refusal(.walletOwes) }
-        var waiting: [Next<WithdrawalBody>] = []
+        var waiting: [FundingDecision<WithdrawalBody>] = []
         for id in withdrawals {
-            var next = Next<WithdrawalBody>(try books.subject(id, of: user))
+            var next = FundingDecision<WithdrawalBody>(try books.subject(id, of: user))
             next.release(at: time)
             waiting.append(next)
         }
         for next in waiting { try books.put(next, at: time) }
         payee.body.isReleased = true
-        return try books.put(Next(payee), at: time)
+        return try books.put(FundingDecision(payee), at: time)
     }
 }
 
@@ -205,7 +205,7 @@ package struct ForgiveDebt: LedgerCommand {
         guard amount.minorUnits > 0, amount.minorUnits <= debt else {
             throw Refusal(.insufficientBalance, required: amount.minorUnits, available: debt)
         }
-        var next = Next<ProviderBody>(try books.subject(Provider.id))
+        var next = FundingDecision<ProviderBody>(try books.subject(Provider.id))
         next.book(
             Posting(
                 .debtForgiven,
@@ -244,7 +244,7 @@ package struct SettleDebt: LedgerCommand {
         let debt = books.debt(of: user, in: currency)
         let settled = min(debt, try books.wallet(of: user, in: currency).balance)
         guard settled > 0 else { return debt }
-        var next = Next<ProviderBody>(try books.subject(Provider.id))
+        var next = FundingDecision<ProviderBody>(try books.subject(Provider.id))
         next.book(
             Posting(
                 .debtSettled,

@@ -3,12 +3,12 @@ package import Ledger
 
 /// A user's connected account at the provider, to which withdrawals are paid. Its id is derived
 /// from the user.
-package typealias Payee = Subject<PayeeBody>
+package typealias Payee = FundingRecord<PayeeBody>
 
-package struct PayeeBody: Watched {
+package struct PayeeBody: RefreshableBody {
     package static let kind = "payee"
     /// The most refreshes without a change before an onboarding counts as abandoned: three days.
-    static let lookLimit = 300
+    static let refreshLimit = 300
     /// The reason for the restriction of an account that the provider no longer shows.
     package static let closed = "account_closed"
 
@@ -35,8 +35,8 @@ package struct PayeeBody: Watched {
     /// A Boolean that is true once withdrawals need no release by the operator.
     package internal(set) var isReleased = false
     package internal(set) var error: ProviderNotice?
-    var looks = 0
-    package internal(set) var lookedAt: Timestamp?
+    var refreshCount = 0
+    package internal(set) var refreshedAt: Timestamp?
     var tries = Tries()
 
     package var amount: Money { Money(minorUnits: 0) }
@@ -51,7 +51,7 @@ package struct PayeeBody: Watched {
     }
 }
 
-extension Subject where Body == PayeeBody {
+extension FundingRecord where Body == PayeeBody {
     /// Returns the id of a user's payee.
     package static func id(of user: UserID) -> RecordID {
         RecordID(trusted: computedID(PayeeBody.kind, user.rawValue))
@@ -64,15 +64,15 @@ extension Subject where Body == PayeeBody {
             owner: user,
             createdAt: time,
             state: .notSetUp,
-            lookAt: time.advanced(by: Pace.handover),
+            refreshAt: time.advanced(by: Pace.handover),
             body: PayeeBody()
         )
     }
 
     /// Returns true if a request for its account's state should refresh it from the provider.
-    package func isAccountToBeLookedAt(at now: Timestamp) -> Bool {
-        isToBeLookedAt(at: now)
-            || state != .active && body.account != nil && !wasJustLookedAt(at: now)
+    package func needsAccountRefresh(at now: Timestamp) -> Bool {
+        needsRefresh(at: now)
+            || state != .active && body.account != nil && !wasJustRefreshed(at: now)
     }
 
     /// The key of the call that opens its account; `nil` if it has one.
@@ -103,31 +103,34 @@ extension Funding {
         _ payee: Payee,
         _ observation: Observation,
         at now: Timestamp
-    ) -> Next<PayeeBody> {
-        var next = Next(payee)
+    ) -> FundingDecision<PayeeBody> {
+        var next = FundingDecision(payee)
         switch observation {
         case .payee(let seen):
             guard payee.body.account ?? seen.account == seen.account,
                 !payee.body.pastAccounts.contains(seen.account),
                 seen.user ?? payee.owner.rawValue == payee.owner.rawValue
             else { break }
-            next.subject.see(seen, at: now)
+            next.subject.apply(seen, at: now)
         case .refused(let refusal):
             next.subject.body.error = ProviderNotice(code: refusal.code, message: refusal.message)
             // The next request for a link tries again, with another key.
-            next.subject.lookAt = nil
+            next.subject.refreshAt = nil
             if payee.body.account == nil {
                 next.subject.body.tries.renew(at: now)
             } else {
                 next.subject.close()
             }
         case .unknown(let delay):
-            if payee.lookAt != nil {
-                next.subject.lookLater(within: delay ?? Pace.retry(payee.body.looks), at: now)
+            if payee.refreshAt != nil {
+                next.subject.scheduleLimitedRefresh(
+                    within: delay ?? Pace.retry(payee.body.refreshCount),
+                    at: now
+                )
             }
         case .absent:
-            if payee.body.account == nil, next.subject.isAbsent(at: now) {
-                next.subject.callAnew(at: now)
+            if payee.body.account == nil, next.subject.confirmAbsence(at: now) {
+                next.subject.retryWithNewKey(at: now)
             }
         case .deposit, .transfer, .payout: break
         }
@@ -135,25 +138,25 @@ extension Funding {
     }
 
     /// Decides which call a payee needs now.
-    package static func look(at payee: Payee, now: Timestamp) -> Next<PayeeBody> {
-        var next = Next(payee)
+    package static func planRefresh(of payee: Payee, at: Timestamp) -> FundingDecision<PayeeBody> {
+        var next = FundingDecision(payee)
         // An account is opened only on request, and none for a payee linked to another's account.
-        let isAsked = payee.lookAt != nil && payee.body.payeeOf == nil
+        let isAsked = payee.refreshAt != nil && payee.body.payeeOf == nil
         guard payee.body.account != nil || isAsked else {
-            next.subject.lookAt = nil
+            next.subject.refreshAt = nil
             return next
         }
-        next.call = next.subject.call(at: now)
-        next.subject.body.lookedAt = now
-        if payee.lookAt != nil {
-            next.subject.lookAgain(within: Pace.open(payee.body.looks), at: now)
+        next.call = next.subject.call(at: at)
+        next.subject.body.refreshedAt = at
+        if payee.refreshAt != nil {
+            next.subject.scheduleRefresh(within: Pace.open(payee.body.refreshCount), at: at)
         }
         return next
     }
 }
 
-extension Subject where Body == PayeeBody {
-    fileprivate mutating func see(_ seen: SeenPayee, at now: Timestamp) {
+extension FundingRecord where Body == PayeeBody {
+    fileprivate mutating func apply(_ seen: SeenPayee, at now: Timestamp) {
         let before = state
         body.account = seen.account
         body.chargesEnabled = seen.chargesEnabled
@@ -164,11 +167,12 @@ extension Subject where Body == PayeeBody {
         body.currentDeadline = seen.currentDeadline
         body.error = nil
         state = Self.state(of: seen)
-        if state != before { body.looks = 0 }
+        if state != before { body.refreshCount = 0 }
         switch state {
         // Later changes are learned from events, or when somebody requests the state.
-        case .active, .restricted: lookAt = nil
-        case .notSetUp, .pendingVerification: lookLater(within: Pace.open(body.looks), at: now)
+        case .active, .restricted: refreshAt = nil
+        case .notSetUp, .pendingVerification:
+            scheduleLimitedRefresh(within: Pace.open(body.refreshCount), at: now)
         }
     }
 
@@ -189,13 +193,13 @@ extension Subject where Body == PayeeBody {
         renewed.tries.renew(at: now)
         body = renewed
         state = .notSetUp
-        lookAt = nil
+        refreshAt = nil
     }
 
     /// Schedules a refresh, unless nothing has changed for days: then changes are learned from
     /// events or on request.
-    fileprivate mutating func lookLater(within delay: Duration, at now: Timestamp) {
-        lookAt = body.looks > PayeeBody.lookLimit ? nil : now.advanced(by: delay)
+    fileprivate mutating func scheduleLimitedRefresh(within delay: Duration, at now: Timestamp) {
+        refreshAt = body.refreshCount > PayeeBody.refreshLimit ? nil : now.advanced(by: delay)
     }
 
     private static func state(of seen: SeenPayee) -> PayeeBody.State {

@@ -2,7 +2,7 @@ package import GotchuCore
 package import Ledger
 
 /// The platform's account at the provider, to which this ledger belongs. There is only one.
-package typealias Provider = Subject<ProviderBody>
+package typealias Provider = FundingRecord<ProviderBody>
 
 /// The operator's terms for withdrawals.
 package struct PayoutTerms: Codable, Equatable, Sendable {
@@ -16,7 +16,7 @@ package struct PayoutTerms: Codable, Equatable, Sendable {
     package init() {}
 }
 
-package struct ProviderBody: Particulars {
+package struct ProviderBody: FundingBody {
     package static let kind = "provider"
 
     package enum State: String, Sendable {
@@ -41,12 +41,12 @@ package struct ProviderBody: Particulars {
     }
 
     /// It is never refreshed: its events are read.
-    package var lookedAt: Timestamp? { nil }
+    package var refreshedAt: Timestamp? { nil }
 
     package func canBe(in state: State) -> Bool { !account.isEmpty }
 }
 
-extension Subject where Body == ProviderBody {
+extension FundingRecord where Body == ProviderBody {
     package static let id = RecordID(trusted: computedID(ProviderBody.kind))
     /// The user who owns the record: every record has an owner.
     static let user = UserID(trusted: computedID("user", ProviderBody.kind))
@@ -54,7 +54,7 @@ extension Subject where Body == ProviderBody {
     static let login = "provider"
 }
 
-extension Next where Body == ProviderBody {
+extension FundingDecision where Body == ProviderBody {
     mutating func book(_ posting: Posting) { postings.append(posting) }
 }
 
@@ -94,7 +94,7 @@ package struct BindProvider: LedgerCommand {
                 throw Refusal(.otherProvider)
             }
             provider.body.payouts = payouts
-            return try books.put(Next(provider), at: time)
+            return try books.put(FundingDecision(provider), at: time)
         }
         if books.rows.users[Provider.user] == nil {
             let user = User(
@@ -110,7 +110,7 @@ package struct BindProvider: LedgerCommand {
             owner: Provider.user,
             createdAt: time,
             state: .bound,
-            lookAt: nil,
+            refreshAt: nil,
             body: ProviderBody(
                 account: account,
                 isLive: isLive,
@@ -139,7 +139,7 @@ package struct AdvanceWatermark: LedgerCommand {
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
-        var next = Next<ProviderBody>(try books.subject(Provider.id))
+        var next = FundingDecision<ProviderBody>(try books.subject(Provider.id))
         guard watermark > next.subject.body.watermark else { return false }
         next.subject.body.watermark = watermark
         try books.put(next, at: time)
@@ -170,7 +170,7 @@ package struct BookTransaction: LedgerCommand {
     /// - Returns: True if it was booked now; false if it was booked before, belongs to a deposit
     ///   or a withdrawal, or has another currency.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
-        var next = Next<ProviderBody>(try books.subject(Provider.id))
+        var next = FundingDecision<ProviderBody>(try books.subject(Provider.id))
         guard transaction.currency.lowercased() == next.subject.amount.currency.rawValue else {
             return false
         }

@@ -2,7 +2,7 @@ internal import GotchuCore
 internal import Ledger
 
 /// Actions of people on a withdrawal.
-extension Next where Body == WithdrawalBody {
+extension FundingDecision where Body == WithdrawalBody {
     /// Begins it: the money leaves the wallet. A development server's mint receives it at once.
     mutating func begin(at now: Timestamp) {
         let isMint = subject.body.account == nil
@@ -14,7 +14,7 @@ extension Next where Body == WithdrawalBody {
         guard isMint else { return }
         subject.state = .paid
         subject.body.paidAt = now
-        subject.lookAt = nil
+        subject.refreshAt = nil
         event = .withdrawalPaid
     }
 
@@ -23,9 +23,9 @@ extension Next where Body == WithdrawalBody {
     /// - Returns: False if it is too late.
     mutating func cancel(at now: Timestamp) -> Bool {
         guard subject.state == .pending, !subject.body.isCalled else { return false }
-        giveBack()
+        returnToWallet()
         enter(.cancelled, at: now)
-        subject.lookAt = nil
+        subject.refreshAt = nil
         return true
     }
 
@@ -41,9 +41,9 @@ extension Next where Body == WithdrawalBody {
             fail(at: now)
             return true
         }
-        subject.body.tries.doubt()
+        subject.body.tries.requireSearch()
         subject.body.isReturnAsked = true
-        subject.lookAt = now
+        subject.refreshAt = now
         return true
     }
 
@@ -70,9 +70,11 @@ extension Next where Body == WithdrawalBody {
             subject.body.pastPayouts.append(payout)
             subject.body.payout = nil
         }
-        if subject.state == .sent || subject.state == .pending { subject.body.tries.doubt() }
+        if subject.state == .sent || subject.state == .pending {
+            subject.body.tries.requireSearch()
+        }
         subject.body.isReturnAsked = returning
-        subject.lookAt = now
+        subject.refreshAt = now
         return true
     }
 
@@ -80,6 +82,6 @@ extension Next where Body == WithdrawalBody {
     mutating func release(at now: Timestamp) {
         guard subject.body.needsRelease else { return }
         subject.body.needsRelease = false
-        if subject.state == .pending { subject.lookAt = now }
+        if subject.state == .pending { subject.refreshAt = now }
     }
 }

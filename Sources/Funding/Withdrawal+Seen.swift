@@ -2,10 +2,10 @@ internal import GotchuCore
 internal import Ledger
 
 /// The effects of observations on a withdrawal.
-extension Next where Body == WithdrawalBody {
+extension FundingDecision where Body == WithdrawalBody {
     // MARK: Transfers
 
-    mutating func see(_ seen: SeenTransfer, at now: Timestamp) {
+    mutating func apply(_ seen: SeenTransfer, at now: Timestamp) {
         let isOurs =
             seen.amount == subject.amount.minorUnits
             && seen.currency.lowercased() == subject.amount.currency.rawValue
@@ -23,11 +23,11 @@ extension Next where Body == WithdrawalBody {
             // A replayed answer does not show how old it is.
             let isOld =
                 subject.body.tries.isSearching || subject.body.needsRelease
-                || now >= subject.createdAt.advanced(by: WithdrawalBody.youth)
+                || now >= subject.createdAt.advanced(by: WithdrawalBody.oldTransferAge)
             subject.body.needsRelease = false
             enter(.sent, at: now)
             // Anything that followed an old transfer may be old, too.
-            if isOld || subject.body.isReturnAsked { subject.body.tries.doubt() }
+            if isOld || subject.body.isReturnAsked { subject.body.tries.requireSearch() }
             if let reversal = seen.reversal {
                 reverse(reversal, at: now)
             } else {
@@ -37,7 +37,7 @@ extension Next where Body == WithdrawalBody {
             if let reversal = seen.reversal {
                 reverse(reversal, at: now)
             } else {
-                subject.lookAgain(within: Pace.open(subject.body.looks), at: now)
+                subject.scheduleRefresh(within: Pace.open(subject.body.refreshCount), at: now)
             }
         case .held:
             guard let reversal = seen.reversal, subject.body.transfer != nil else { return }
@@ -64,7 +64,7 @@ extension Next where Body == WithdrawalBody {
         book(.payoutSent, transfer, .move(from: .house(payouts), to: .house(balance)))
         book(.payoutReversed, reversal, .move(from: .house(balance), to: .house(payouts)))
         enter(end, at: now)
-        subject.lookAt = nil
+        subject.refreshAt = nil
     }
 
     private mutating func reverse(_ reversal: String, at now: Timestamp) {
@@ -78,7 +78,7 @@ extension Next where Body == WithdrawalBody {
 
     // MARK: Payouts
 
-    mutating func see(_ seen: SeenPayout, at now: Timestamp) {
+    mutating func apply(_ seen: SeenPayout, at now: Timestamp) {
         guard [.sent, .inTransit, .paid].contains(subject.state),
             !subject.body.pastPayouts.contains(seen.id)
         else { return }
@@ -95,10 +95,10 @@ extension Next where Body == WithdrawalBody {
         switch seen.status {
         case .pending, .inTransit:
             if subject.state == .inTransit {
-                subject.lookAgain(within: Pace.open(subject.body.looks), at: now)
+                subject.scheduleRefresh(within: Pace.open(subject.body.refreshCount), at: now)
             }
         case .paid: pay(seen.id, at: now)
-        case .failed, .canceled: bounce(seen, at: now)
+        case .failed, .canceled: failPayout(seen, at: now)
         }
     }
 
@@ -114,15 +114,15 @@ extension Next where Body == WithdrawalBody {
             enter(.paid, at: now)
             event = .withdrawalPaid
         }
-        subject.lookAt = isFinal(at: now) ? nil : now.advanced(by: Pace.settled)
+        subject.refreshAt = isFinal(at: now) ? nil : now.advanced(by: Pace.settled)
     }
 
     /// Returns true once a paid payout can no longer be returned.
     private func isFinal(at now: Timestamp) -> Bool {
-        subject.body.paidAt.map { now >= $0.advanced(by: WithdrawalBody.returnPatience) } ?? true
+        subject.body.paidAt.map { now >= $0.advanced(by: WithdrawalBody.returnWindow) } ?? true
     }
 
-    private mutating func bounce(_ payout: SeenPayout, at now: Timestamp) {
+    private mutating func failPayout(_ payout: SeenPayout, at now: Timestamp) {
         if subject.state == .paid {
             book(
                 .payoutFailed,
@@ -139,12 +139,12 @@ extension Next where Body == WithdrawalBody {
 
     // MARK: Refusals
 
-    mutating func refuse(_ refusal: ProviderRefusal, at now: Timestamp) {
+    mutating func applyRefusal(_ refusal: ProviderRefusal, at now: Timestamp) {
         let notice = ProviderNotice(code: refusal.code, message: refusal.message)
         switch (subject.state, refusal.reason) {
         case (.failed, _), (.cancelled, _), (.held, _): break
         case (.paid, _):
-            if subject.lookAt != nil { subject.lookAgain(within: Pace.settled, at: now) }
+            if subject.refreshAt != nil { subject.scheduleRefresh(within: Pace.settled, at: now) }
         case (.pending, .insufficientFunds) where subject.body.isReturnAsked && !refusal.isReplay:
             fail(at: now)
         case (.pending, .insufficientFunds):
@@ -153,7 +153,7 @@ extension Next where Body == WithdrawalBody {
             wait(
                 "waiting_for_funds",
                 refusal,
-                patience: WithdrawalBody.fundsPatience,
+                limit: WithdrawalBody.fundsWaitLimit,
                 at: now
             )
             if subject.body.waitsSince == nil {
@@ -164,7 +164,7 @@ extension Next where Body == WithdrawalBody {
             wait(
                 "waiting_for_payout",
                 refusal,
-                patience: WithdrawalBody.payoutPatience,
+                limit: WithdrawalBody.payoutWaitLimit,
                 at: now
             )
             if subject.body.waitsSince == nil {
@@ -188,25 +188,25 @@ extension Next where Body == WithdrawalBody {
     private mutating func wait(
         _ reason: String,
         _ refusal: ProviderRefusal,
-        patience: Duration,
+        limit: Duration,
         at now: Timestamp
     ) {
         let since = subject.body.waitsSince ?? now
-        guard now < since.advanced(by: patience) else {
+        guard now < since.advanced(by: limit) else {
             subject.body.waitsSince = nil
             return
         }
         subject.body.waitsSince = since
         subject.body.reason = ProviderNotice(code: reason, message: refusal.message)
         subject.body.tries.renew(at: refusal.isReplay ? nil : now)
-        subject.lookAgain(within: Pace.slow, at: now)
+        subject.scheduleRefresh(within: Pace.slow, at: now)
     }
 
-    mutating func miss(at now: Timestamp) {
-        guard [.pending, .sent].contains(subject.state), subject.lookAt != nil,
-            !subject.body.needsRelease, subject.isAbsent(at: now)
+    mutating func applyAbsence(at now: Timestamp) {
+        guard [.pending, .sent].contains(subject.state), subject.refreshAt != nil,
+            !subject.body.needsRelease, subject.confirmAbsence(at: now)
         else { return }
-        guard subject.body.isReturnAsked else { return subject.callAnew(at: now) }
+        guard subject.body.isReturnAsked else { return subject.retryWithNewKey(at: now) }
         // Nothing was created, and nothing will be.
         if subject.state == .pending { return fail(at: now) }
         enter(.returning, at: now)
@@ -214,16 +214,16 @@ extension Next where Body == WithdrawalBody {
     }
 
     /// Ends the wait for an object that cannot be read because the account is closed to us.
-    mutating func endSilence(since start: Timestamp, at now: Timestamp) {
+    mutating func holdIfUnanswered(since start: Timestamp, at now: Timestamp) {
         // Withdrawals that wait for a release need no answer yet.
-        subject.body.silentSince = subject.body.needsRelease ? nil : start
-        let isSilent = now >= start.advanced(by: WithdrawalBody.silencePatience)
+        subject.body.unansweredSince = subject.body.needsRelease ? nil : start
+        let isSilent = now >= start.advanced(by: WithdrawalBody.unansweredLimit)
         switch subject.state {
         case .pending where isSilent, .returning where isSilent:
             hold("transfer_unreadable", "", at: now)
         case .sent where isSilent, .inTransit where isSilent:
             hold(WithdrawalBody.unreadablePayout, "", at: now)
-        case .paid where isFinal(at: now): subject.lookAt = nil
+        case .paid where isFinal(at: now): subject.refreshAt = nil
         case .pending, .sent, .inTransit, .paid, .returning, .failed, .cancelled, .held: break
         }
     }
@@ -235,19 +235,19 @@ extension Next where Body == WithdrawalBody {
         subject.body.heldIn = subject.state
         subject.body.reason = ProviderNotice(code: code, message: message)
         subject.state = .held
-        subject.lookAt = now.advanced(by: Pace.held)
+        subject.refreshAt = now.advanced(by: Pace.held)
         call = nil
     }
 
     /// Returns the money to the wallet.
     mutating func fail(at now: Timestamp) {
-        giveBack()
+        returnToWallet()
         enter(.failed, at: now)
-        subject.lookAt = nil
+        subject.refreshAt = nil
         event = .withdrawalFailed
     }
 
-    mutating func giveBack() {
+    mutating func returnToWallet() {
         subject.body.needsRelease = false
         book(
             .withdrawalReturned,
@@ -260,15 +260,15 @@ extension Next where Body == WithdrawalBody {
         subject.state = state
         subject.body.heldIn = nil
         subject.body.waitsSince = nil
-        subject.body.silentSince = nil
-        subject.body.looks = 0
+        subject.body.unansweredSince = nil
+        subject.body.refreshCount = 0
         subject.body.tries.renew(at: now)
-        subject.lookAgain(within: Pace.open(0), at: now)
+        subject.scheduleRefresh(within: Pace.open(0), at: now)
     }
 
     /// Decides the call for the state that was just entered.
     private mutating func callNext(at now: Timestamp) {
-        let looked = Funding.look(at: subject, now: now)
+        let looked = Funding.planRefresh(of: subject, at: now)
         subject = looked.subject
         call = looked.call
     }

@@ -3,20 +3,20 @@ internal import Ledger
 
 /// A payee's request to move money from their wallet to their bank: a transfer to their connected
 /// account, then a payout from there.
-package typealias Withdrawal = Subject<WithdrawalBody>
+package typealias Withdrawal = FundingRecord<WithdrawalBody>
 
-package struct WithdrawalBody: Watched {
+package struct WithdrawalBody: RefreshableBody {
     package static let kind = "withdrawal"
     /// The longest wait for funds in the platform's balance.
-    static let fundsPatience: Duration = .seconds(14 * 24 * 3_600)
+    static let fundsWaitLimit: Duration = .seconds(14 * 24 * 3_600)
     /// The longest wait for funds in the connected account's balance.
-    static let payoutPatience: Duration = .seconds(7 * 24 * 3_600)
+    static let payoutWaitLimit: Duration = .seconds(7 * 24 * 3_600)
     /// The age from which a newly seen transfer may be old, and paid out already.
-    static let youth: Duration = .seconds(3_600)
+    static let oldTransferAge: Duration = .seconds(3_600)
     /// The time after which a paid payout is final.
-    static let returnPatience: Duration = .seconds(10 * 24 * 3_600)
+    static let returnWindow: Duration = .seconds(10 * 24 * 3_600)
     /// The time without an answer after which an unreadable withdrawal is left to the operator.
-    static let silencePatience: Duration = .seconds(30 * 24 * 3_600)
+    static let unansweredLimit: Duration = .seconds(30 * 24 * 3_600)
     /// The reason of a withdrawal stopped by the operator.
     static let stopped = "stopped_by_operator"
     /// The reason of a withdrawal whose payout cannot be read.
@@ -65,7 +65,7 @@ package struct WithdrawalBody: Watched {
     package internal(set) var arrivesAt: Timestamp?
     package internal(set) var paidAt: Timestamp?
     /// The time of the first unanswered call in this state since the last answer.
-    package internal(set) var silentSince: Timestamp?
+    package internal(set) var unansweredSince: Timestamp?
     /// A Boolean that is true until the operator releases a new payee's withdrawals.
     package internal(set) var needsRelease: Bool
     /// A Boolean that is true if a call may have moved money and has not been refused.
@@ -76,8 +76,8 @@ package struct WithdrawalBody: Watched {
     var heldIn: State?
     /// A Boolean that is true once the operator wants the money returned to the wallet.
     var isReturnAsked = false
-    var looks = 0
-    package internal(set) var lookedAt: Timestamp?
+    var refreshCount = 0
+    package internal(set) var refreshedAt: Timestamp?
     var tries = Tries()
 
     package var amount: Money { Money(minorUnits: minorUnits, currency: currency) }
@@ -91,7 +91,7 @@ package struct WithdrawalBody: Watched {
     }
 }
 
-extension Subject where Body == WithdrawalBody {
+extension FundingRecord where Body == WithdrawalBody {
     /// Creates a withdrawal.
     init(
         id: RecordID,
@@ -107,7 +107,7 @@ extension Subject where Body == WithdrawalBody {
             owner: user,
             createdAt: time,
             state: .pending,
-            lookAt: time,
+            refreshAt: time,
             body: WithdrawalBody(
                 minorUnits: amount.minorUnits,
                 currency: amount.currency,
@@ -171,33 +171,35 @@ extension Funding {
         _ withdrawal: Withdrawal,
         _ observation: Observation,
         at now: Timestamp
-    ) -> Next<WithdrawalBody> {
-        var next = Next(withdrawal)
-        next.subject.body.silentSince = nil
+    ) -> FundingDecision<WithdrawalBody> {
+        var next = FundingDecision(withdrawal)
+        next.subject.body.unansweredSince = nil
         switch observation {
-        case .transfer(let seen): next.see(seen, at: now)
-        case .payout(let seen): next.see(seen, at: now)
-        case .refused(let refusal): next.refuse(refusal, at: now)
+        case .transfer(let seen): next.apply(seen, at: now)
+        case .payout(let seen): next.apply(seen, at: now)
+        case .refused(let refusal): next.applyRefusal(refusal, at: now)
         case .unknown(let delay):
-            if withdrawal.lookAt != nil {
-                next.subject.lookAgain(
-                    within: delay ?? Pace.retry(withdrawal.body.looks),
+            if withdrawal.refreshAt != nil {
+                next.subject.scheduleRefresh(
+                    within: delay ?? Pace.retry(withdrawal.body.refreshCount),
                     at: now
                 )
-                next.endSilence(since: withdrawal.body.silentSince ?? now, at: now)
+                next.holdIfUnanswered(since: withdrawal.body.unansweredSince ?? now, at: now)
             }
-        case .absent: next.miss(at: now)
+        case .absent: next.applyAbsence(at: now)
         case .deposit, .payee: break
         }
         return next
     }
 
     /// Decides which call a withdrawal needs now, if any.
-    package static func look(at withdrawal: Withdrawal, now: Timestamp) -> Next<WithdrawalBody> {
-        var next = Next(withdrawal)
+    package static func planRefresh(of withdrawal: Withdrawal, at: Timestamp) -> FundingDecision<
+        WithdrawalBody
+    > {
+        var next = FundingDecision(withdrawal)
         let body = withdrawal.body
         guard let account = body.account else {
-            next.subject.lookAt = nil
+            next.subject.refreshAt = nil
             return next
         }
         switch withdrawal.state {
@@ -205,12 +207,12 @@ extension Funding {
             // It may have been released and paid, if this ledger is an old backup.
             next.call = .findTransfer(withdrawal.transferOrder(to: account))
         case .pending:
-            let isKeyGood = next.subject.body.tries.begin(at: now, of: withdrawal.createdAt)
+            let isKeyGood = next.subject.body.tries.begin(at: at, of: withdrawal.createdAt)
             next.subject.body.isCalled = true
             let order = withdrawal.transferOrder(to: account)
             next.call = isKeyGood ? .sendTransfer(order) : .findTransfer(order)
         case .sent:
-            let isKeyGood = next.subject.body.tries.begin(at: now, of: withdrawal.createdAt)
+            let isKeyGood = next.subject.body.tries.begin(at: at, of: withdrawal.createdAt)
             let order = withdrawal.payoutOrder(from: account)
             next.call = isKeyGood ? .sendPayout(order) : .findPayout(order)
         case .inTransit, .paid:
@@ -226,22 +228,22 @@ extension Funding {
                     : .readTransfer(transfer)
             }
         case .failed, .cancelled:
-            next.subject.lookAt = nil
+            next.subject.refreshAt = nil
             // An object at the provider may refer to it nevertheless.
             if body.transfer == nil {
                 next.call = .findTransfer(withdrawal.transferOrder(to: account))
             }
         }
-        if next.subject.lookAt != nil {
+        if next.subject.refreshAt != nil {
             let pace =
                 switch withdrawal.state {
                 case .paid: Pace.settled
                 case .held: Pace.held
                 case .pending where body.needsRelease: Pace.held
                 case .pending, .sent, .inTransit, .returning, .failed, .cancelled:
-                    Pace.open(body.looks)
+                    Pace.open(body.refreshCount)
                 }
-            next.subject.lookAgain(within: pace, at: now)
+            next.subject.scheduleRefresh(within: pace, at: at)
         }
         return next
     }

@@ -83,7 +83,7 @@ package struct Problem: Codable, Equatable, Sendable, Error {
 extension Problem {
     /// The problem with its code and sentence repeated, under the names that the first contest
     /// clients use.
-    package var ofContests: Problem {
+    package var withContestFields: Problem {
         var problem = self
         problem.repeatedCode = code
         problem.reason = detail

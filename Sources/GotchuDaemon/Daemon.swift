@@ -26,14 +26,14 @@ struct Daemon {
     ///   - configuration: The configuration of the start.
     ///   - radio: The radio that it asks for.
     ///   - http: The settings of calls to the payment server.
-    ///   - reread: Reads the configuration again, for a reload.
+    ///   - readConfiguration: Reads the configuration again, for a reload.
     ///   - hangups: SIGHUP, trapped before anything else began.
     ///   - ring: The newest lines of `logger`, for a report.
     init(
         _ configuration: DaemonConfiguration,
         radio: any Radio,
         http httpConfiguration: HTTPClient.Configuration,
-        reread: @escaping @Sendable () throws(ConfigurationError) -> DaemonConfiguration,
+        readConfiguration: @escaping @Sendable () throws(ConfigurationError) -> DaemonConfiguration,
         credentials: String?,
         hangups: UnixSignalsSequence,
         ring: LogRing,
@@ -54,7 +54,7 @@ struct Daemon {
             core,
             journal: journal,
             radio: radio,
-            reread: reread,
+            readConfiguration: readConfiguration,
             ring: ring
         )
         let notifier = SystemdNotifier.current
@@ -111,7 +111,10 @@ struct Daemon {
             let till = TillRoutes(
                 calls: LocalCalls(backend: parts, hub: core.hub),
                 tills: parts.tills,
-                page: TillPage(shop: settings.looks.shop, language: settings.looks.languages[0])
+                page: TillPage(
+                    shop: settings.appearance.shop,
+                    language: settings.appearance.languages[0]
+                )
             )
             services.append(screenServer(.till, at: address, parts, routes: till.add))
         }

@@ -24,13 +24,13 @@ struct DaemonBackend: LocalBackend {
     let ring: LogRing
 
     /// - Parameters:
-    ///   - reread: Reads the configuration again, for a reload.
+    ///   - readConfiguration: Reads the configuration again, for a reload.
     ///   - ring: The newest lines of the log, for a report.
     init(
         _ core: DaemonCore,
         journal: Journal,
         radio: any Radio,
-        reread: @escaping @Sendable () throws(ConfigurationError) -> DaemonConfiguration,
+        readConfiguration: @escaping @Sendable () throws(ConfigurationError) -> DaemonConfiguration,
         ring: LogRing
     ) {
         self.core = core
@@ -72,7 +72,7 @@ struct DaemonBackend: LocalBackend {
         )
         reloading = Reload(
             current: core.configuration,
-            reread: reread,
+            readConfiguration: readConfiguration,
             access: AccessControl(
                 core.configuration,
                 hub: core.hub,
@@ -118,7 +118,11 @@ struct DaemonBackend: LocalBackend {
     }
 
     func presences(afterListening: Bool) async -> PresencesReply {
-        if afterListening { await presenceService.hear() } else { presenceService.ask() }
+        if afterListening {
+            await presenceService.listenForPresences()
+        } else {
+            presenceService.requestListening()
+        }
         return PresencesReply(sessions: presenceService.presences())
     }
 
@@ -171,7 +175,7 @@ struct DaemonBackend: LocalBackend {
                 fix: "Wait for one to end."
             )
         }
-        presenceService.ask()
+        presenceService.requestListening()
         return lines
     }
 

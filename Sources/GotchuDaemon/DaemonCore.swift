@@ -15,7 +15,7 @@ struct DaemonCore {
     /// The client that carries the login.
     let client: PaymentClient
     /// The outcomes of its calls.
-    let calls: ServerCalls
+    let calls: ServerCallOutcomes
     let logger: Logger
 
     init(
@@ -44,7 +44,7 @@ struct DaemonCore {
             route: configuration.serverRoute,
             tokens: tokens,
             hub: hub,
-            onNews: { display.board.apply($0) }
+            onChange: { display.board.apply($0) }
         )
         access = AccessTokens(
             tokens: tokens,
@@ -52,7 +52,7 @@ struct DaemonCore {
             status: status,
             logger: logger
         )
-        let calls = ServerCalls()
+        let calls = ServerCallOutcomes()
         self.calls = calls
         client = PaymentClient(
             server: configuration.server,
@@ -67,7 +67,7 @@ struct DaemonCore {
         display.board.apply(step)
         switch step {
         case .opened, .resumed: calls.requestOpened()
-        case .asking, .askingFailed, .changed, .confirmed: break
+        case .sessionRequested, .sessionRequestFailed, .changed, .confirmed: break
         }
     }
 }

@@ -136,7 +136,7 @@ package struct GotchudCommand: AsyncParsableCommand {
         if checkServer {
             return try await ServerProbe(route: configuration.serverRoute, http: http).run()
         }
-        let files = OpenFiles.allow(LocalServer.connectionLimit)
+        let files = OpenFiles.raiseLimit(toHold: LocalServer.connectionLimit)
         if files < LocalServer.connectionLimit {
             logger.warning(
                 "The system lets gotchud open fewer files than its socket can take connections",
@@ -153,7 +153,7 @@ package struct GotchudCommand: AsyncParsableCommand {
             configuration,
             radio: radio,
             http: http,
-            reread: reread,
+            readConfiguration: reread,
             credentials: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
             hangups: hangups,
             ring: ring,
@@ -191,7 +191,7 @@ package struct GotchudCommand: AsyncParsableCommand {
         let file: ConfigurationFile
         if let path {
             file = try ConfigurationFile(path: path)
-        } else if ConfigurationFile.isThere(DaemonConfiguration.defaultFile) {
+        } else if ConfigurationFile.exists(DaemonConfiguration.defaultFile) {
             file = try ConfigurationFile(path: DaemonConfiguration.defaultFile)
         } else {
             file = ConfigurationFile()

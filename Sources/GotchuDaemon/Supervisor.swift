@@ -21,7 +21,7 @@ struct Supervisor: Service {
                 }
             }
             if let interval = SystemdNotifier.watchdogInterval {
-                group.addTask { await beat(every: interval / 2) }
+                group.addTask { await sendHeartbeats(every: interval / 2) }
             }
             try? await gracefulShutdown()
             notifier.stopping()
@@ -31,7 +31,7 @@ struct Supervisor: Service {
 
     /// Sends heartbeats. Each proves that the radio's thread still takes turns, not only that a
     /// timer runs.
-    private func beat(every interval: Duration) async {
+    private func sendHeartbeats(every interval: Duration) async {
         while !Task.isCancelled {
             await presences.waitForTurn()
             notifier.watchdog()

@@ -12,7 +12,7 @@ package struct Ledger: LedgerReads {
     private let sweep: DueSweep
     private let relay: ChangeRelay?
     private let queueLimit: Int
-    private let unknownRecords = UnknownRecords()
+    private let unknownRecords = UnknownRecordBudget()
 
     /// - Parameters:
     ///   - kinds: The supported kinds of records.
@@ -23,7 +23,7 @@ package struct Ledger: LedgerReads {
         kinds: [RecordKind],
         logger: Logger,
         queueLimit: Int = LedgerWriter.queueLimit,
-        watchersPerLogin: Int = ChangeFeed.usualWatchersPerLogin
+        watchersPerLogin: Int = ChangeFeed.defaultWatchersPerLogin
     ) {
         self.store = store
         feed = ChangeFeed(watchersPerLogin: watchersPerLogin)
@@ -80,7 +80,7 @@ package struct Ledger: LedgerReads {
             if request.remembersUnknown && !isUsed { unknownRecords.putBack(for: request.user) }
         }
         let reply = try await writer.submit(command, as: request)
-        if case .failure(let refusal) = reply.outcome, refusal.isOfUnknownRecord {
+        if case .failure(let refusal) = reply.outcome, refusal.isUnknownSession {
             isUsed = !reply.isReplay
         }
         return reply
@@ -136,10 +136,10 @@ package struct Ledger: LedgerReads {
     ///
     /// - Parameter kinds: The kinds to exclude.
     package func due(
-        passing kinds: [String],
+        excluding kinds: [String],
         limit: Int
     ) async throws(LedgerError) -> [DueRecord] {
-        try await store.due(at: store.now, passing: kinds, skipping: 0, limit: limit)
+        try await store.due(at: store.now, excluding: kinds, skipping: 0, limit: limit)
     }
 
     /// Leases records of a kind that are due, the longest due first: until the lease ends, no other

@@ -46,11 +46,11 @@ extension Store {
 
     package func due(
         at time: Timestamp,
-        passing kinds: [String],
+        excluding kinds: [String],
         skipping: Int,
         limit: Int
     ) async throws(LedgerError) -> [DueRecord] {
-        try await read(Reads.due(at: time, passing: kinds, skipping: skipping, limit: limit))
+        try await read(Reads.due(at: time, excluding: kinds, skipping: skipping, limit: limit))
     }
 
     package func claimDue(

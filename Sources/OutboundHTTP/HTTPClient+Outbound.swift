@@ -31,7 +31,7 @@ extension HTTPClient.Configuration {
                     type: ByteToMessageHandler<HTTPResponseDecoder>.self
                 )
                 try pipeline.addHandler(
-                    ReplyGuard(pieceLimit: isStreaming ? .max : ReplyGuard.usualPieceLimit),
+                    ReplyGuard(pieceLimit: isStreaming ? .max : ReplyGuard.defaultPieceLimit),
                     position: .after(decoder)
                 )
             }
@@ -63,7 +63,7 @@ final class ReplyGuard: ChannelInboundHandler {
     static let informationalLimit = 16
 
     /// The maximum number of body pieces of less than 256 bytes each.
-    static let usualPieceLimit = 4_096
+    static let defaultPieceLimit = 4_096
 
     private let pieceLimit: Int
     private var informational = 0

@@ -31,9 +31,9 @@ package struct Outbox: Sendable {
     }
 
     /// Returns true if an endpoint of the owner is disabled or has dead deliveries.
-    package func hasTrouble(of owner: UserID) async throws(LedgerError) -> Bool {
+    package func hasFailures(of owner: UserID) async throws(LedgerError) -> Bool {
         try await !database.read(
-            Select<String>(OutboxQueries.ownedTrouble, [.text(owner.rawValue)])
+            Select<String>(OutboxQueries.ownedFailures, [.text(owner.rawValue)])
         ).isEmpty
     }
 
@@ -55,14 +55,14 @@ package struct Outbox: Sendable {
     }
 
     /// Marks some pending deliveries of disabled endpoints as dead.
-    package func bury(at time: Timestamp) async throws(LedgerError) {
+    package func markDead(at time: Timestamp) async throws(LedgerError) {
         for endpoint in try await database.read(Select<Disabled>(OutboxQueries.disabledWithBacklog))
         {
             let values: [SQLValue] = [
                 .text(endpoint.reason), .integer(time.milliseconds), .text(endpoint.id),
                 .integer(Int64(OutboxQueries.slice)),
             ]
-            _ = try await database.change(Statement(sql: OutboxQueries.bury, values: values))
+            _ = try await database.change(Statement(sql: OutboxQueries.markDead, values: values))
         }
     }
 
@@ -87,7 +87,7 @@ package struct Outbox: Sendable {
     /// Records the outcomes of attempts, in one commit. An attempt that another server has claimed
     /// since is ignored.
     package func finish(
-        _ tries: [WebhookDelivery.Ended],
+        _ tries: [WebhookDelivery.FinishedAttempt],
         at time: Timestamp
     ) async throws(LedgerError) {
         try await database.change(Finish(tries: tries, time: time))
@@ -99,7 +99,7 @@ package struct Outbox: Sendable {
         limit: Int
     ) async throws(LedgerError) -> [WebhookBacklogEntry] {
         var entries: [WebhookBacklogEntry] = []
-        for endpoint in try await keptEndpoints() {
+        for endpoint in try await remainingEndpoints() {
             entries += try await backlog(of: endpoint, dead: dead, limit: limit)
         }
         entries.sort { left, right in
@@ -124,8 +124,8 @@ package struct Outbox: Sendable {
         )
     }
 
-    private func keptEndpoints() async throws(LedgerError) -> [String] {
-        try await database.read(Select<String>(OutboxQueries.keptEndpoints))
+    private func remainingEndpoints() async throws(LedgerError) -> [String] {
+        try await database.read(Select<String>(OutboxQueries.remainingEndpoints))
     }
 
     /// Schedules dead deliveries for another day of attempts, and enables their endpoints again,
@@ -135,7 +135,7 @@ package struct Outbox: Sendable {
     /// - Returns: The number of deliveries.
     package func resend(event: String?, at time: Timestamp) async throws(LedgerError) -> Int {
         var count = 0
-        for endpoint in try await keptEndpoints() {
+        for endpoint in try await remainingEndpoints() {
             count += try await resend(to: endpoint, event: event, at: time)
         }
         return count
@@ -283,7 +283,7 @@ private struct Claim: StoreQuery {
 }
 
 private struct Finish: StoreQuery {
-    let tries: [WebhookDelivery.Ended]
+    let tries: [WebhookDelivery.FinishedAttempt]
     let time: Timestamp
 
     /// Runs in the order of ids, so that two servers cannot deadlock.
@@ -332,7 +332,7 @@ private struct Resend: StoreQuery {
                 [now, .text(endpoint), .integer(Int64(OutboxQueries.slice))]
             )
         }
-        if count > 0 { try connection.run(OutboxQueries.revive, [.text(endpoint)]) }
+        if count > 0 { try connection.run(OutboxQueries.enableEndpoint, [.text(endpoint)]) }
         return count
     }
 }

@@ -18,7 +18,7 @@ enum OutboxQueries {
     static let ownedEndpoints = "\(endpointRows) WHERE owner = $1 ORDER BY created_at, id"
 
     /// Parameters: owner. Stops at the first dead delivery instead of counting them.
-    static let ownedTrouble = """
+    static let ownedFailures = """
         SELECT id FROM endpoints
         WHERE owner = $1 AND coalesce(disabled, '') <> '\(WebhookEndpoint.removal)'
             AND (disabled IS NOT NULL OR (
@@ -67,14 +67,14 @@ enum OutboxQueries {
         """
 
     /// The error of an attempt until its outcome is recorded.
-    static let unended = "The try did not end."
+    static let unfinishedError = "The try did not end."
 
     /// Parameters: time, lease's end, endpoint, limit.
     ///
     /// An attempt that never ends, because it ends the process, counts as failed: the delay before
     /// the next doubles from the lease's length up to an hour, and after the last there is none
     /// (`give_up_at` 0). The unary plus makes the outer statement find its rows by their key, as in
-    /// `bury`: otherwise both databases might search all due rows.
+    /// `markDead`: otherwise both databases might search all due rows.
     static func claim(_ dialect: Dialect) -> String {
         let events = dialect.isAmong(
             """
@@ -86,14 +86,14 @@ enum OutboxQueries {
         return """
             UPDATE deliveries SET attempts = attempts + 1,
                 give_up_at = CASE
-                    WHEN attempts = 0 THEN CAST($1 AS bigint) + \(Delivery.patience)
-                    WHEN last_error = '\(unended)' AND give_up_at <= $1 THEN 0
+                    WHEN attempts = 0 THEN CAST($1 AS bigint) + \(Delivery.retryWindowMilliseconds)
+                    WHEN last_error = '\(unfinishedError)' AND give_up_at <= $1 THEN 0
                     ELSE give_up_at END,
                 next_try_at = CAST($2 AS bigint) + CASE
-                    WHEN attempts = 0 OR last_error IS NULL OR last_error <> '\(unended)' THEN 0
+                    WHEN attempts = 0 OR last_error IS NULL OR last_error <> '\(unfinishedError)' THEN 0
                     WHEN attempts > 5 THEN 3600000
                     ELSE 60000 << CAST(attempts AS integer) END,
-                last_error = '\(unended)'
+                last_error = '\(unfinishedError)'
             WHERE endpoint = $3 AND +dead_at IS NULL AND next_try_at <= $1 AND event \(events)
             RETURNING event, attempts, kind, record, owner, at, amount, body, give_up_at
             """
@@ -134,7 +134,7 @@ enum OutboxQueries {
         """
 
     /// Parameters: error, time, endpoint, limit.
-    static func bury(_ dialect: Dialect) -> String {
+    static func markDead(_ dialect: Dialect) -> String {
         let events = dialect.isAmong(
             """
             SELECT event FROM deliveries
@@ -157,13 +157,13 @@ enum OutboxQueries {
     }
 
     /// Endpoints that are not being removed.
-    static let keptEndpoints = """
+    static let remainingEndpoints = """
         SELECT id FROM endpoints
         WHERE disabled IS NULL OR disabled <> '\(WebhookEndpoint.removal)' ORDER BY id
         """
 
     /// Parameters: endpoint.
-    static let revive = """
+    static let enableEndpoint = """
         UPDATE endpoints SET disabled = NULL
         WHERE id = $1 AND disabled <> '\(WebhookEndpoint.removal)'
         """
@@ -186,7 +186,7 @@ enum OutboxQueries {
     private static func resend(_ events: String) -> String {
         """
         UPDATE deliveries SET dead_at = NULL, next_try_at = CAST($1 AS bigint),
-            give_up_at = CAST($1 AS bigint) + \(Delivery.patience), last_error = NULL
+            give_up_at = CAST($1 AS bigint) + \(Delivery.retryWindowMilliseconds), last_error = NULL
         WHERE endpoint = $2 AND dead_at IS NOT NULL AND event \(events)
         """
     }

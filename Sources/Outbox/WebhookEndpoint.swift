@@ -65,10 +65,10 @@ package struct WebhookDelivery: Equatable, Sendable {
     package let secret: [UInt8]
 
     /// A Boolean that is true if the last attempt never ended: the delivery is over.
-    package var isOver: Bool { giveUpAt.milliseconds == 0 }
+    package var isGivenUp: Bool { giveUpAt.milliseconds == 0 }
 
     /// A finished attempt.
-    package struct Ended: Equatable, Sendable {
+    package struct FinishedAttempt: Equatable, Sendable {
         package let id: ID
         package let attempt: Int64
         package let outcome: Outcome

@@ -71,7 +71,7 @@ extension Asset {
     package static let pay = Asset("pay.css", PackageResources.pay_css)
 
     /// The script that refreshes the merchant's and the payer's pages.
-    package static let renewal = Asset("renewal.js", PackageResources.renewal_js)
+    package static let refreshScript = Asset("renewal.js", PackageResources.renewal_js)
 
     package static let till = Asset("till.css", PackageResources.till_css)
     private static let money = Asset("money.js", PackageResources.money_js)
@@ -101,7 +101,7 @@ extension Asset {
     package static let all: [String: Asset] =
         Dictionary(
             uniqueKeysWithValues: [
-                tokens, icon, web, pay, renewal, till, money, tillLink, tillRows, tillDialogs,
+                tokens, icon, web, pay, refreshScript, till, money, tillLink, tillRows, tillDialogs,
                 tillScript,
                 displayStyle, displayScript,
             ].map { ($0.path, $0) }

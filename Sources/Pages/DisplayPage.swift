@@ -1,7 +1,7 @@
 package import GotchuCore
 
 /// The position of the antenna to hold a phone to, relative to the middle of the display.
-package enum AntennaPlace: String, CaseIterable, Sendable {
+package enum AntennaPosition: String, CaseIterable, Sendable {
     case below, above, left, right
 }
 
@@ -9,14 +9,14 @@ package enum AntennaPlace: String, CaseIterable, Sendable {
 /// it receives nothing.
 package struct DisplayPage: Sendable {
     /// The appearance of one shop's display.
-    package struct Looks: Equatable, Sendable {
+    package struct Appearance: Equatable, Sendable {
         /// The shop's name as customers know it.
         package var shop: String?
         /// The language, and optionally a second one for headlines.
         package var languages: [Language] = [.english]
         /// The scale factor of all sizes.
         package var textScale = 1.0
-        package var antenna = AntennaPlace.below
+        package var antenna = AntennaPosition.below
         /// A Boolean that is false if animations are disabled.
         package var hasMotion = true
         /// A Boolean that is true if two tones signal a payment.
@@ -25,23 +25,23 @@ package struct DisplayPage: Sendable {
         package init() {}
     }
 
-    package let looks: Looks
+    package let appearance: Appearance
     package let logo: Asset?
     package let html: HTML
     /// The id of this version of the page: a hash of its own bytes and of the assets' addresses.
     package let build: String
 
-    package init(_ looks: Looks, logo: Asset?) {
-        self.looks = looks
+    package init(_ appearance: Appearance, logo: Asset?) {
+        self.appearance = appearance
         self.logo = logo
-        build = Asset.hash(Array(Self.html(looks, logo, build: "").source.utf8))
-        html = Self.html(looks, logo, build: build)
+        build = Asset.hash(Array(Self.html(appearance, logo, build: "").source.utf8))
+        html = Self.html(appearance, logo, build: build)
     }
 
-    private static func html(_ looks: Looks, _ logo: Asset?, build: String) -> HTML {
-        let words = DisplayText(DisplayView(.offline), in: looks.languages)
-        let still: HTML = looks.hasMotion ? "" : " data-still"
-        let sound: HTML = looks.hasSound ? " data-sound" : ""
+    private static func html(_ appearance: Appearance, _ logo: Asset?, build: String) -> HTML {
+        let words = DisplayText(DisplayView(.offline), in: appearance.languages)
+        let still: HTML = appearance.hasMotion ? "" : " data-still"
+        let sound: HTML = appearance.hasSound ? " data-sound" : ""
         let picture = logo.map { logo -> HTML in
             "<img class=\"logo\" src=\"\(logo.path)\" alt=\"\">"
         }
@@ -55,12 +55,12 @@ package struct DisplayPage: Sendable {
             <link rel="stylesheet" href="\(Asset.tokens.path)">
             <link rel="stylesheet" href="\(Asset.displayStyle.path)">
             <script type="module" src="\(Asset.displayScript.path)"></script>
-            <body data-state="starting" data-build="\(build)" data-scale="\("\(looks.textScale)")" \
-            data-antenna="\(looks.antenna.rawValue)" data-shop="\(looks.shop ?? "")" \
+            <body data-state="starting" data-build="\(build)" data-scale="\("\(appearance.textScale)")" \
+            data-antenna="\(appearance.antenna.rawValue)" data-shop="\(appearance.shop ?? "")" \
             data-offline="\(DisplayState.offlineDelay.wholeMilliseconds)" \
             data-closed="\(DisplayState.closedDelay.wholeMilliseconds)"\(still)\(sound)>
             <main class="screen">
-            <header class="bar"><span class="shop" id="shop" dir="auto">\(looks.shop ?? "")</span>\
+            <header class="bar"><span class="shop" id="shop" dir="auto">\(appearance.shop ?? "")</span>\
             <time class="clock" id="clock"></time></header>
             <section class="words" aria-live="polite" aria-atomic="true">
             \(picture)
@@ -81,8 +81,8 @@ package struct DisplayPage: Sendable {
             </section>
             \(scene)
             </main>
-            \(own(.offline, looks))
-            \(own(.closed, looks))
+            \(own(.offline, appearance))
+            \(own(.closed, appearance))
             </body>
             </html>
             """
@@ -108,8 +108,8 @@ package struct DisplayPage: Sendable {
         """
 
     /// The texts of a state that the page can enter without a message from gotchud.
-    private static func own(_ state: DisplayState, _ looks: Looks) -> HTML {
-        let text = DisplayText(DisplayView(state), in: looks.languages)
+    private static func own(_ state: DisplayState, _ appearance: Appearance) -> HTML {
+        let text = DisplayText(DisplayView(state), in: appearance.languages)
         return """
             <div id="words-\(state.rawValue)" hidden data-headline="\(text.headline)" \
             data-line="\(text.line ?? "")" data-second="\(text.second ?? "")" \

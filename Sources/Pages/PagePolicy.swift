@@ -9,7 +9,7 @@ package enum PagePolicy: Sendable {
     case web
     /// A page with forms that lead to pages of other origins: browsers apply `form-action` to the
     /// redirect after a form, too.
-    case leading(to: [String])
+    case formsRedirecting(to: [String])
 
     /// The names and values of the headers.
     package var headers: [(name: String, value: String)] {
@@ -33,7 +33,7 @@ package enum PagePolicy: Sendable {
             switch self {
             case .screen: "'none'"
             case .web: "'self'"
-            case .leading(let origins): (["'self'"] + origins).joined(separator: " ")
+            case .formsRedirecting(let origins): (["'self'"] + origins).joined(separator: " ")
             }
         return [
             "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",

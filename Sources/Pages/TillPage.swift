@@ -3,21 +3,21 @@ package import GotchuCore
 /// The cashier's page of the till. It can be used with the keyboard alone.
 package struct TillPage: Sendable {
     private let shop: String?
-    private let dress: MoneyDress
+    private let moneyFormat: MoneyFormat
 
     /// - Parameters:
     ///   - shop: The shop's name; `nil` if none is configured.
     ///   - language: The language that determines the format of amounts: that of the display.
     package init(shop: String?, language: Language) {
         self.shop = shop
-        dress = language.words.money
+        moneyFormat = language.display.money
     }
 
     package var html: HTML {
         """
         <!doctype html>
-        <html lang="en" data-decimal="\(String(dress.decimal))" data-group="\(String(dress.group))"
-        data-sign="\(dress.isSignFirst ? "first" : "last")">
+        <html lang="en" data-decimal="\(String(moneyFormat.decimal))" data-group="\(String(moneyFormat.group))"
+        data-sign="\(moneyFormat.isSymbolFirst ? "first" : "last")">
         <head>
         <meta charset="utf-8">
         <title>Till</title>

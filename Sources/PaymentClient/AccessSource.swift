@@ -4,7 +4,7 @@ package protocol AccessSource: Sendable {
     func access() async -> Access
 
     /// Returns another access after the server has refused a token.
-    func access(insteadOf refused: String) async -> Access
+    func access(replacing refused: String) async -> Access
 
     /// Reports the server's answer to a login.
     ///
@@ -22,7 +22,7 @@ package struct GivenToken: AccessSource {
 
     package func access() async -> Access { .bearer(token) }
 
-    package func access(insteadOf refused: String) async -> Access { .none }
+    package func access(replacing refused: String) async -> Access { .none }
 
     package func report(isAccepted: Bool, token: String?) {}
 }
@@ -41,7 +41,7 @@ package enum Access: Equatable, Sendable {
 struct NoAccess: AccessSource {
     func access() async -> Access { .none }
 
-    func access(insteadOf refused: String) async -> Access { .none }
+    func access(replacing refused: String) async -> Access { .none }
 
     func report(isAccepted: Bool, token: String?) {}
 }

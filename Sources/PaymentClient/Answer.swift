@@ -19,19 +19,19 @@ package struct Outage: Error, Equatable, Sendable {
     /// The server's `Retry-After`, if it sent one.
     package var retryAfter: Duration?
     /// The server's reason, for a person.
-    package var said: String?
+    package var serverDetail: String?
     /// The underlying error, for logs only.
     package var underlying: String?
 
     package init(
         _ code: Code,
         retryAfter: Duration? = nil,
-        said: String? = nil,
+        serverDetail: String? = nil,
         underlying: String? = nil
     ) {
         self.code = code
         self.retryAfter = retryAfter
-        self.said = said
+        self.serverDetail = serverDetail
         self.underlying = underlying
     }
 

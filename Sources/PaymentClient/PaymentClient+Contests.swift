@@ -43,6 +43,6 @@ extension PaymentClient {
     }
 
     private func isDocument(_ type: any ContestDocument.Type, _ bytes: [UInt8]) -> Bool {
-        (try? JSONDecoder().decode(type, from: Data(bytes)))?.isSound ?? false
+        (try? JSONDecoder().decode(type, from: Data(bytes)))?.isValid ?? false
     }
 }

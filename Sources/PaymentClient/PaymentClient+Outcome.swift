@@ -36,7 +36,12 @@ extension PaymentClient {
         if status == 408 || status == 429 || status >= 500 {
             let code: Outage.Code = own == nil && status >= 500 ? .failing : .busy
             return .unknown(
-                Outage(code, retryAfter: wait, said: own?.detail, underlying: "HTTP \(status)")
+                Outage(
+                    code,
+                    retryAfter: wait,
+                    serverDetail: own?.detail,
+                    underlying: "HTTP \(status)"
+                )
             )
         }
         guard (400..<500).contains(status), var problem = own else {
@@ -154,7 +159,7 @@ extension Answer<SendOutcomeReply> {
 
 extension Outage {
     fileprivate var paymentAnswer: PaymentAnswer {
-        code == .otherUser ? .notAsked(.otherLogin) : .unknown(retryAfter: retryAfter)
+        code == .otherUser ? .notSent(.otherLogin) : .unknown(retryAfter: retryAfter)
     }
 }
 

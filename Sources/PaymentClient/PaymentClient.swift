@@ -327,7 +327,7 @@ package struct PaymentClient: Sendable {
         guard case .unauthorized = answer, case .bearer(let token) = access else {
             return reported(answer, access, source)
         }
-        switch await source.access(insteadOf: token) {
+        switch await source.access(replacing: token) {
         case .none: return reported(answer, access, source)
         case .bearer(let new): return reported(await call(.bearer(new)), .bearer(new), source)
         case .outage(let outage): return .unknown(outage)

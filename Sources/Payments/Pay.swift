@@ -147,7 +147,7 @@ package struct RefundPayment: KeyedCommand {
         footprint.owners.insert(.user(payee))
         footprint.records.insert(RecordID(session))
         if let group = session.group { footprint.records.insert(RecordID(group)) }
-        guard let rows else { return footprint.asksAgain = true }
+        guard let rows else { return footprint.needsAnotherRound = true }
         guard let record = rows.records[RecordID(session)], let paid = try? Session(record) else {
             return
         }

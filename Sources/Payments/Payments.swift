@@ -81,7 +81,7 @@ extension Ledger {
             }
             return try await session(share, visibleTo: user)
         }
-        guard stored.isChanged(by: settledUntil) else { return .success(stored.face) }
+        guard stored.isChanged(by: settledUntil) else { return .success(stored.payeeSession) }
         return try await submit(SettleGroup(stored.id))
     }
 

@@ -37,7 +37,7 @@ extension Session {
     package static func shown(_ record: Record) throws(LedgerError) -> Session? {
         switch record.kind {
         case kind: try Session(record)
-        case Group.kind: try Group(record).face
+        case Group.kind: try Group(record).payeeSession
         default: nil
         }
     }
@@ -83,7 +83,7 @@ extension Session {
             .locked(by: payer, until: Timestamp(milliseconds: until))
         case (.paid, let payer?, nil, let time?):
             .paid(by: payer, at: Timestamp(milliseconds: time))
-        case (.timeout, nil, nil, nil): .expired
+        case (.expired, nil, nil, nil): .expired
         case (.cancelled, nil, nil, nil): .cancelled
         default: nil
         }
@@ -151,7 +151,7 @@ extension Books {
         let event = kind.map { kind in
             Event(kind: kind.rawValue, record: record, at: time, amount: refund)
         }
-        put(record, telling: event)
+        put(record, event: event)
     }
 
     private func readable(_ record: Record) throws(Refusal) -> Session {

@@ -48,7 +48,7 @@ package struct Session: Equatable, Sendable {
         case .advertising: .advertising
         case .locked: .locked
         case .paid: .paid
-        case .expired: .timeout
+        case .expired: .expired
         case .cancelled: .cancelled
         }
     }

@@ -72,7 +72,7 @@ extension Session.Body {
 
     /// The stored form: members sorted by name, absent ones omitted.
     package var json: String {
-        var text = TextBytes(capacity: 256)
+        var text = TextBuilder(capacity: 256)
         text.add(#"{"amount":"#)
         text.add(Int(amount))
         text.add(#","currency":"#)
@@ -130,7 +130,7 @@ private struct Members {
     }
 }
 
-extension TextBytes {
+extension TextBuilder {
     fileprivate mutating func add(_ name: String, _ number: Int64?) {
         guard let number else { return }
         add(name)

@@ -11,7 +11,7 @@ package struct CreatedSession: Equatable, Sendable {
 package struct CreateSession: LedgerCommand {
     package static let name = "create-session"
     /// The default limit of open sessions per payee.
-    package static let usualLiveLimit = 1_000
+    package static let defaultLiveLimit = 1_000
     /// The number of EIDs that a caller proposes, so that a collision needs no second attempt.
     package static let eidProposals = 3
 
@@ -27,7 +27,7 @@ package struct CreateSession: LedgerCommand {
     /// The most sessions of the payee that may be open, this one included.
     package let liveLimit: Int
     /// The house's take of the amount in basis points, unless the payee has a rate of their own.
-    package let usualTake: Int64
+    package let defaultTakeBasisPoints: Int64
 
     package init(
         id: SessionID = .make(),
@@ -38,8 +38,8 @@ package struct CreateSession: LedgerCommand {
         lifetime: Duration,
         allowsTip: Bool = false,
         eids: [EID] = (0..<Self.eidProposals).map { _ in .random() },
-        liveLimit: Int = Self.usualLiveLimit,
-        usualTake: Int64 = 0
+        liveLimit: Int = Self.defaultLiveLimit,
+        defaultTakeBasisPoints: Int64 = 0
     ) {
         self.id = id
         self.payee = payee
@@ -50,7 +50,7 @@ package struct CreateSession: LedgerCommand {
         self.allowsTip = allowsTip
         self.eids = eids
         self.liveLimit = liveLimit
-        self.usualTake = usualTake
+        self.defaultTakeBasisPoints = defaultTakeBasisPoints
     }
 
     private var group: RecordGroup { RecordGroup(owner: payee, kind: Session.kind) }
@@ -88,7 +88,7 @@ package struct CreateSession: LedgerCommand {
             tip: allowsTip ? 0 : nil,
             take: Take.part(
                 of: amount.minorUnits,
-                basisPoints: user.terms.takeBasisPoints ?? usualTake
+                basisPoints: user.terms.takeBasisPoints ?? defaultTakeBasisPoints
             )
         )
         books.put(session, at: time)
@@ -228,10 +228,10 @@ package struct CancelSession: LedgerCommand {
     ) throws(Refusal) -> Session {
         let group = try books.group(session, at: time)
         guard group.payee == payee else { throw Refusal(.forbidden) }
-        if group.state == .cancelled { return group.face }
+        if group.state == .cancelled { return group.payeeSession }
         if let reason = group.finalReason(at: time) { throw Refusal(reason) }
         guard group.heldClaims.isEmpty else { throw Refusal(.sessionBusy) }
-        return try GroupEnd(group, as: .cancelled).decide(on: &books, at: time).face
+        return try GroupEnd(group, as: .cancelled).decide(on: &books, at: time).payeeSession
     }
 }
 
@@ -273,7 +273,8 @@ package struct RotateEID: LedgerCommand {
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Rotation {
         let group = session.isGroup ? try books.group(session, at: time) : nil
-        let session = if let group { group.face } else { try books.session(session, at: time) }
+        let session =
+            if let group { group.payeeSession } else { try books.session(session, at: time) }
         guard session.payee == payee else { throw Refusal(.forbidden) }
         if let reason = session.finalReason { throw Refusal(reason) }
         if let replaced, replaced != session.eid {

@@ -6,7 +6,7 @@ extension Connection {
     /// ones are not run.
     ///
     /// - Throws: `PostgresError`; or the error of a query's `read`, once all results are received.
-    package borrowing func run(_ queries: [Query], within limit: Duration = usualLimit) throws {
+    package borrowing func run(_ queries: [Query], within limit: Duration = defaultTimeout) throws {
         let deadline = ContinuousClock.now + limit
         var exchange = Exchange(queries)
         notices.begin()
@@ -36,7 +36,7 @@ extension Connection {
     package borrowing func query<Element>(
         _ sql: String,
         _ values: [Value] = [],
-        within limit: Duration = usualLimit,
+        within limit: Duration = defaultTimeout,
         read: @escaping (borrowing Row) throws -> Element
     ) throws -> [Element] {
         var elements: [Element] = []
@@ -50,7 +50,7 @@ extension Connection {
     package borrowing func change(
         _ sql: String,
         _ values: [Value] = [],
-        within limit: Duration = usualLimit
+        within limit: Duration = defaultTimeout
     ) throws -> Int {
         var count = 0
         try run([Query(sql, values, changed: { count = $0 })], within: limit)

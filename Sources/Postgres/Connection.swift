@@ -8,7 +8,7 @@ internal import Glibc
 /// makes the connection unusable.
 package struct Connection: ~Copyable {
     /// The default timeout of a call.
-    package static let usualLimit: Duration = .seconds(15)
+    package static let defaultTimeout: Duration = .seconds(15)
 
     let handle: OpaquePointer
     let notices: NoticeSink
@@ -71,7 +71,7 @@ package struct Connection: ~Copyable {
     /// Outside of a transaction block, the script runs as one transaction.
     package borrowing func execute(
         _ script: String,
-        within limit: Duration = usualLimit
+        within limit: Duration = defaultTimeout
     ) throws(PostgresError) {
         let deadline = ContinuousClock.now + limit
         notices.begin()
@@ -79,7 +79,7 @@ package struct Connection: ~Copyable {
         var failure: PostgresError?
         while let result = try next(before: deadline) {
             guard !result.isGood, failure == nil else { continue }
-            let (state, message) = result.complaint
+            let (state, message) = result.serverError
             let kind = state.map { PostgresError.Kind($0) } ?? .connectionLost
             failure = PostgresError(kind, state: state, message: message, sql: script)
         }

@@ -45,9 +45,9 @@ struct Exchange {
     }
 
     private static func failure(_ result: borrowing Result, in query: Query) -> PostgresError {
-        let (state, message) = result.complaint
+        let (state, message) = result.serverError
         let kind: PostgresError.Kind
-        if query.isCommit, result.isBreakdown {
+        if query.isCommit, result.isFatal {
             // Applies to every code: for example, a full disk may end a COMMIT that is already on
             // the disk.
             kind = .unknownOutcome

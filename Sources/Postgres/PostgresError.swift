@@ -42,7 +42,7 @@ package struct PostgresError: Error, Equatable, Sendable {
     }
 
     /// A Boolean that is true if the transaction may succeed when retried from its start.
-    package var isWorthRepeating: Bool {
+    package var allowsRetry: Bool {
         switch kind {
         case .retryable, .conflict, .connectionLost: true
         case .malformedAddress, .cannotConnect, .unknownOutcome, .unavailable, .rejected, .corrupt,

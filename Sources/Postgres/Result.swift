@@ -28,14 +28,14 @@ struct Result: ~Copyable {
     }
 
     /// The server's SQLSTATE and primary message, without the detail, which may quote values.
-    var complaint: (state: SQLState?, message: String) {
+    var serverError: (state: SQLState?, message: String) {
         let primary = field("M") ?? PQresultErrorMessage(handle).map { String(cString: $0) }
         return (field("C").map { SQLState(rawValue: $0) }, onOneLine(primary ?? ""))
     }
 
     /// A Boolean that is true if the server ended the session (`FATAL`) or all sessions (`PANIC`)
     /// with this error, instead of refusing the statement and rolling back.
-    var isBreakdown: Bool {
+    var isFatal: Bool {
         let severity = field("V") ?? field("S")
         return severity == "FATAL" || severity == "PANIC"
     }

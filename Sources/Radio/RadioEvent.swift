@@ -5,7 +5,7 @@ package enum RadioEvent: Sendable {
     /// One of our advertisements was heard.
     case heard(Sighting)
     /// An advertisement that resembles ours was heard, but is not ours.
-    case ignored(StrangerReason)
+    case ignored(IgnoredReason)
     /// The radio's state changed; this is the complete new state.
     case stateChanged(RadioState)
 }

@@ -16,7 +16,7 @@ package struct RadioState: Equatable, Sendable {
     /// The reason, in one sentence, why the wanted transport is not used.
     package var transportNote: String?
     /// A Boolean that is true if a better transport worked before and has failed.
-    package var isDemoted = false
+    package var isTransportDegraded = false
     package var advertising: Set<EID> = []
     /// The number of EIDs that the adapter can have on the air at once, if reported.
     package var advertisingCapacity: Int?

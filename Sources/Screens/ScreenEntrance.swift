@@ -15,7 +15,7 @@ struct ScreenEntrance: Entrance {
         guard let port = channel.localAddress?.port else {
             throw Problem(.notPermitted, detail: "The kernel does not say who is calling.")
         }
-        try ScreenGate(port: port).admit(request)
+        try SameOriginCheck(port: port).admit(request)
     }
 
     func peer(of channel: any Channel) -> EventLoopFuture<Peer?>? {

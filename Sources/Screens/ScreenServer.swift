@@ -26,12 +26,12 @@ package enum Screen: Sendable {
 /// The port of one screen.
 ///
 /// Callers are identified by the user that the kernel reports for their connection, as on the
-/// socket, and a browser's page by the headers that the browser sends (`ScreenGate`).
+/// socket, and a browser's page by the headers that the browser sends (`SameOriginCheck`).
 package struct ScreenServer: Service {
     /// The maximum number of open connections; more wait in the kernel's queue.
     static let connectionLimit = 36
     /// A browser opens six and a stream. Owners can connect even if all others are in use.
-    static let limits = LocalTraffic.Limits(user: 32, strangers: 4, common: 34)
+    static let limits = LocalTraffic.Limits(user: 32, unauthorized: 4, common: 34)
 
     private let screen: Screen
     private let address: LoopbackAddress

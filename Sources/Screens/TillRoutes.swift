@@ -28,7 +28,7 @@ package struct TillRoutes: Sendable {
         table.add(.cashier, .post, "/v1/pairings/outcome") { request, _ in
             var fields = try await calls.fields(request)
             let ticket = try fields.string("ticket") ?? ""
-            try fields.end()
+            try fields.rejectUnreadMembers()
             return .json(try tills.outcome(ofTicket: ticket))
         }
         add(to: table, .get, "/v1/till") { till, _, _ in .json(till.view) }

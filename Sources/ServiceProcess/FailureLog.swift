@@ -26,7 +26,7 @@ package struct FailureLog: Sendable {
     }
 
     /// Logs a failure: the first at the usual level, further ones at debug.
-    package mutating func failed(_ error: any Error) {
+    package mutating func recordFailure(_ error: any Error) {
         logger.log(
             level: isFailing ? .debug : level,
             "\(failure)",
@@ -35,7 +35,7 @@ package struct FailureLog: Sendable {
         isFailing = true
     }
 
-    package mutating func worked() {
+    package mutating func recordSuccess() {
         guard isFailing else { return }
         isFailing = false
         logger.log(level: level, "\(recovery)")

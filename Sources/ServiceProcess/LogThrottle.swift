@@ -7,7 +7,7 @@ internal import Synchronization
 package final class LogThrottle: Sendable {
     private static let period: Duration = .seconds(1)
 
-    private let saidAt = Mutex<MonotonicTime?>(nil)
+    private let lastLoggedAt = Mutex<MonotonicTime?>(nil)
 
     package init() {}
 
@@ -16,9 +16,9 @@ package final class LogThrottle: Sendable {
     /// - Parameter usual: The level of the first message in a period.
     package func level(_ usual: Logger.Level) -> Logger.Level {
         let now = MonotonicTime.now
-        return saidAt.withLock { saidAt in
-            if let before = saidAt, now - before < Self.period { return .debug }
-            saidAt = now
+        return lastLoggedAt.withLock { lastLoggedAt in
+            if let before = lastLoggedAt, now - before < Self.period { return .debug }
+            lastLoggedAt = now
             return usual
         }
     }

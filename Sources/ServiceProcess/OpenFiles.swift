@@ -3,13 +3,13 @@ internal import CLinux
 /// The limit on files that the process holds open.
 package enum OpenFiles {
     /// The number of files besides connections: databases, logs, the radio, threads' wake-ups.
-    private static let others = 500
+    private static let reservedFiles = 500
 
     /// Raises the limit of open files to hold `wanted` connections, as far as the system allows.
     ///
     /// - Returns: The number of connections that fit, at least one and at most `wanted`.
-    package static func allow(_ wanted: Int) -> Int {
-        let files = Int(clinux_allow_open_files(Int64(wanted + others)))
-        return max(1, min(wanted, files - others))
+    package static func raiseLimit(toHold wanted: Int) -> Int {
+        let files = Int(clinux_allow_open_files(Int64(wanted + reservedFiles)))
+        return max(1, min(wanted, files - reservedFiles))
     }
 }

@@ -7,24 +7,24 @@ internal import Synchronization
 /// Blocking in the cooperative pool would stall the program's tasks: it has one thread per core.
 /// The thread ends when the last reference to the executor is gone and its queue is empty.
 package final class ThreadExecutor: SerialExecutor {
-    private let inbox: Inbox
+    private let jobQueue: JobQueue
 
     /// Starts the thread.
     ///
     /// - Parameter name: The thread's name in tools; at most 15 bytes are kept.
     package init(name: String) {
-        let inbox = Inbox()
-        self.inbox = inbox
+        let jobQueue = JobQueue()
+        self.jobQueue = jobQueue
         var thread = pthread_t()
-        let start = Unmanaged.passRetained(Start(inbox: inbox, name: name))
+        let start = Unmanaged.passRetained(ThreadArgument(jobQueue: jobQueue, name: name))
         let code = pthread_create(
             &thread,
             nil,
             { argument in
                 guard let argument else { return nil }
-                let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+                let start = Unmanaged<ThreadArgument>.fromOpaque(argument).takeRetainedValue()
                 clinux_name_this_thread(start.name)
-                start.inbox.work()
+                start.jobQueue.runJobs()
                 return nil
             },
             start.toOpaque()
@@ -34,30 +34,30 @@ package final class ThreadExecutor: SerialExecutor {
     }
 
     deinit {
-        inbox.close()
+        jobQueue.close()
     }
 
     package func enqueue(_ job: consuming ExecutorJob) {
-        inbox.append(UnownedJob(job), for: asUnownedSerialExecutor())
+        jobQueue.append(UnownedJob(job), for: asUnownedSerialExecutor())
     }
 
     package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         UnownedSerialExecutor(ordinary: self)
     }
 
-    private final class Start: Sendable {
-        let inbox: Inbox
+    private final class ThreadArgument: Sendable {
+        let jobQueue: JobQueue
         let name: String
 
-        init(inbox: Inbox, name: String) {
-            self.inbox = inbox
+        init(jobQueue: JobQueue, name: String) {
+            self.jobQueue = jobQueue
             self.name = name
         }
     }
 }
 
 /// The jobs that wait for the thread.
-private final class Inbox: Sendable {
+private final class JobQueue: Sendable {
     private typealias Work = (job: UnownedJob, executor: UnownedSerialExecutor)
 
     private struct State {
@@ -92,7 +92,7 @@ private final class Inbox: Sendable {
     }
 
     /// Runs jobs until the inbox is closed.
-    func work() {
+    func runJobs() {
         while true {
             let (jobs, isClosed) = state.withLock { state in
                 defer { state.jobs.removeAll(keepingCapacity: false) }

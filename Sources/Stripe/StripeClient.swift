@@ -16,14 +16,14 @@ package struct StripeClient: Sendable {
     /// The address of Stripe's API.
     package static let address = "https://api.stripe.com"
     /// The default timeout of a call, from connecting to the last byte.
-    package static let usualLimit: Duration = .seconds(30)
+    package static let defaultTimeout: Duration = .seconds(30)
     /// The largest accepted reply, in bytes: enough for a page of a hundred events.
     static let replyLimit = 4 * 1024 * 1024
 
     private let address: String
     private let secret: StripeSecretKey
     private let http: HTTPClient
-    private let pace: CallPace
+    private let rateLimiter: CallRateLimiter
     private let limit: Duration
     private let onOutcome: @Sendable (StripeCallReport) -> Void
 
@@ -36,7 +36,7 @@ package struct StripeClient: Sendable {
         address: String = StripeClient.address,
         secret: StripeSecretKey,
         http: HTTPClient,
-        limit: Duration = StripeClient.usualLimit,
+        limit: Duration = StripeClient.defaultTimeout,
         onOutcome: @escaping @Sendable (StripeCallReport) -> Void = { _ in }
     ) {
         self.address = address
@@ -44,7 +44,7 @@ package struct StripeClient: Sendable {
         self.http = http
         self.limit = limit
         self.onOutcome = onOutcome
-        pace = CallPace()
+        rateLimiter = CallRateLimiter()
     }
 
     /// The settings of the HTTP client: no redirects, a single HTTP version, and no reply can end
@@ -63,7 +63,7 @@ package struct StripeClient: Sendable {
         let start = MonotonicTime.now
         let raw: StripeOutcome<[UInt8]>
         var isReplay = false
-        if await pace.wait(for: call.endpoint) {
+        if await rateLimiter.wait(for: call.endpoint) {
             (raw, isReplay) = await exchange(request(call))
         } else {
             raw = .throttled(retryAfter: nil)

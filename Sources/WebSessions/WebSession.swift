@@ -8,9 +8,9 @@ package struct WebSession: Equatable, Sendable {
     /// The time after which a person has to log in again.
     package static let lifetime: Duration = .seconds(12 * 60 * 60)
     /// The time without a request after which a person has to log in again.
-    static let longestSilence: Duration = .seconds(30 * 60)
+    static let idleTimeout: Duration = .seconds(30 * 60)
     /// The shortest time between two writes of `usedAt`: one per minute is enough.
-    static let useStep: Duration = .seconds(60)
+    static let touchInterval: Duration = .seconds(60)
 
     /// SHA-256 of its token.
     package let id: [UInt8]
@@ -48,7 +48,7 @@ package struct WebSession: Equatable, Sendable {
     }
 
     /// Returns true if the session is neither ended nor expired.
-    func isGood(at time: Timestamp) -> Bool {
-        endedAt == nil && time < expiresAt && time < usedAt.advanced(by: Self.longestSilence)
+    func isValid(at time: Timestamp) -> Bool {
+        endedAt == nil && time < expiresAt && time < usedAt.advanced(by: Self.idleTimeout)
     }
 }

@@ -15,7 +15,7 @@ package struct WebSessionRegistry: Sendable {
     ///
     /// - Returns: False if a session with this id exists or existed: its login was used before.
     package func begin(_ session: WebSession) async throws(LedgerError) -> Bool {
-        try await database.change(Beginning(session: session))
+        try await database.change(InsertSession(session: session))
     }
 
     /// Returns a session that is valid now, and records its use.
@@ -30,16 +30,16 @@ package struct WebSessionRegistry: Sendable {
         let found = try await database.read(
             Select<WebSession>("SELECT \(columns) FROM web_sessions WHERE id = $1", [.blob(id)])
         ).first
-        guard let found, found.isGood(at: time) else { return nil }
-        if isUsed, time >= found.usedAt.advanced(by: WebSession.useStep) {
-            try? await database.change(Use(id: id, time: time))
+        guard let found, found.isValid(at: time) else { return nil }
+        if isUsed, time >= found.usedAt.advanced(by: WebSession.touchInterval) {
+            try? await database.change(TouchSession(id: id, time: time))
         }
         return found
     }
 
     /// Ends a session, for every server.
     package func end(_ id: [UInt8], at time: Timestamp) async throws(LedgerError) {
-        try await database.change(End(id: id, time: time))
+        try await database.change(EndSession(id: id, time: time))
     }
 }
 
@@ -62,7 +62,7 @@ extension WebSession: RowValue {
     }
 }
 
-private struct Beginning: StoreQuery {
+private struct InsertSession: StoreQuery {
     /// The number of expired sessions that one login removes: more than one, so that they do not
     /// accumulate, and few enough to delay nothing.
     private static let slice: Int64 = 100
@@ -93,7 +93,7 @@ private struct Beginning: StoreQuery {
     }
 }
 
-private struct Use: StoreQuery {
+private struct TouchSession: StoreQuery {
     let id: [UInt8]
     let time: Timestamp
 
@@ -105,7 +105,7 @@ private struct Use: StoreQuery {
     }
 }
 
-private struct End: StoreQuery {
+private struct EndSession: StoreQuery {
     let id: [UInt8]
     let time: Timestamp
 

@@ -77,7 +77,7 @@ struct TraceOutcome: Equatable {
     }
 
     var heard: [Heard] = []
-    var ignored: [StrangerReason] = []
+    var ignored: [IgnoredReason] = []
     /// Each change of a verdict, in the order of the trace.
     var verdicts: [String] = []
 

@@ -32,7 +32,7 @@ import Testing
             try await bluez.changes(["RSSI": .int16(-41)])
             #expect(try await running.sighting().rssi?.dBm == -41)
             try await bluez.hears(2, rssi: -50, data: [2, 0, 1, 2, 3, 4, 5, 6, 7, 8])
-            let reason = try await running.next { event -> StrangerReason? in
+            let reason = try await running.next { event -> IgnoredReason? in
                 if case .ignored(let reason) = event { reason } else { nil }
             }
             #expect(reason == .tile)

@@ -42,7 +42,7 @@ import Testing
     @Test("a command without an answer for half a second makes the controller unresponsive")
     mutating func unresponsive() {
         look(commands: 1, after: .seconds(3))
-        look(after: Self.timings.closeLook - .milliseconds(1))
+        look(after: Self.timings.fastPollInterval - .milliseconds(1))
         #expect(!planner.controller.isUnresponsive)
         #expect(look(after: .milliseconds(1)) == .stoppedAnswering)
         #expect(planner.state.problem == RadioFailure(.adapterUnresponsive))
@@ -52,9 +52,9 @@ import Testing
     @Test("a command that never gets an answer is noticed even if the next ones get theirs")
     mutating func lostCommand() {
         look(commands: 3, events: 1, after: Self.timings.scanCycle)
-        #expect(look(commands: 2, events: 2, after: Self.timings.closeLook) == nil)
+        #expect(look(commands: 2, events: 2, after: Self.timings.fastPollInterval) == nil)
         #expect(planner.next(now: now) == nil, "it may be on its way")
-        #expect(look(events: 1, after: Self.timings.closeLook) == .answersAgain)
+        #expect(look(events: 1, after: Self.timings.fastPollInterval) == .answersAgain)
         // Restarts for fresh samples have to wait as well.
         hear()
         expectNothingUntilGivenUp()
@@ -94,7 +94,7 @@ import Testing
         #expect(planner.next(now: now) == .register(Self.eid))
         look(commands: 1, after: .milliseconds(100))
         // The lost command was the advertisement's: for the kernel the scan still runs.
-        #expect(look(after: Self.timings.closeLook) == .stoppedAnswering)
+        #expect(look(after: Self.timings.fastPollInterval) == .stoppedAnswering)
         let fell = now
         hear()
         while now - fell < Self.timings.scanCycle - .seconds(1) {
@@ -250,7 +250,7 @@ extension ControllerWatchTests {
         planner.wantScan(false)
         finish(.stopScan)
         look(commands: 1, after: .seconds(3))
-        #expect(look(after: Self.timings.closeLook) == .stoppedAnswering)
+        #expect(look(after: Self.timings.fastPollInterval) == .stoppedAnswering)
         for _ in 0..<3 {
             #expect(planner.next(now: now) == nil && planner.state.problem != nil)
             pass((planner.nextDeadline(now: now) ?? now) - now)
@@ -320,7 +320,7 @@ extension ControllerWatchTests {
     /// Loses the end of a scan's cycle.
     private mutating func fallSilent() {
         look(commands: 1, after: .seconds(3))
-        #expect(look(after: Self.timings.closeLook) == .stoppedAnswering)
+        #expect(look(after: Self.timings.fastPollInterval) == .stoppedAnswering)
     }
 
     @discardableResult
@@ -332,7 +332,7 @@ extension ControllerWatchTests {
         pass(duration)
         traffic.commands &+= commands
         traffic.events &+= events
-        return planner.controllerLooked(traffic, now: now)
+        return planner.countsRead(traffic, now: now)
     }
 
     private mutating func expect(

@@ -74,7 +74,7 @@ import Testing
 
     @Test("commands of a start that are counted before its reply are not counted again")
     mutating func lookBeforeReply() {
-        filter.asked()
+        filter.sent()
         look(commands: 4)
         filter.accepted(now: now)
         look()
@@ -84,7 +84,7 @@ import Testing
 
     @Test("Counts from before a filter was sent are not its effect")
     mutating func lookBeforeSending() {
-        filter.asked()
+        filter.sent()
         look()
         filter.accepted(now: now)
         look()
@@ -95,12 +95,12 @@ import Testing
     @Test("a disturbed filter proves nothing, neither by silence nor by commands")
     mutating func disturbed() {
         set()
-        filter.disturbed()
+        filter.countsUnclear()
         look(commands: 4)
         #expect(filter.effect == .unknown)
         set()
         look()
-        filter.disturbed()
+        filter.countsUnclear()
         look()
         look(commands: 4)
         #expect(filter.effect == .unknown)
@@ -115,7 +115,7 @@ import Testing
     }
 
     private mutating func set() {
-        filter.asked()
+        filter.sent()
         filter.accepted(now: now)
     }
 
@@ -127,6 +127,6 @@ import Testing
     ) {
         now = now + duration
         let traffic = ControllerTraffic(commands: commands, events: events ?? commands)
-        filter.looked(traffic, now: now)
+        filter.countsRead(traffic, now: now)
     }
 }

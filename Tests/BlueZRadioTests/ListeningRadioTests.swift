@@ -58,7 +58,7 @@ struct ListeningRadioTests {
             }
             for level: Int8 in [-60, -50, -40] {
                 let state = try await running.state { $0.isScanning }
-                #expect(state.transport == .management && !state.isDemoted)
+                #expect(state.transport == .management && !state.isTransportDegraded)
                 try await eventually("its socket is open") { kernel.isHeard ? true : nil }
                 try await hears(level)
                 await running.radio.setListening(false)
@@ -74,7 +74,7 @@ struct ListeningRadioTests {
     @Test("A controller that has stopped answering is probed even without a scan")
     func probed() async throws {
         var timings = Self.timings
-        (timings.look, timings.closeLook) = (.milliseconds(20), .milliseconds(20))
+        (timings.pollInterval, timings.fastPollInterval) = (.milliseconds(20), .milliseconds(20))
         timings.firstRest = .milliseconds(200)
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)

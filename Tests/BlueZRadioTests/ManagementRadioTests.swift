@@ -26,7 +26,7 @@ struct ManagementRadioTests {
         try await RunningRadio.with(bus, transport: .best, kernel: kernel) { running in
             let state = try await running.state { $0.isScanning && $0.adapter == "hci0" }
             #expect(state.transport == .management && state.transportNote == nil)
-            #expect(state.problem == nil && !state.isDemoted)
+            #expect(state.problem == nil && !state.isTransportDegraded)
             try await bluez.hears(rssi: -77, data: Self.other.serviceData)
             try await bluez.changes(["RSSI": .int16(-78)])
             kernel.send(Self.kiosk(Self.eid, -60))
@@ -56,7 +56,7 @@ struct ManagementRadioTests {
                 kernel.send(ManagementFrame.deviceFound(data, rssi: -50, device: 9))
             }
             kernel.send(Self.kiosk(Self.eid, -50))
-            var reasons: [StrangerReason] = []
+            var reasons: [IgnoredReason] = []
             while true {
                 let event = try await running.next { event -> RadioEvent? in
                     if case .stateChanged = event { nil } else { event }
@@ -78,7 +78,7 @@ struct ManagementRadioTests {
             let state = try await running.state { $0.isScanning }
             #expect(state.transport == .dbus)
             #expect(state.transportNote == "no CAP_NET_ADMIN: listening over D-Bus")
-            #expect(state.problem == nil && !state.isDemoted)
+            #expect(state.problem == nil && !state.isTransportDegraded)
             try await bluez.hears(rssi: -60, data: Self.eid.serviceData)
             #expect(try await running.sighting().rssi?.dBm == -60)
             try await bluez.changes(["RSSI": .int16(-44)])
@@ -141,7 +141,7 @@ struct ManagementRadioTests {
             #expect(try await running.sighting().rssi?.dBm == -60)
             kernel.permit(true)
             let promoted = try await running.state { $0.transport == .management }
-            #expect(promoted.transportNote == nil && !promoted.isDemoted)
+            #expect(promoted.transportNote == nil && !promoted.isTransportDegraded)
             kernel.send(Self.kiosk(Self.eid, -33))
             #expect(try await running.sighting().rssi?.dBm == -33)
         }

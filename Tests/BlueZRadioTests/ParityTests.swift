@@ -68,12 +68,12 @@ import Testing
     }
 
     private func replay(_ heard: TraceOutcome) async throws -> TraceOutcome {
-        let pseudonym = Pseudonym()
+        let pseudonym = Pseudonymizer()
         let lines = heard.heard.enumerated().map { index, heard in
             RecordingLine(
                 time: .milliseconds(2 * index),
                 event: .heard(
-                    pseudonym.of(heard.eid),
+                    pseudonym.pseudonym(of: heard.eid),
                     heard.carrier,
                     heard.dBm.flatMap { RSSI(dBm: $0) }
                 )
@@ -82,7 +82,9 @@ import Testing
         let tile = RecordingLine(time: .zero, event: .ignored(.tile))
         var events = try await played([tile] + lines)[...]
         let originals = Dictionary(
-            uniqueKeysWithValues: Set(heard.heard.map(\.eid)).map { (pseudonym.of($0), $0) }
+            uniqueKeysWithValues: Set(heard.heard.map(\.eid)).map {
+                (pseudonym.pseudonym(of: $0), $0)
+            }
         )
         return try await TraceOutcome.collect {
             guard case .heard(let sighting)? = events.first else { return events.popFirst() }

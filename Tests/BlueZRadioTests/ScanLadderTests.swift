@@ -153,13 +153,13 @@ import Testing
     private mutating func loseStart() {
         begin(after: Self.cycle)
         look(commands: 1, after: Self.cycle)
-        look(commands: 1, after: Self.timings.burstLook)
-        #expect(planner.lookInterval == Self.timings.burstLook)
+        look(commands: 1, after: Self.timings.burstPollInterval)
+        #expect(planner.pollInterval == Self.timings.burstPollInterval)
         #expect(planner.next(now: now) == nil, "it may be about to begin")
-        look(after: Self.timings.burstLook)
-        let givenUp = now + (Self.timings.commandLimit - Self.timings.burstLook)
+        look(after: Self.timings.burstPollInterval)
+        let givenUp = now + (Self.timings.commandLimit - Self.timings.burstPollInterval)
         #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == givenUp)
-        #expect(planner.lookInterval == Self.timings.closeLook, "its end may be sent again")
+        #expect(planner.pollInterval == Self.timings.fastPollInterval, "its end may be sent again")
         look(after: givenUp - now)
     }
 
@@ -171,7 +171,7 @@ import Testing
         expect(.refreshScan, .refilter, .startLost)
         finish(.refreshScan)
         look(commands: 4, after: .milliseconds(100))
-        look(after: Self.timings.closeLook)
+        look(after: Self.timings.fastPollInterval)
         pass(Self.timings.proofLimit)
         #expect(planner.next(now: now) == nil)
         #expect(planner.state.problem == nil && planner.state.isScanning)
@@ -186,8 +186,8 @@ import Testing
             expect(.refreshScan, .refilter, .startLost)
             finish(.refreshScan)
             look(commands: 2, after: .milliseconds(100))
-            look(after: Self.timings.closeLook)
-            look(after: Self.timings.commandLimit - Self.timings.closeLook)
+            look(after: Self.timings.fastPollInterval)
+            look(after: Self.timings.commandLimit - Self.timings.fastPollInterval)
         }
         pass(Self.timings.proofLimit)
         #expect(planner.next(now: now) == nil)
@@ -204,7 +204,7 @@ import Testing
         for _ in 0..<3 {
             planner.noticed(now: now)
             look(commands: 1, after: Self.cycle)
-            look(after: Self.timings.closeLook)
+            look(after: Self.timings.fastPollInterval)
             #expect(planner.next(now: now) == nil && planner.state.isScanning)
         }
     }
@@ -213,7 +213,7 @@ import Testing
     mutating func lateAnswer() {
         begin(after: Self.cycle)
         look(commands: 4, events: 3, after: Self.cycle)
-        look(events: 1, after: Self.timings.closeLook)
+        look(events: 1, after: Self.timings.fastPollInterval)
         look(after: Self.timings.commandLimit)
         #expect(planner.next(now: now) == nil)
     }
@@ -222,7 +222,7 @@ import Testing
     mutating func otherCommands() {
         begin(after: Self.cycle)
         look(commands: 2, after: .seconds(5))
-        look(after: Self.timings.closeLook)
+        look(after: Self.timings.fastPollInterval)
         #expect(planner.next(now: now) == nil)
     }
 
@@ -355,7 +355,7 @@ extension ScanLadderTests {
         traffic = traffic.adding(
             ControllerTraffic(commands: commands, events: events ?? commands)
         )
-        _ = planner.controllerLooked(traffic, now: now)
+        _ = planner.countsRead(traffic, now: now)
     }
 
     private mutating func reconnect() {

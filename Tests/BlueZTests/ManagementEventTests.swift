@@ -129,11 +129,11 @@ import Testing
         let name = ManagementFrame.field(0x09, Array("a1b2c3d4e5".utf8))
         #expect(advertisement(list + name).recognise() == .ours(Self.eid, .localName))
         #expect(advertisement(name + list).recognise() == .ours(Self.eid, .localName))
-        #expect(advertisement(name).recognise() == .stranger(.noService))
+        #expect(advertisement(name).recognise() == .ignored(.noService))
         let ended = ManagementFrame.field(0x09, Array("a1b2c3d4e5\0\0".utf8))
         #expect(advertisement(list + ended).recognise() == .ours(Self.eid, .localName))
         let invalid = ManagementFrame.field(0x09, [0xFF, 0x31])
-        #expect(advertisement(list + invalid).recognise() == .stranger(.length))
+        #expect(advertisement(list + invalid).recognise() == .ignored(.length))
     }
 
     @Test("truncated data counts up to its end; of two equal fields the last counts")

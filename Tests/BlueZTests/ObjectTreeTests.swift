@@ -38,13 +38,13 @@ import Testing
     @Test("an adapter that was off for a moment is noticed, and no blink is counted without one")
     mutating func blinked() {
         let isOn: [String: Value] = ["Powered": .boolean(true)]
-        let before = tree.adapters[Self.adapter]?.powerBlinks
+        let before = tree.adapters[Self.adapter]?.powerToggleCount
         // Both changes come in one signal, which contains only the last value.
         _ = tree.apply(Self.changed(Self.adapter, isOn, interface: "org.bluez.Adapter1"))
-        let blinked = tree.adapters[Self.adapter]?.powerBlinks
+        let blinked = tree.adapters[Self.adapter]?.powerToggleCount
         #expect(blinked != before)
         tree.load([Self.objects([Self.adapter: ["org.bluez.Adapter1": isOn]])])
-        #expect(tree.adapters[Self.adapter]?.powerBlinks == blinked)
+        #expect(tree.adapters[Self.adapter]?.powerToggleCount == blinked)
     }
 
     @Test("a new device is a sighting with its level")
@@ -53,7 +53,7 @@ import Testing
             hear(added: ["RSSI": .int16(-60), "ServiceData": Self.carried])
         )
         #expect(heard.recognition == .ours(Self.eid, .serviceData))
-        #expect(heard.rssi?.dBm == -60 && heard.adapter == Self.adapter && heard.isNews)
+        #expect(heard.rssi?.dBm == -60 && heard.adapter == Self.adapter && heard.isNew)
     }
 
     @Test("a level without service data belongs to the last service data")
@@ -61,7 +61,7 @@ import Testing
         _ = hear(added: ["RSSI": .int16(-60), "ServiceData": Self.carried])
         let heard = try #require(hear(changed: ["RSSI": .int16(-42)]))
         #expect(heard.recognition == .ours(Self.eid, .serviceData))
-        #expect(heard.rssi?.dBm == -42 && !heard.isNews)
+        #expect(heard.rssi?.dBm == -42 && !heard.isNew)
     }
 
     @Test("a remembered device is not a sighting until a signal comes")
@@ -90,7 +90,7 @@ import Testing
         ])
         #expect(hear(changed: ["RSSI": .int16(-42)]) == nil)
         let renamed = hear(changed: ["RSSI": .int16(-42), "Name": .string("b1b2c3d4e5")])
-        #expect(renamed?.recognition == .stranger(.noService))
+        #expect(renamed?.recognition == .ignored(.noService))
         let fresh = try #require(hear(added: properties.merging(["RSSI": .int16(-50)]) { $1 }))
         #expect(fresh.recognition == .ours(Self.eid, .localName))
         let again = try #require(hear(changed: ["RSSI": .int16(-51)]))
@@ -110,7 +110,7 @@ import Testing
             ])
         ])
         let heard = try #require(hear(changed: ["RSSI": .int16(-42)]))
-        #expect(heard.recognition == .ours(Self.eid, .localName) && !heard.isNews)
+        #expect(heard.recognition == .ours(Self.eid, .localName) && !heard.isNew)
         tree.clear()
         #expect(hear(changed: ["RSSI": .int16(-42)]) == nil)
     }
@@ -121,8 +121,8 @@ import Testing
             Self.uuid.description: .bytes([2, 0, 0xF3, 0x8E, 0x91, 0xC7, 0xD2, 0xAA, 0xB0, 0x80])
         ])
         let heard = try #require(hear(added: ["RSSI": .int16(-60), "ServiceData": data]))
-        #expect(heard.recognition == .stranger(.tile) && heard.isNews)
-        #expect(hear(changed: ["RSSI": .int16(-61)])?.isNews == false)
+        #expect(heard.recognition == .ignored(.tile) && heard.isNew)
+        #expect(hear(changed: ["RSSI": .int16(-61)])?.isNew == false)
     }
 
     @Test("Properties that are invalidated or removed are forgotten")
@@ -163,11 +163,11 @@ import Testing
         for (isPowered, blinks) in [(true, 1), (false, 1), (true, 1), (true, 2)] {
             let said = ["Powered": Value.boolean(isPowered)]
             _ = tree.apply(Self.changed(Self.adapter, said, interface: "org.bluez.Adapter1"))
-            #expect(tree.adapters[Self.adapter]?.powerBlinks == blinks)
+            #expect(tree.adapters[Self.adapter]?.powerToggleCount == blinks)
         }
         let other = ["Discovering": Value.boolean(true)]
         _ = tree.apply(Self.changed(Self.adapter, other, interface: "org.bluez.Adapter1"))
-        #expect(tree.adapters[Self.adapter]?.powerBlinks == 2)
+        #expect(tree.adapters[Self.adapter]?.powerToggleCount == 2)
     }
 
     @Test("random addresses cost no memory, and a flood of our UUID only a bounded amount")

@@ -20,7 +20,7 @@ struct Views: Sendable {
         var tip: Int64 = 0
         var shop = "Corner Cafe"
         var memo = "2 flat whites, 1 croissant"
-        var isServerSilent = false
+        var isServerUnresponsive = false
     }
 
     private static let million = 100_000_000 as Int64
@@ -57,7 +57,7 @@ struct Views: Sendable {
                 name: "german-silent",
                 languages: [.german, .english],
                 amount: Money(minorUnits: 123_456, currency: .eur),
-                isServerSilent: true
+                isServerUnresponsive: true
             ),
         ]
 
@@ -83,8 +83,8 @@ struct Views: Sendable {
         let isResting = state == .idle || state == .closed
         var view = DisplayView(state)
         view.amount = isResting ? nil : TippedAmount(scene.amount, tip: scene.tip)
-        view.memo = state.isAsking ? scene.memo : nil
-        view.isServerSilent = state.isAsking && scene.isServerSilent
+        view.memo = state.isAwaitingPayment ? scene.memo : nil
+        view.isServerUnresponsive = state.isAwaitingPayment && scene.isServerUnresponsive
         let text = DisplayText(view, in: scene.languages)
         var reply = DisplayReply(
             build: "",

@@ -272,7 +272,7 @@ struct StateTests {
 
     @Test("The sweep settles after the review and refunds contests that nobody completes")
     func sweep() throws {
-        let patience = Contest.patience
+        let patience = Contest.abandonmentDelay
         let ends: [(State, Timestamp, Contest.State)] = [
             (.complete, Sample.start.advanced(by: .seconds(599)), .complete),
             (.complete, Sample.start.advanced(by: .seconds(600)), .settled),

@@ -150,5 +150,5 @@ import Testing
 }
 
 extension Connection {
-    fileprivate var isServing: Bool { !served.isEmpty }
+    fileprivate var isServing: Bool { !inboundCalls.isEmpty }
 }

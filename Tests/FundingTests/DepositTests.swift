@@ -71,7 +71,9 @@ struct DepositTests {
         #expect(second.balance(.user(user)) == 2_000 && second.complaint == nil)
     }
 
-    @Test("A dispute in a converted currency moves the disputed amount, and no foreign fee is booked")
+    @Test(
+        "A dispute in a converted currency moves the disputed amount, and no foreign fee is booked"
+    )
     func convertedDispute() throws {
         func line(_ id: String, _ amount: Int64, fee: Int64) -> SeenTransaction {
             SeenTransaction(id: id, type: "adjustment", amount: amount, fee: fee, currency: "eur")
@@ -90,7 +92,12 @@ struct DepositTests {
         }
         // The rate has changed meanwhile: what was taken is given back, in the charge's currency.
         try see(
-            SeenReturn(id: "dp_1", amount: 1_900, out: out, back: line("txn_in", 1_801, fee: -1_500))
+            SeenReturn(
+                id: "dp_1",
+                amount: 1_900,
+                out: out,
+                back: line("txn_in", 1_801, fee: -1_500)
+            )
         )
         #expect(rig.balance(.user(payer)) == 2_000 && rig.balance(.house(.stripeFees)) == 0)
         #expect(rig.complaint == nil)
@@ -194,8 +201,8 @@ struct DepositTests {
         let payer = try rig.user("payer")
         let id = try rig.open(2_000, by: payer).outcome.get()
         var keys: Set<String> = []
-        while let lookAt = try rig.deposit(id).lookAt {
-            rig.time = max(rig.time, lookAt)
+        while let refreshAt = try rig.deposit(id).refreshAt {
+            rig.time = max(rig.time, refreshAt)
             let call = try rig.tell(Wake(id)).get()
             guard case .openDeposit(let order) = call else {
                 Issue.record("\(String(describing: call))")
@@ -270,13 +277,13 @@ struct DepositTests {
         let id = try rig.open(2_000, by: payer).outcome.get()
         let ended = Self.seen(id, .canceled)
         _ = try rig.tell(Observe(id, .deposit(ended))).get()
-        #expect(try rig.deposit(id).lookAt == nil)
+        #expect(try rig.deposit(id).refreshAt == nil)
         // A bell rings for it, but the provider does not answer.
         _ = try rig.tell(Wake(id)).get()
         _ = try rig.tell(Observe(id, .unknown(after: nil))).get()
-        #expect(try rig.deposit(id).lookAt != nil)
+        #expect(try rig.deposit(id).refreshAt != nil)
         _ = try rig.tell(Observe(id, .deposit(ended))).get()
-        #expect(try rig.deposit(id).lookAt == nil)
+        #expect(try rig.deposit(id).refreshAt == nil)
         #expect(try rig.deposit(id).state == .canceled)
     }
 

@@ -81,8 +81,8 @@ struct FundingBooks {
                 presentation: .hosted,
                 source: source,
                 limits: DepositLimits(
-                    usualDeposit: 50_000,
-                    usualBalance: 200_000,
+                    defaultDepositMaximum: 50_000,
+                    defaultBalanceMaximum: 200_000,
                     recent: recent,
                     settled: settled
                 )
@@ -104,7 +104,10 @@ struct FundingBooks {
                 amount: Money(minorUnits: cents),
                 bankAccount: nil,
                 source: source,
-                hold: WithdrawalHold(entryCount: account(.user(user)).entryCount, young: young),
+                hold: WithdrawalHold(
+                    entryCount: account(.user(user)).entryCount,
+                    heldAmount: young
+                ),
                 needsRelease: needsRelease
             ),
             by: user

@@ -31,26 +31,26 @@ struct PayeeTests {
         let id = try rig.tell(PutPayee(user)).get().id
         func payee() throws -> Payee? { try rig.books.rows.records[id].map { try Payee($0) } }
         var looks = 0
-        while let lookAt = try payee()?.lookAt {
-            rig.time = max(rig.time, lookAt)
+        while let refreshAt = try payee()?.refreshAt {
+            rig.time = max(rig.time, refreshAt)
             _ = try rig.tell(Wake(id)).get()
             _ = try rig.tell(Observe(id, Self.seen("acct_1", user: user))).get()
             looks += 1
             try #require(looks < 1_000)
         }
-        #expect(looks > PayeeBody.lookLimit)
+        #expect(looks > PayeeBody.refreshLimit)
         // A request for the state still causes a look.
         rig.pass(.seconds(2))
-        #expect(try payee()?.isAccountToBeLookedAt(at: rig.time) == true)
+        #expect(try payee()?.needsAccountRefresh(at: rig.time) == true)
         _ = try rig.tell(Wake(id)).get()
         _ = try rig.tell(Observe(id, Self.seen("acct_1", user: user))).get()
-        #expect(try payee()?.lookAt == nil)
-        #expect(try payee()?.isAccountToBeLookedAt(at: rig.time) == false)
+        #expect(try payee()?.refreshAt == nil)
+        #expect(try payee()?.needsAccountRefresh(at: rig.time) == false)
         _ = try rig.tell(PutPayee(user)).get()
-        #expect(try payee()?.lookAt != nil)
+        #expect(try payee()?.refreshAt != nil)
         let submitted = Self.seen("acct_1", user: user, submitted: true)
         _ = try rig.tell(Observe(id, submitted)).get()
-        #expect(try payee()?.state == .pendingVerification && payee()?.lookAt != nil)
+        #expect(try payee()?.state == .pendingVerification && payee()?.refreshAt != nil)
     }
 
     @Test("An account that cannot be read is looked at for days, but not for ever")
@@ -60,8 +60,8 @@ struct PayeeTests {
         let id = try rig.tell(PutPayee(user)).get().id
         _ = try rig.tell(Observe(id, Self.seen("acct_1", user: user))).get()
         let start = rig.time
-        while let lookAt = try rig.books.rows.records[id].map({ try Payee($0) })?.lookAt {
-            rig.time = max(rig.time, lookAt)
+        while let refreshAt = try rig.books.rows.records[id].map({ try Payee($0) })?.refreshAt {
+            rig.time = max(rig.time, refreshAt)
             _ = try rig.tell(Wake(id)).get()
             _ = try rig.tell(Observe(id, .unknown(after: .seconds(900)))).get()
             try #require(start.duration(to: rig.time) < .seconds(5 * 86_400))

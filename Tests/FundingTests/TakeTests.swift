@@ -68,7 +68,7 @@ struct TakeTests {
             reference: nil,
             lifetime: .seconds(300),
             allowsTip: true,
-            usualTake: bps
+            defaultTakeBasisPoints: bps
         )
         let session = try rig.tell(create).get().session.id
         _ = try rig.tell(LockSession(session: session, payer: payer)).get()
@@ -93,7 +93,7 @@ struct TakeTests {
                 memo: nil,
                 reference: nil,
                 lifetime: .seconds(300),
-                usualTake: 1_000
+                defaultTakeBasisPoints: 1_000
             )
             let group = try rig.tell(create).get().session.id
             var shares: [SessionID] = []

@@ -31,7 +31,7 @@ struct WithdrawalTests {
         let id = try rig.withdraw(6_000, by: payee).outcome.get()
         var bag: [(observation: Observation, call: Call, at: Timestamp)] = []
         for _ in 0..<2_000 {
-            guard let lookAt = try rig.withdrawal(id).lookAt else { break }
+            guard let refreshAt = try rig.withdrawal(id).refreshAt else { break }
             if Int.random(in: 0..<20, using: &random) == 0 {
                 // A cancellation is in time only if no call was made.
                 let isCancelled = try rig.tell(CancelWithdrawal(id, user: payee)).isSuccess
@@ -49,7 +49,7 @@ struct WithdrawalTests {
                 _ = try rig.tell(ResumeWithdrawal(id, isReturned: true))
             }
             // A bell rings at any time.
-            if Int.random(in: 0..<4, using: &random) > 0 { rig.time = max(rig.time, lookAt) }
+            if Int.random(in: 0..<4, using: &random) > 0 { rig.time = max(rig.time, refreshAt) }
             rig.pass(.seconds(Int64.random(in: 0..<3, using: &random)))
             // A server was away until the provider had forgotten the key.
             if Int.random(in: 0..<40, using: &random) == 0 { rig.pass(.seconds(30 * 3_600)) }
@@ -123,7 +123,7 @@ struct WithdrawalTests {
             amount: Money(minorUnits: 100),
             bankAccount: nil,
             source: .provider(isLive: false),
-            hold: WithdrawalHold(entryCount: 99, young: 0),
+            hold: WithdrawalHold(entryCount: 99, heldAmount: 0),
             needsRelease: false
         )
         #expect(try rig.tell(stale, by: payee).refusal == Refusal(.accountChanged))
@@ -150,7 +150,7 @@ struct WithdrawalTests {
         #expect(again == search)
         _ = try rig.tell(Observe(id, .absent, of: again)).get()
         #expect(try rig.withdrawal(id).state == .pending)
-        #expect(try rig.withdrawal(id).lookAt == rig.time.advanced(by: Pace.held))
+        #expect(try rig.withdrawal(id).refreshAt == rig.time.advanced(by: Pace.held))
         _ = try rig.tell(ReleasePayee(payee, withdrawals: [id])).get()
         guard case .sendTransfer = try rig.tell(Wake(id)).get() else {
             Issue.record("nothing is sent")

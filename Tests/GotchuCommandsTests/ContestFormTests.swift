@@ -77,14 +77,14 @@ struct ContestFormTests {
     @Test("A score that can be misread is refused, with its place")
     func badScores() {
         for argument in ["7", "7=", "=7", "x=7", "0=7", "7=1.5", "7=1e3", "7=1,2", "7=1,a=1,a=2"] {
-            #expect(throws: ScoreTable.Flaw.self, "\(argument)") {
+            #expect(throws: ScoreTable.Malformed.self, "\(argument)") {
                 try ScoreTable(arguments: [argument])
             }
         }
         for table in ["", "7,42", "entry\n7", "entry,points,points\n1,2,3", "points,entry\n1,2"] {
-            #expect(throws: ScoreTable.Flaw.self, "\(table)") { try ScoreTable(csv: table) }
+            #expect(throws: ScoreTable.Malformed.self, "\(table)") { try ScoreTable(csv: table) }
         }
-        let flaw = #expect(throws: ScoreTable.Flaw.self) {
+        let flaw = #expect(throws: ScoreTable.Malformed.self) {
             try ScoreTable(csv: "entry,points\n1,2\n3\n")
         }
         #expect(flaw?.sentence == "The table's row 3 has 1 columns.")
@@ -108,12 +108,14 @@ struct ContestFormTests {
         #expect(form.player("c")?.name == "Cat")
         // Two players have this name.
         #expect(form.player("Cat") == nil && form.player("0") == nil && form.player("5") == nil)
-        #expect(form.flaws(of: try roster("4", "bob", "c")) == [])
+        #expect(form.validationErrors(of: try roster("4", "bob", "c")) == [])
         #expect(
-            form.flaws(of: []) == ["3 more to choose", "2 more for field", "1 more for keeper"]
+            form.validationErrors(of: []) == [
+                "3 more to choose", "2 more for field", "1 more for keeper",
+            ]
         )
         #expect(
-            form.flaws(of: try roster("1", "1", "2", "3")) == [
+            form.validationErrors(of: try roster("1", "1", "2", "3")) == [
                 "1 too many", "Ann stands there twice", "90 over the cap of 100",
             ]
         )

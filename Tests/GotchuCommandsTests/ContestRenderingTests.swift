@@ -131,7 +131,7 @@ struct ContestRenderingTests {
             "meta":{"generated_at":"2026-12-04T20:00:00Z","total_participants":2,"revision":4}}
             """#
         let board = try JSONDecoder().decode(Leaderboard.self, from: Data(json.utf8))
-        #expect(board.isSound)
+        #expect(board.isValid)
         #expect(
             board.table(in: .usd).lines(on: plain) == [
                 "#  Runner         Time  Mood   Prize  ENTRY  ",
@@ -142,7 +142,7 @@ struct ContestRenderingTests {
         #expect(board.summary == "paid · 2 entries · scores of revision 4")
         var other = board
         other.rows[1]["more"] = .null
-        #expect(!other.isSound)
+        #expect(!other.isValid)
     }
 
     @Test("A wallet that lacks money is reported with amounts and the command that fills it")

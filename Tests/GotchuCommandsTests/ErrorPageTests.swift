@@ -59,7 +59,7 @@ private enum ErrorPage {
         ErrorCode.allCases.map { code in
             let cells = [
                 "`\(code.rawValue)`", "\(code.httpStatus)", code.meaning, code.retry,
-                "\(code.exitStatus.rawValue)", "`\(code.usualFix)`",
+                "\(code.exitStatus.rawValue)", "`\(code.defaultFix)`",
             ]
             return "| " + cells.joined(separator: " | ") + " |"
         }.joined(separator: "\n")

@@ -107,8 +107,8 @@ struct PickTests {
         let tills = list(of: till, presence(4, .near), first)
         #expect(isAmbiguous(tills.pick(reach: .near, isLate: true)))
         let event = Event.presenceLost(EID(literal: "0123456789"))
-        #expect(WaitCondition.near.judge(event, list: alone) == .open)
-        #expect(WaitCondition.near.judge(event, list: beside) == .holds)
+        #expect(WaitCondition.near.evaluate(event, list: alone) == .pending)
+        #expect(WaitCondition.near.evaluate(event, list: beside) == .holds)
     }
 
     @Test("The newer EID of a session is picked while the EID changes")
@@ -141,7 +141,7 @@ struct PickTests {
     func exitCodes() {
         for code in ErrorCode.allCases {
             #expect(code.exitStatus != .done)
-            #expect(code.usualFix.hasPrefix("gotchu-ctl "))
+            #expect(code.defaultFix.hasPrefix("gotchu-ctl "))
         }
     }
 }

@@ -93,7 +93,7 @@ struct StreamTests {
             try await GotchuCtl.run(["status"], socket: system.kiosk).code == 69 ? true : nil
         }
         let watch = RequestWatch(request: request, output: Output(isJSON: true))
-        async let end = watch.untilEnd(client)
+        async let end = watch.waitForEnd(client)
         try await system.restartTill()
         try await eventually("the till has it again") {
             try? await client.cancelRequest(request.id)

@@ -9,8 +9,8 @@ struct TableTests {
     init() {
         var table = Table(columns: [
             Table.Column(title: "WHEN"),
-            Table.Column(title: "WHAT", minimum: 8, dispensability: 1),
-            Table.Column(title: "ID", dispensability: 2),
+            Table.Column(title: "WHAT", minimum: 8, dropPriority: 1),
+            Table.Column(title: "ID", dropPriority: 2),
         ])
         table.rows = [
             [

@@ -4,7 +4,10 @@ import Testing
 
 @Suite("Output that cannot be written changes only the exit status")
 struct UnwritableTests {
-    @Test("Data that cannot be written is reported with 74", arguments: ["status", "status --json"])
+    @Test(
+        "Data that cannot be written is reported with 74",
+        arguments: ["status", "status --json"]
+    )
     func full(command: String) async throws {
         let system = try await LiveSystem(distance: 5)
         let shell = "exec \(GotchuCtl.path) --socket \(system.kiosk) \(command) >/dev/full"

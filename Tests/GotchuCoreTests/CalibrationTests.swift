@@ -30,7 +30,7 @@ struct CalibrationTests {
         #expect((calibration.tap.p10, calibration.metre.p90) == (-37, -58))
         #expect(calibration.tapThresholds == .init(enter: -42.25, leave: -52.25))
         #expect(calibration.nearThresholds == .init(enter: -63, leave: -71))
-        #expect(calibration.isSound)
+        #expect(calibration.isPlausible)
     }
 
     @Test("Accepted calibrations keep hysteresis and the order of zones, and 1 m is never a tap")
@@ -85,7 +85,7 @@ struct CalibrationTests {
         let planted = text.replacingOccurrences(of: "\"p10\":-37", with: "\"p10\":-57")
         #expect(planted != text)
         let bad = try JSONDecoder().decode(Calibration.self, from: Data(planted.utf8))
-        #expect(!bad.isSound)
+        #expect(!bad.isPlausible)
     }
 
     @Test("an adapter uses its own calibration, others the defaults, and the presence shows which")

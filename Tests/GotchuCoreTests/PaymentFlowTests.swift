@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The payment flow")
 struct PaymentFlowTests {
-    private typealias Action = MoneyFlowAction<PaymentFlow.Question, PaymentFlow.Progress>
+    private typealias Action = MoneyFlowAction<PaymentFlow.Call, PaymentFlow.Progress>
 
     private let refusal = Decline(code: "SESSION_BUSY", detail: "Another payer was first.")
     private let receipt = Receipt(newBalanceCents: 5000, transferID: "t")
@@ -16,7 +16,7 @@ struct PaymentFlowTests {
     private func last(
         from progress: PaymentFlow.Progress,
         _ events: MoneyFlowEvent...
-    ) -> MoneyFlowAction<PaymentFlow.Question, PaymentFlow.Progress> {
+    ) -> MoneyFlowAction<PaymentFlow.Call, PaymentFlow.Progress> {
         var flow = PaymentFlow(from: progress)
         var action = flow.handle(.started, jitter: 0)
         for event in events { action = flow.handle(event, jitter: 0) }
@@ -26,9 +26,9 @@ struct PaymentFlowTests {
     @Test("A payment locks, journals, sends and journals before it ends")
     func paid() {
         let paid = MoneyFlowEvent.answered(.done(receipt))
-        #expect(last(from: .locking) == .ask(.lock))
+        #expect(last(from: .locking) == .call(.lock))
         #expect(last(from: .locking, done) == .journal(.open(.sending)))
-        #expect(last(from: .locking, done, .journalled) == .ask(.send))
+        #expect(last(from: .locking, done, .journalled) == .call(.send))
         #expect(last(from: .locking, done, .journalled, paid) == .journal(.ended(.paid(receipt))))
         #expect(
             last(from: .locking, done, .journalled, paid, .journalled) == .finish(.paid(receipt))
@@ -38,15 +38,15 @@ struct PaymentFlowTests {
     @Test("A send without an answer is repeated until there is a definite answer")
     func unknown() {
         var flow = PaymentFlow(from: .sending)
-        #expect(flow.handle(.started, jitter: 0) == .ask(.send))
+        #expect(flow.handle(.started, jitter: 0) == .call(.send))
         for _ in 0..<50 {
             guard case .wait(_, because: .noAnswer) = flow.handle(silence, jitter: 0) else {
                 Issue.record("a send without an answer must be waited for")
                 return
             }
-            #expect(flow.handle(.waited(elapsed: .zero), jitter: 0) == .ask(.send))
+            #expect(flow.handle(.waited(elapsed: .zero), jitter: 0) == .call(.send))
         }
-        #expect(flow.handle(.answered(.refused(refusal)), jitter: 0) == .ask(.unlock))
+        #expect(flow.handle(.answered(.refused(refusal)), jitter: 0) == .call(.unlock))
         #expect(flow.handle(silence, jitter: 0) == .journal(.ended(.declined(refusal))))
     }
 
@@ -54,7 +54,7 @@ struct PaymentFlowTests {
     func unauthorized() {
         let refused = MoneyFlowEvent.answered(.unauthorized(refusal))
         #expect(last(from: .locking, refused) == .journal(.ended(.declined(refusal))))
-        #expect(last(from: .locking, done, .journalled, refused) == .ask(.unlock))
+        #expect(last(from: .locking, done, .journalled, refused) == .call(.unlock))
         guard case .wait(_, because: .unauthorized(refusal)) = last(from: .sending, refused) else {
             Issue.record("the earlier send may have moved money")
             return
@@ -66,7 +66,7 @@ struct PaymentFlowTests {
         var flow = PaymentFlow(from: .locking)
         var action = flow.handle(.started, jitter: 0)
         var waited = Duration.zero
-        while action == .ask(.lock) {
+        while action == .call(.lock) {
             guard case .wait(let duration, because: .noAnswer) = flow.handle(silence, jitter: 0)
             else {
                 Issue.record("a lock without an answer must be waited for")
@@ -75,8 +75,8 @@ struct PaymentFlowTests {
             waited += duration
             action = flow.handle(.waited(elapsed: waited), jitter: 0)
         }
-        #expect(waited >= PaymentFlow.longestSession)
-        #expect(action == .ask(.unlock))
+        #expect(waited >= PaymentFlow.maximumSessionLifetime)
+        #expect(action == .call(.unlock))
         guard case .journal(.ended(.declined(let why))) = flow.handle(silence, jitter: 0) else {
             Issue.record("nothing was sent, so nothing was paid")
             return
@@ -86,12 +86,12 @@ struct PaymentFlowTests {
 
     @Test("A cancelled payment releases a lock that it may hold, and makes no other call")
     func cancelled() {
-        let end = MoneyFlowAction<PaymentFlow.Question, PaymentFlow.Progress>
+        let end = MoneyFlowAction<PaymentFlow.Call, PaymentFlow.Progress>
             .finish(.declined(.cancelled))
-        #expect(last(from: .locking, silence, .cancelled) == .ask(.unlock))
-        #expect(last(from: .locking, done, .cancelled) == .ask(.unlock))
+        #expect(last(from: .locking, silence, .cancelled) == .call(.unlock))
+        #expect(last(from: .locking, done, .cancelled) == .call(.unlock))
         #expect(last(from: .locking, done, .cancelled, silence, .cancelled) == end)
-        let other = MoneyFlowEvent.answered(.notAsked(.otherLogin))
+        let other = MoneyFlowEvent.answered(.notSent(.otherLogin))
         #expect(last(from: .locking, other, .cancelled, .cancelled) == end)
         let busy = MoneyFlowEvent.answered(.refused(refusal))
         #expect(last(from: .locking, busy, .cancelled) == end)
@@ -99,20 +99,20 @@ struct PaymentFlowTests {
 
     @Test("A call that was not made leaves a payment as certain as before")
     func notAsked() {
-        let other = MoneyFlowEvent.answered(.notAsked(.otherServer))
+        let other = MoneyFlowEvent.answered(.notSent(.otherServer))
         let refused = MoneyFlowEvent.answered(.refused(Decline(code: "FORBIDDEN", detail: "No.")))
         for events in [[MoneyFlowEvent](), [other, .waited(elapsed: .zero)]] {
             var flow = PaymentFlow(from: .locking)
             for event in [.started, done, .journalled] + events {
                 _ = flow.handle(event, jitter: 0)
             }
-            #expect(flow.handle(refused, jitter: 0) == .ask(.unlock))
+            #expect(flow.handle(refused, jitter: 0) == .call(.unlock))
         }
         guard case .wait(_, because: .otherServer) = last(from: .sending, other) else {
             Issue.record("only the server where it was begun can end it")
             return
         }
-        #expect(last(from: .sending, other, .waited(elapsed: .zero), refused) == .ask(.lookUp))
+        #expect(last(from: .sending, other, .waited(elapsed: .zero), refused) == .call(.lookUp))
     }
 
     @Test("A step that cannot be journalled is not done, but a paid end is published")
@@ -121,7 +121,7 @@ struct PaymentFlowTests {
             Issue.record("the journal's older record would be driven on at the next start")
             return
         }
-        #expect(last(from: .locking, done, .journalFailed, .waited(elapsed: .zero)) == .ask(.lock))
+        #expect(last(from: .locking, done, .journalFailed, .waited(elapsed: .zero)) == .call(.lock))
         let busy = MoneyFlowEvent.answered(.refused(refusal))
         guard case .wait(_, because: .journal) = last(from: .locking, busy, .journalFailed) else {
             Issue.record("declined is told only once the journal has it")
@@ -138,14 +138,14 @@ struct PaymentFlowTests {
         for code in ["FORBIDDEN", "NOT_FOUND", "METHOD_NOT_ALLOWED", "SOME_GATEWAYS"] {
             let door = Decline(code: code, detail: "Not here.")
             let refused = MoneyFlowEvent.answered(.refused(door))
-            #expect(last(from: .sending, refused) == .ask(.lookUp))
+            #expect(last(from: .sending, refused) == .call(.lookUp))
             guard case .wait(_, because: .refused(door)) = last(from: .sending, refused, silence)
             else {
                 Issue.record("\(code) says nothing about the earlier send")
                 return
             }
-            #expect(last(from: .sending, refused, silence, .waited(elapsed: .zero)) == .ask(.send))
-            #expect(last(from: .locking, done, .journalled, refused) == .ask(.unlock))
+            #expect(last(from: .sending, refused, silence, .waited(elapsed: .zero)) == .call(.send))
+            #expect(last(from: .locking, done, .journalled, refused) == .call(.unlock))
         }
     }
 
@@ -158,7 +158,7 @@ struct PaymentFlowTests {
             var flow = PaymentFlow(from: .sending)
             var action = flow.handle(.started, jitter: 0)
             for event in events { action = flow.handle(event, jitter: 0) }
-            #expect(action == .ask(.unlock))
+            #expect(action == .call(.unlock))
             guard case .journal(.ended(.declined(let why))) = flow.handle(done, jitter: 0) else {
                 Issue.record("the key can never be charged")
                 return
@@ -218,9 +218,9 @@ struct PaymentFlowTests {
 
         mutating func carryOut(_ action: Action) -> MoneyFlowEvent {
             switch action {
-            case .ask(.lock), .ask(.unlock): return .answered(anyAnswer())
-            case .ask(.lookUp): return .answered(lookUp())
-            case .ask(.send):
+            case .call(.lock), .call(.unlock): return .answered(anyAnswer())
+            case .call(.lookUp): return .answered(lookUp())
+            case .call(.send):
                 #expect(journal == .open(.sending))
                 let answer = send()
                 if case .unknown = answer { isUncertain = true }
@@ -243,7 +243,7 @@ struct PaymentFlowTests {
             case 0: .refused(refusal)
             case 1: .unauthorized(refusal)
             case 2: .unknown(retryAfter: nil)
-            case 3: .notAsked(.otherLogin)
+            case 3: .notSent(.otherLogin)
             default: .done(Receipt())
             }
         }
@@ -259,7 +259,7 @@ struct PaymentFlowTests {
 
         /// Once paid, it answers paid, loses the answer, or refuses without a decision.
         private mutating func send() -> PaymentAnswer {
-            if flip(6) { return .notAsked(.otherLogin) }
+            if flip(6) { return .notSent(.otherLogin) }
             if flip(6), isUncertain {
                 return .refused(Decline(code: "NOT_FOUND", detail: "Not here."))
             }
@@ -272,6 +272,6 @@ struct PaymentFlowTests {
     }
 }
 
-extension PaymentEnd {
+extension PaymentOutcome {
     fileprivate var isCancellation: Bool { self == .declined(.cancelled) }
 }

@@ -206,7 +206,7 @@ struct ProximityTests {
             _ = board.add(sighting(stranger, -38, at: at + 1))
         }
         #expect(board[kiosk]?.verdict == .ambiguous && board[stranger]?.verdict == .ambiguous)
-        board.record(stranger, .nobodys)
+        board.record(stranger, .noSession)
         for at in stride(from: 2_100, through: 3_000, by: 100) {
             _ = board.add(sighting(kiosk, -40, at: at))
             _ = board.add(sighting(stranger, -38, at: at + 1))

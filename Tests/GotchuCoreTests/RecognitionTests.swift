@@ -19,27 +19,27 @@ struct RecognitionTests {
         let phone = HeardAdvertisement(listsService: true, localName: eid)
         #expect(phone.recognise() == .ours(EID(literal: eid), .localName))
         let stranger = HeardAdvertisement(localName: eid)
-        #expect(stranger.recognise() == .stranger(.noService))
+        #expect(stranger.recognise() == .ignored(.noService))
     }
 
     @Test("strangers are distinguished by reason")
     func strangers() {
         let tile: [UInt8] = [0x02, 0x00, 0xF3, 0x8E, 0x91, 0xC7, 0xD2, 0xAA, 0xB0, 0x80]
-        #expect(HeardAdvertisement(serviceData: tile).recognise() == .stranger(.tile))
-        #expect(HeardAdvertisement(serviceData: []).recognise() == .stranger(.length))
+        #expect(HeardAdvertisement(serviceData: tile).recognise() == .ignored(.tile))
+        #expect(HeardAdvertisement(serviceData: []).recognise() == .ignored(.length))
         #expect(
             HeardAdvertisement(serviceData: Array("a1b2c3d4e5f".utf8)).recognise()
-                == .stranger(.length)
+                == .ignored(.length)
         )
         #expect(
             HeardAdvertisement(serviceData: Array("a1b2c3d4ex".utf8)).recognise()
-                == .stranger(.charset)
+                == .ignored(.charset)
         )
         #expect(
             HeardAdvertisement(listsService: true, localName: "Jane's phon").recognise()
-                == .stranger(.length)
+                == .ignored(.length)
         )
-        #expect(HeardAdvertisement(listsService: true).recognise() == .stranger(.noService))
+        #expect(HeardAdvertisement(listsService: true).recognise() == .ignored(.noService))
     }
 
     @Test("service data that is not an EID is ignored, even beside a name that is one")
@@ -49,6 +49,6 @@ struct RecognitionTests {
             listsService: true,
             localName: eid
         )
-        #expect(heard.recognise() == .stranger(.charset))
+        #expect(heard.recognise() == .ignored(.charset))
     }
 }

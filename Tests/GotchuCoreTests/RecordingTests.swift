@@ -21,13 +21,18 @@ import Testing
     @Test("one EID has one pseudonym in a recording, and another one in the next")
     func pseudonyms() {
         var random = SeededGenerator("pseudonyms")
-        let one = Pseudonym(key: (random.next(), random.next()))
-        let two = Pseudonym(key: (random.next(), random.next()))
+        let one = Pseudonymizer(key: (random.next(), random.next()))
+        let two = Pseudonymizer(key: (random.next(), random.next()))
         let eids = (0..<1000).map { _ in EID.random(using: &random) }
-        #expect(eids.allSatisfy { one.of($0) == one.of($0) && one.of($0) != two.of($0) })
-        #expect(eids.allSatisfy { one.of($0) != $0 })
-        #expect(Set(eids.map { one.of($0) }).count == Set(eids).count)
-        #expect(Pseudonym().of(Self.eid) != Pseudonym().of(Self.eid))
+        #expect(
+            eids.allSatisfy {
+                one.pseudonym(of: $0) == one.pseudonym(of: $0)
+                    && one.pseudonym(of: $0) != two.pseudonym(of: $0)
+            }
+        )
+        #expect(eids.allSatisfy { one.pseudonym(of: $0) != $0 })
+        #expect(Set(eids.map { one.pseudonym(of: $0) }).count == Set(eids).count)
+        #expect(Pseudonymizer().pseudonym(of: Self.eid) != Pseudonymizer().pseudonym(of: Self.eid))
     }
 
     @Test(

@@ -12,7 +12,7 @@ struct RefundFlowTests {
     private func last(
         isResumed: Bool = false,
         _ events: MoneyFlowEvent...
-    ) -> MoneyFlowAction<RefundFlow.Question, RefundFlow.Progress> {
+    ) -> MoneyFlowAction<RefundFlow.Call, RefundFlow.Progress> {
         var flow = RefundFlow(from: first, isResumed: isResumed)
         var action = flow.handle(.started, jitter: 0)
         for event in events { action = flow.handle(event, jitter: 0) }
@@ -23,7 +23,7 @@ struct RefundFlowTests {
     func made() {
         let receipt = Receipt(transferID: "t", wasMadeBefore: true)
         let done = MoneyFlowEvent.answered(.done(receipt))
-        #expect(last() == .ask(.refund))
+        #expect(last() == .call(.refund))
         #expect(last(done) == .journal(.ended(.paid(receipt))))
         #expect(last(done, .journalled) == .finish(.paid(receipt)))
         #expect(last(done, .journalFailed) == .finish(.paid(receipt)))
@@ -55,7 +55,7 @@ struct RefundFlowTests {
             Issue.record("an earlier call may have been carried out")
             return
         }
-        let other = MoneyFlowEvent.answered(.notAsked(.otherLogin))
+        let other = MoneyFlowEvent.answered(.notSent(.otherLogin))
         #expect(last(other, .waited(elapsed: .zero), atDoor) == .journal(.ended(.declined(door))))
     }
 
@@ -74,7 +74,7 @@ struct RefundFlowTests {
     @Test("A declined key is skipped once the journal has the next one, up to a limit")
     func nextKey() {
         let replay = MoneyFlowEvent.answered(.refused(refusal, isReplay: true))
-        let next = MoneyFlowAction<RefundFlow.Question, RefundFlow.Progress>
+        let next = MoneyFlowAction<RefundFlow.Call, RefundFlow.Progress>
             .journal(.open(RefundFlow.Progress(attempt: 1)))
         #expect(last(replay) == next)
         guard case .wait(_, because: .journal) = last(replay, .journalFailed) else {
@@ -86,7 +86,7 @@ struct RefundFlowTests {
         _ = flow.handle(.started, jitter: 0)
         for _ in 0..<RefundFlow.attemptLimit {
             _ = flow.handle(replay, jitter: 0)
-            #expect(flow.handle(.journalled, jitter: 0) == .ask(.refund))
+            #expect(flow.handle(.journalled, jitter: 0) == .call(.refund))
         }
         #expect(flow.handle(replay, jitter: 0) == .journal(.ended(.declined(refusal))))
     }

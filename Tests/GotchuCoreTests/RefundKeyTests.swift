@@ -16,7 +16,7 @@ struct RefundKeyTests {
         _ reference: String? = nil,
         attempt: Int = 0
     ) -> IdempotencyKey {
-        .refund(of: sid, wished: wished, amount: amount, reference: reference, attempt: attempt)
+        .refund(of: sid, requested: wished, amount: amount, reference: reference, attempt: attempt)
     }
 
     @Test("A refund's key never changes: servers identify old refunds by it")
@@ -30,7 +30,7 @@ struct RefundKeyTests {
     func distinct() throws {
         let other = try #require(SessionID(rawValue: "0198f3c1-7a5e-7c1e-9d53-0242ac120003"))
         var keys: [IdempotencyKey] = [
-            .refund(of: other, wished: 500, amount: 500, reference: nil, attempt: 0)
+            .refund(of: other, requested: 500, amount: 500, reference: nil, attempt: 0)
         ]
         for wished in [nil, 500, 5000] as [Int64?] {
             for reference in [nil, "", "a", "A", "a\n1", "unnamed", "é"] as [String?] {
@@ -95,7 +95,7 @@ struct RefundKeyTests {
     }
 
     /// - Returns: The end, and the last attempt; a `nil` end if the daemon lost its state.
-    private func drive(_ attempt: Int, _ world: inout World) -> (PaymentEnd?, Int) {
+    private func drive(_ attempt: Int, _ world: inout World) -> (PaymentOutcome?, Int) {
         var journal = RefundFlow.Progress(attempt: attempt)
         var flow = RefundFlow(from: journal, isResumed: false)
         var event = MoneyFlowEvent.started
@@ -109,7 +109,7 @@ struct RefundKeyTests {
                 continue
             }
             switch action {
-            case .ask(.refund):
+            case .call(.refund):
                 event = .answered(world.answer(to: key(attempt: journal.attempt)))
             case .journal(.open(let progress)):
                 guard !world.flip(4) else {

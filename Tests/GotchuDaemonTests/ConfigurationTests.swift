@@ -93,10 +93,12 @@ struct ConfigurationTests {
         screens.display = LoopbackAddress("127.0.0.1:7465")
         screens.till = LoopbackAddress("127.0.0.1:7466")
         screens.logo = "/etc/gotchu/logo.svg"
-        var looks = DisplayPage.Looks()
-        (looks.shop, looks.languages, looks.textScale) = ("Corner Cafe", [.german, .arabic], 1.25)
-        (looks.antenna, looks.hasMotion, looks.hasSound) = (.right, false, true)
-        screens.looks = looks
+        var appearance = DisplayPage.Appearance()
+        (appearance.shop, appearance.languages, appearance.textScale) = (
+            "Corner Cafe", [.german, .arabic], 1.25
+        )
+        (appearance.antenna, appearance.hasMotion, appearance.hasSound) = (.right, false, true)
+        screens.appearance = appearance
         #expect(configuration.screens == screens)
     }
 
@@ -240,16 +242,16 @@ struct ConfigurationTests {
     func isThere() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("{}", to: "file")
-        #expect(ConfigurationFile.isThere(file))
-        #expect(!ConfigurationFile.isThere("\(folder.path)/none"))
-        #expect(!ConfigurationFile.isThere("\(folder.path)/none/file"))
-        #expect(!ConfigurationFile.isThere("\(file)/file"))
+        #expect(ConfigurationFile.exists(file))
+        #expect(!ConfigurationFile.exists("\(folder.path)/none"))
+        #expect(!ConfigurationFile.exists("\(folder.path)/none/file"))
+        #expect(!ConfigurationFile.exists("\(file)/file"))
         let link = "\(folder.path)/link"
         #expect(symlink("\(folder.path)/none", link) == 0)
-        #expect(ConfigurationFile.isThere(link))
+        #expect(ConfigurationFile.exists(link))
         let loop = "\(folder.path)/loop"
         #expect(symlink(loop, loop) == 0)
-        #expect(ConfigurationFile.isThere("\(loop)/file"))
+        #expect(ConfigurationFile.exists("\(loop)/file"))
     }
 
     @Test("user ids may be surrounded by spaces")

@@ -11,7 +11,7 @@ import Testing
 @Suite("The display's service")
 struct DisplayServiceTests {
     private static let page: DisplayPage = {
-        var looks = DisplayPage.Looks()
+        var looks = DisplayPage.Appearance()
         looks.shop = "Corner Cafe"
         return DisplayPage(looks, logo: nil)
     }()
@@ -34,7 +34,7 @@ struct DisplayServiceTests {
                 .makeAsyncIterator()
             for attempt in 1...3 {
                 let new = NewRequest(amountCents: Int64(attempt))
-                display.board.apply(.asking(attempt, new))
+                display.board.apply(.sessionRequested(attempt, new))
                 _ = await lines.next()
             }
             var missing = news.makeAsyncIterator()
@@ -57,7 +57,7 @@ struct DisplayServiceTests {
     func steps() throws {
         let board = DisplayBoard(Self.page)
         #expect(board.reply.state == .closed && board.reply.build == Self.page.build)
-        board.apply(.asking(1, NewRequest(amountCents: 1280, memo: "Tea")))
+        board.apply(.sessionRequested(1, NewRequest(amountCents: 1280, memo: "Tea")))
         #expect(board.reply.state == .preparing && board.reply.amount == "$12.80")
         #expect(board.reply.shop == "Corner Cafe")
         var view = RequestView(

@@ -85,7 +85,7 @@ struct ListeningTests {
             #expect(listener.heard == 0)
             let topics = EventTopic.readable(by: [.observer], wantsSessions: true)
             let reader = try #require(listener.hub.subscribe(topics: topics, userID: 0))
-            listener.presences.ask()
+            listener.presences.requestListening()
             // Longer than the radio listens after a single call.
             let long = ContinuousClock.now + Listener.interval * 5
             while ContinuousClock.now < long { try await listener.hears() }
@@ -135,7 +135,7 @@ struct ListeningTests {
             recorder: SightingRecorder()
         ) { _ in }
         var pauses = radio.pauses.makeAsyncIterator()
-        async let call: Void = presences.hear()
+        async let call: Void = presences.listenForPresences()
         #expect(await pauses.next() == .seconds(2), "the limit")
         var state = RadioState()
         state.isScanning = true
@@ -163,7 +163,7 @@ struct ListeningTests {
             for _ in 0..<2 {
                 // One call is enough, unless the machine is too busy to advertise.
                 try await eventually("who is near is known with a call's answer") {
-                    await listener.presences.hear()
+                    await listener.presences.listenForPresences()
                     return listener.presences.presences().map(\.verdict) == [.tap] ? true : nil
                 }
                 try await listener.silence()
@@ -185,7 +185,7 @@ struct ListeningTests {
                 policy: ProximityPolicy()
             )
             let lines = listener.recorder.start(header, for: Listener.interval * 5)
-            listener.presences.ask()
+            listener.presences.requestListening()
             var count = 0
             for await _ in try #require(lines) { count += 1 }
             // Ten sightings a second, for 1.5 s.
@@ -201,7 +201,7 @@ struct ListeningTests {
         let never = try await Listener(.never)
         try await never.run {
             let start = ContinuousClock.now
-            await never.presences.hear()
+            await never.presences.listenForPresences()
             #expect(start.duration(to: .now) < .seconds(1))
             try await never.silence()
             #expect(never.heard == 0)

@@ -192,11 +192,11 @@ struct AccessTokenTests {
     @Test("A refused token is replaced at once, but not repeatedly")
     func refused() async {
         #expect(await access.access() == .bearer("short-1"))
-        #expect(await access.access(insteadOf: "short-1") == .none)
+        #expect(await access.access(replacing: "short-1") == .none)
         time.advance(.seconds(2))
-        #expect(await access.access(insteadOf: "short-1") == .bearer("short-2"))
+        #expect(await access.access(replacing: "short-1") == .bearer("short-2"))
         // Another call that was refused at the same time gets the new token at once.
-        #expect(await access.access(insteadOf: "short-1") == .bearer("short-2"))
+        #expect(await access.access(replacing: "short-1") == .bearer("short-2"))
         #expect(refreshes == 2)
     }
 
@@ -226,9 +226,9 @@ struct AccessTokenTests {
 
     @Test("A user's call is not made while another user, or nobody, is logged in")
     func oneUser() async throws {
-        let own = access.only(of: "device-d1")
+        let own = access.restricted(to: "device-d1")
         #expect(await own.access() == .bearer("short-1"))
-        guard case .outage(let outage) = await access.only(of: "ann").access() else {
+        guard case .outage(let outage) = await access.restricted(to: "ann").access() else {
             Issue.record("the device's token is not ann's")
             return
         }

@@ -34,7 +34,7 @@ struct PairingsTests {
         #expect(code.wholeMatch(of: /[0-9]{6}/) != nil)
         #expect(pairings.outcome(of: "1", at: start) == .waiting)
         #expect(pairings.approve(code, as: grant, at: start) == .approved)
-        #expect(pairings.holds("Front"))
+        #expect(pairings.isNameTaken("Front"))
         #expect(pairings.approve(code, as: grant, at: start) == .wrong(left: 4))
         #expect(pairings.outcome(of: "2", at: start) == .expired)
         #expect(pairings.outcome(of: "1", at: start) == .approved(grant))
@@ -45,7 +45,7 @@ struct PairingsTests {
     mutating func late() throws {
         var pairings = Pairings()
         let code = try #require(begin(&pairings, "1"))
-        let late = start + Pairings.patience
+        let late = start + Pairings.codeLifetime
         #expect(pairings.outcome(of: "1", at: start + .seconds(119)) == .waiting)
         #expect(pairings.approve(code, as: grant, at: late) == .wrong(left: 4))
         #expect(pairings.outcome(of: "1", at: late) == .expired)
@@ -57,7 +57,7 @@ struct PairingsTests {
         let codes = try (1...3).map { try #require(begin(&pairings, "\($0)")) }
         #expect(Set(codes).count == 3)
         #expect(begin(&pairings, "4") == nil)
-        #expect(begin(&pairings, "4", at: start + Pairings.patience) != nil)
+        #expect(begin(&pairings, "4", at: start + Pairings.codeLifetime) != nil)
     }
 
     @Test("Five wrong codes void all, and a right one resets the count")

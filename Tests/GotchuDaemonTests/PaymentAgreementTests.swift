@@ -81,7 +81,7 @@ struct PaymentAgreementTests {
         plan.record(eid, .unknown(retryAfter: nil), at: end)
         #expect(plan.freshSession(of: eid, at: end) == nil)
         plan.record(eid, .session(session), at: end)
-        plan.record(eid, .nobodys, at: end)
+        plan.record(eid, .noSession, at: end)
         #expect(plan.freshSession(of: eid, at: end) == nil)
     }
 

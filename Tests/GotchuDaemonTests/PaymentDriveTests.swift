@@ -249,7 +249,7 @@ struct PaymentDriveTests {
         for _ in 0..<50 { bench.server.script(.lock, .lost) }
         let end = try await bench.pay()
         #expect(end.state == .declined && end.code == "SESSION_EXPIRED")
-        #expect(bench.clock.now.sinceStart >= PaymentFlow.longestSession)
+        #expect(bench.clock.now.sinceStart >= PaymentFlow.maximumSessionLifetime)
         #expect(bench.server.calls(.send).isEmpty && bench.server.calls(.unlock).count == 1)
     }
 }

@@ -11,19 +11,19 @@ struct ResolvePlanTests {
     private final class Plan {
         private var value = ResolvePlan()
 
-        func want(
+        func enqueue(
             _ eid: EID,
             level: Double,
             since: MonotonicTime? = nil,
             isTap: Bool = false,
             at now: MonotonicTime
         ) -> Bool {
-            value.want(eid, level: level, since: since ?? now, isTap: isTap, at: now)
+            value.enqueue(eid, level: level, since: since ?? now, isTap: isTap, at: now)
         }
         func isTap(_ eid: EID) -> Bool { value.isTap(eid) }
         func next(at now: MonotonicTime) -> EID? { value.next(at: now) }
         func wait(at now: MonotonicTime) -> Duration? { value.wait(at: now) }
-        func forget(_ eid: EID) { value.forget(eid) }
+        func removeFromQueue(_ eid: EID) { value.removeFromQueue(eid) }
         func session(of eid: EID) -> ResolvedSession? { value.session(of: eid) }
         func record(_ eid: EID, _ outcome: ResolvePlan.Outcome, at now: MonotonicTime) {
             value.record(eid, outcome, at: now)
@@ -52,42 +52,42 @@ struct ResolvePlanTests {
     @Test("The strongest EID is resolved first, and only once until its answer is old")
     func strongest() {
         let (weak, strong) = (EID(literal: "aaaaaaaaaa"), EID(literal: "bbbbbbbbbb"))
-        #expect(plan.want(weak, level: -60, at: start))
-        #expect(plan.want(strong, level: -40, at: start))
-        #expect(!plan.want(strong, level: -41, at: start))
+        #expect(plan.enqueue(weak, level: -60, at: start))
+        #expect(plan.enqueue(strong, level: -40, at: start))
+        #expect(!plan.enqueue(strong, level: -41, at: start))
         #expect(plan.next(at: start) == strong)
         plan.record(strong, .session(session), at: start)
         #expect(plan.session(of: strong) == session)
         #expect(plan.next(at: start) == weak)
-        plan.forget(weak)
+        plan.removeFromQueue(weak)
         #expect(plan.next(at: start) == nil)
-        #expect(!plan.want(strong, level: -40, at: at(59)))
-        #expect(plan.want(strong, level: -40, at: at(61)))
+        #expect(!plan.enqueue(strong, level: -40, at: at(59)))
+        #expect(plan.enqueue(strong, level: -40, at: at(61)))
     }
 
     @Test("A tap is reported at once even if an answer is fresh, and again while it lasts")
     func tap() {
         let eid = EID(literal: "aaaaaaaaaa")
-        _ = plan.want(eid, level: -50, at: start)
+        _ = plan.enqueue(eid, level: -50, at: start)
         #expect(!plan.isTap(eid))
         plan.record(eid, .session(session), at: start)
-        #expect(!plan.want(eid, level: -50, at: at(1)))
-        #expect(plan.want(eid, level: -30, isTap: true, at: at(1)))
+        #expect(!plan.enqueue(eid, level: -50, at: at(1)))
+        #expect(plan.enqueue(eid, level: -30, isTap: true, at: at(1)))
         #expect(plan.isTap(eid) && plan.next(at: at(1)) == eid)
         plan.record(eid, .session(session), at: at(1))
-        #expect(!plan.want(eid, level: -30, isTap: true, at: at(8.9)))
-        #expect(plan.want(eid, level: -30, isTap: true, at: at(9)))
+        #expect(!plan.enqueue(eid, level: -30, isTap: true, at: at(8.9)))
+        #expect(plan.enqueue(eid, level: -30, isTap: true, at: at(9)))
         plan.record(eid, .unknown(retryAfter: nil), at: at(9))
-        #expect(!plan.want(eid, level: -30, isTap: true, at: at(16)))
-        #expect(plan.want(eid, level: -30, isTap: true, at: at(17)))
+        #expect(!plan.enqueue(eid, level: -30, isTap: true, at: at(16)))
+        #expect(plan.enqueue(eid, level: -30, isTap: true, at: at(17)))
     }
 
     @Test("A tap of an EID without a session is not resolved again")
     func strangersTap() {
         let eid = EID(literal: "aaaaaaaaaa")
-        #expect(plan.want(eid, level: -30, isTap: true, at: start))
-        plan.record(eid, .nobodys, at: start)
-        #expect(!plan.want(eid, level: -30, isTap: true, at: at(9)))
+        #expect(plan.enqueue(eid, level: -30, isTap: true, at: start))
+        plan.record(eid, .noSession, at: start)
+        #expect(!plan.enqueue(eid, level: -30, isTap: true, at: at(9)))
     }
 
     @Test("Three hundred EIDs without sessions cost ten calls, and then three a minute")
@@ -97,10 +97,10 @@ struct ResolvePlanTests {
         var asked: [Double] = []
         for second in 0..<600 {
             let now = at(Double(second))
-            for eid in crowd { _ = plan.want(eid, level: -45, since: at(-20), at: now) }
+            for eid in crowd { _ = plan.enqueue(eid, level: -45, since: at(-20), at: now) }
             while let eid = plan.next(at: now) {
                 asked.append(Double(second))
-                plan.record(eid, .nobodys, at: now)
+                plan.record(eid, .noSession, at: now)
             }
         }
         #expect(asked.filter { $0 < 10 }.count == ResolvePlan.missLimit)
@@ -112,25 +112,25 @@ struct ResolvePlanTests {
         var random = SeededGenerator("newcomer")
         let crowd = (0..<300).map { _ in EID.random(using: &random) }
         func wantCrowd(at now: MonotonicTime) {
-            for eid in crowd { _ = plan.want(eid, level: -45, since: at(-20), at: now) }
+            for eid in crowd { _ = plan.enqueue(eid, level: -45, since: at(-20), at: now) }
         }
         for second in 0..<30 {
             wantCrowd(at: at(Double(second)))
             while let eid = plan.next(at: at(Double(second))) {
-                plan.record(eid, .nobodys, at: at(Double(second)))
+                plan.record(eid, .noSession, at: at(Double(second)))
             }
         }
         let till = EID(literal: "aaaaaaaaaa")
-        #expect(plan.want(till, level: -50, at: at(30)))
+        #expect(plan.enqueue(till, level: -50, at: at(30)))
         wantCrowd(at: at(30))
         #expect(plan.next(at: at(30)) == till)
         plan.record(till, .session(session), at: at(30))
         #expect(plan.next(at: at(30)) == nil)
         var asked = 0
-        for _ in 0..<300 { _ = plan.want(.random(using: &random), level: -45, at: at(31)) }
+        for _ in 0..<300 { _ = plan.enqueue(.random(using: &random), level: -45, at: at(31)) }
         while let eid = plan.next(at: at(31)) {
             asked += 1
-            plan.record(eid, .nobodys, at: at(31))
+            plan.record(eid, .noSession, at: at(31))
         }
         #expect((1...ResolvePlan.newcomerMissLimit).contains(asked), "\(asked)")
     }
@@ -140,9 +140,9 @@ struct ResolvePlanTests {
         let eid = EID(literal: "aaaaaaaaaa")
         var now = 0.0
         for wait in [10.0, 30, 300, 300] {
-            #expect(plan.want(eid, level: -40, at: at(now)))
-            plan.record(eid, .nobodys, at: at(now))
-            #expect(!plan.want(eid, level: -40, at: at(now + wait - 0.1)))
+            #expect(plan.enqueue(eid, level: -40, at: at(now)))
+            plan.record(eid, .noSession, at: at(now))
+            #expect(!plan.enqueue(eid, level: -40, at: at(now + wait - 0.1)))
             now += wait + 0.1
         }
     }
@@ -150,9 +150,9 @@ struct ResolvePlanTests {
     @Test("A server that sends Retry-After gets no calls until then")
     func patience() {
         let (first, second) = (EID(literal: "aaaaaaaaaa"), EID(literal: "bbbbbbbbbb"))
-        _ = plan.want(first, level: -40, at: start)
+        _ = plan.enqueue(first, level: -40, at: start)
         plan.record(first, .unknown(retryAfter: .seconds(45)), at: start)
-        _ = plan.want(second, level: -40, at: at(1))
+        _ = plan.enqueue(second, level: -40, at: at(1))
         #expect(plan.next(at: at(44)) == nil)
         #expect(plan.wait(at: at(44)) == .seconds(1))
         #expect(plan.next(at: at(45)) == second)

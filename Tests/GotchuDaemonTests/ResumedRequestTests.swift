@@ -55,7 +55,7 @@ struct ResumedRequestTests {
         func onAir() async -> Int { await service.views().count(where: \.isOnAir) }
 
         try await eventually("one has its turn, the other waits") {
-            let isWaiting = await service.air.pause != nil
+            let isWaiting = await service.air.waitTask != nil
             return await onAir() == 1 && isWaiting ? true : nil
         }
         let start = ContinuousClock.now

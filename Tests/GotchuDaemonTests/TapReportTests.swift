@@ -20,7 +20,7 @@ struct TapReportTests {
         defer { asking.cancel() }
         var answered = answers.makeAsyncIterator()
         for eid in [EID(literal: "aaaaaaaaaa"), EID(literal: "bbbbbbbbbb")] {
-            resolver.want(eid, level: -30, since: .now, isTap: true)
+            resolver.enqueue(eid, level: -30, since: .now, isTap: true)
             #expect(await answered.next() == eid)
             #expect(resolver.cached(eid)?.payee == "Corner Cafe")
         }
@@ -42,7 +42,7 @@ struct TapReportTests {
         let asking = Task { await resolver.run { _ in } }
         defer { asking.cancel() }
         let eid = EID(literal: ScriptedServer.eid)
-        resolver.want(eid, level: -30, since: .now, isTap: false)
+        resolver.enqueue(eid, level: -30, since: .now, isTap: false)
         await gate.reached()
         _ = await resolver.resolve(EID(literal: "bbbbbbbbbb"))
         #expect(server.calls(.resolve).count == 2, "another EID waits for nothing")
@@ -68,7 +68,7 @@ struct TapReportTests {
         var answered = answers.makeAsyncIterator()
         let eid = EID(literal: "aaaaaaaaaa")
         for (isTap, isAsked) in [(false, true), (false, false), (true, true)] {
-            resolver.want(eid, level: -30, since: .now, isTap: isTap)
+            resolver.enqueue(eid, level: -30, since: .now, isTap: isTap)
             if isAsked { _ = await answered.next() }
         }
         #expect(

@@ -10,7 +10,7 @@ import Testing
 /// Tests of the pages of contests in a browser without scripts.
 @Suite("The pages of contests", .timeLimit(.minutes(hangLimit)))
 struct ContestPageTests {
-    private let english = ContestSections(language: .english, zone: .own(at: .now))
+    private let english = ContestSections(language: .english, zone: .local(at: .now))
 
     private func shown(_ data: JSONValue, type: String = "pit_stops") -> String {
         english.panel(ContestSection(type: type, data: data)).source

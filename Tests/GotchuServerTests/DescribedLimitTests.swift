@@ -50,7 +50,7 @@ struct DescribedLimitTests {
         expect(member("Transactions", "next_cursor"), "maxLength", HistoryCursor.lengthLimit)
         expect(parameter("page"), 1...HistoryRoutes.largestPage)
         expect(parameter("limit"), 1...HistoryRoutes.largestLimit)
-        expect(parameter("limit"), "default", HistoryRoutes.usualLimit)
+        expect(parameter("limit"), "default", HistoryRoutes.defaultLimit)
         expect(parameter("cursor"), "maxLength", HistoryCursor.lengthLimit)
         let keys = IdempotencyKey.allowedLength
         expect(parameter("key"), "minLength", keys.lowerBound)
@@ -67,14 +67,14 @@ struct DescribedLimitTests {
         let body = Request.bodyLimit / 1_024
         #expect(info.contains("at most \(body) KiB"))
         #expect(contract.text("components", "schemas", "Code").contains("more than \(body) KiB"))
-        let head = HTTPFront.heads.maxHeaderListSize / 1_024
+        let head = HTTPConnector.heads.maxHeaderListSize / 1_024
         #expect(info.contains("head of more than \(head) KiB"))
         func text(_ method: String, _ path: String) -> String {
             contract.text("paths", path, method)
         }
         let lease = Session.lease.components.seconds
         #expect(text("post", "/sessions/lock").contains("for \(lease) seconds"))
-        let watchers = ChangeFeed.usualWatchersPerLogin
+        let watchers = ChangeFeed.defaultWatchersPerLogin
         for path in ["/sessions/{sid}/events", "/api/wallet/events"] {
             let words = text("get", path).split(whereSeparator: \.isWhitespace)
             #expect(words.joined(separator: " ").contains("\(watchers) sessions and wallets"))
@@ -85,7 +85,7 @@ struct DescribedLimitTests {
         let key = contract.text("components", "parameters", "idempotencyKey")
         let keys = IdempotencyKey.allowedLength
         #expect(key.contains("\(keys.lowerBound) to \(keys.upperBound) visible"))
-        #expect(key.contains("beyond \(UnknownRecords.dailyLimit) a day"))
+        #expect(key.contains("beyond \(UnknownRecordBudget.dailyLimit) a day"))
     }
 
     @Test("The currencies, states and lengths of ids are the server's")

@@ -41,7 +41,7 @@ struct DescriptionTests {
             devices: DeviceRegistry(store),
             store: store,
             tokens: Tokens(
-                own: OwnTokens(Secret(bytes: Array(repeating: 7, count: 32))),
+                localIssuer: LocalTokenIssuer(Secret(bytes: Array(repeating: 7, count: 32))),
                 issuer: nil,
                 users: UserDirectory(ledger: ledger)
             ),

@@ -51,12 +51,12 @@ struct LimitTests {
     func resolvesByLogin() throws {
         let limits = Limits(callsPerSecond: 50)
         let address = RateLimitSubject.address(ClientAddress(v4: [127, 0, 0, 1]))
-        #expect(throws: Refused.self) {
+        #expect(throws: ProblemWithHeaders.self) {
             for _ in 0..<10_000 { try limits.allowResolve(as: address) }
         }
         let user = UserID(trusted: "u")
         let till = Login(user: user, device: DeviceID(trusted: "d"))
-        #expect(throws: Refused.self) {
+        #expect(throws: ProblemWithHeaders.self) {
             for _ in 0..<10_000 { try limits.allowResolve(as: .login(till)) }
         }
         for login in [Login(user: user), Login(user: user, device: DeviceID(trusted: "e"))] {

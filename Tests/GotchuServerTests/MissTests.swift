@@ -22,7 +22,7 @@ struct MissTests {
     func oneAddress() {
         for _ in 0..<20 {
             #expect(limiter.wait(for: address(1)) == nil)
-            limiter.missed(address(1))
+            limiter.countMiss(address(1))
         }
         #expect(limiter.wait(for: address(1)) == 10)
         #expect(limiter.wait(for: address(2)) == nil)
@@ -33,7 +33,7 @@ struct MissTests {
     @Test("Background misses of a user's device do not block the user's own requests")
     func device() {
         let login = Login(user: UserID(trusted: "u"))
-        for _ in 0..<50 { limiter.missed(.background(login)) }
+        for _ in 0..<50 { limiter.countMiss(.background(login)) }
         #expect(limiter.wait(for: .background(login)) != nil)
         #expect(limiter.wait(for: .login(login)) == nil)
     }
@@ -60,16 +60,16 @@ struct MissTests {
 
     @Test("Simultaneous misses beyond the budget extend the wait")
     func debt() {
-        for _ in 0..<30 { limiter.missed(address(1)) }
+        for _ in 0..<30 { limiter.countMiss(address(1)) }
         #expect(limiter.wait(for: address(1)) == 110)
     }
 
     @Test("Too many misses by all addresses together slow only those that missed recently")
     func everybody() {
         for number in 0..<10 as Range<UInt8> {
-            for _ in 0..<10 { limiter.missed(address(number)) }
+            for _ in 0..<10 { limiter.countMiss(address(number)) }
         }
-        limiter.missed(address(100))
+        limiter.countMiss(address(100))
         #expect(limiter.wait(for: address(0)) == 1)
         #expect(limiter.wait(for: address(100)) == 1)
         #expect(limiter.wait(for: address(101)) == nil)
@@ -97,7 +97,7 @@ struct MissTests {
                 let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
                 let subject = RateLimitSubject.address(ClientAddress(v4: bytes))
                 guard limiter.wait(for: subject) == nil else { continue }
-                limiter.missed(subject)
+                limiter.countMiss(subject)
                 answered += 1
             }
             clock.advance(.seconds(1))
@@ -123,19 +123,19 @@ struct MissTests {
     @Test("A flood of guesses does not block callers without misses or logged-in users")
     func honestAmongThieves() {
         for number in 0..<90 as Range<UInt8> {
-            for _ in 0..<4 { limiter.missed(address(number)) }
+            for _ in 0..<4 { limiter.countMiss(address(number)) }
         }
         // The common budget is used up: addresses with misses wait, new ones do not.
         #expect(limiter.wait(for: address(1)) != nil)
         #expect(limiter.wait(for: address(200)) == nil)
         for number in 0..<250 as Range<UInt8> {
-            for _ in 0..<2 { limiter.missed(.address(ClientAddress(v4: [10, 1, 1, number]))) }
+            for _ in 0..<2 { limiter.countMiss(.address(ClientAddress(v4: [10, 1, 1, number]))) }
         }
         // The budget of new addresses is used up too; a user has a separate one.
         #expect(limiter.wait(for: address(201)) != nil)
         let user = RateLimitSubject.login(Login(user: UserID(trusted: "u")))
         #expect(limiter.wait(for: user) == nil)
-        for _ in 0..<20 { limiter.missed(user) }
+        for _ in 0..<20 { limiter.countMiss(user) }
         #expect(limiter.wait(for: user) == 10)
         clock.advance(.seconds(60))
         #expect(limiter.wait(for: address(202)) == nil)

@@ -142,7 +142,7 @@ struct ParserFuzzTests {
             changedAt: Timestamp(milliseconds: 0)
         )
         let cursor = HistoryCursor(after: 500).text(for: account)
-        let tokens = OwnTokens(Secret(bytes: Array(repeating: 7, count: 32)))
+        let tokens = LocalTokenIssuer(Secret(bytes: Array(repeating: 7, count: 32)))
         let now = Timestamp(milliseconds: 1_000_000)
         let token = try tokens.sign(
             Login(user: UserID(trusted: "u")),

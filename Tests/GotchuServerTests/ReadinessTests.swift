@@ -19,14 +19,14 @@ struct ReadinessTests {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         let clock = TestClock()
-        let readiness = Readiness(ledger: ledger, patience: .seconds(60)) { clock.now }
+        let readiness = Readiness(ledger: ledger, timeout: .seconds(60)) { clock.now }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await readiness.check() }
             // Nothing commits yet, so the check waits.
             try await eventually("the proof is queued") { ledger.waitingCount == 1 ? true : nil }
             for _ in 0..<100 { try await readiness.check() }
             clock.advance(.seconds(1))
-            await #expect(throws: Refused.self) { try await readiness.check() }
+            await #expect(throws: ProblemWithHeaders.self) { try await readiness.check() }
             #expect(ledger.waitingCount == 1)
 
             for service in ledger.services { group.addTask { try? await service.run() } }

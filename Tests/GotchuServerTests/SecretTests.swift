@@ -11,8 +11,8 @@ struct SecretTests {
         let folder = try TemporaryFolder()
         let path = folder.path + "/books.db"
         _ = try folder.write("half", to: "books.db.secret.\(getpid())")
-        let made = try Secret.keptBeside(database: path, isDevelopment: false)
-        let kept = try Secret.keptBeside(database: path, isDevelopment: false)
+        let made = try Secret.loadOrCreate(forDatabase: path, isDevelopment: false)
+        let kept = try Secret.loadOrCreate(forDatabase: path, isDevelopment: false)
         #expect(made.bytes == kept.bytes && made.bytes.count == Secret.length)
     }
 }

@@ -146,12 +146,12 @@ struct SessionStreamTests {
 
     /// Opens a connection with a stream of the session from version 1 on, and runs `body` with it.
     private func withStream(
-        writeLimit: TimeAmount = WriteDeadline.usualLimit,
+        writeLimit: TimeAmount = WriteDeadline.defaultLimit,
         awaited: Bool = true,
         _ body: (_ server: any Channel, _ client: StreamClient) async throws -> Void
     ) async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let front = HTTPFront(
+        let front = HTTPConnector(
             responder: { [feed] _, _ in
                 let watch = try feed.watch(RecordID(Cast.sessions[0]), by: "payee")
                 let body = ResponseBody { writer in

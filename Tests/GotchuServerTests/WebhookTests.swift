@@ -206,7 +206,7 @@ struct WebhookTests {
         let first = try #require(
             try await rig.outbox.claim(for: "/gone", at: .now, until: .now, limit: 1).first
         )
-        let gone = WebhookDelivery.Ended(
+        let gone = WebhookDelivery.FinishedAttempt(
             id: first.id,
             attempt: 1,
             outcome: .gone("HTTP 410.")
@@ -215,7 +215,7 @@ struct WebhookTests {
         #expect(try await rig.outbox.dueEndpoints(at: .now) == [])
         var looks = 0
         while try await rig.outbox.endpoints()[0].pendingCount > 0, looks < 10 {
-            try await rig.outbox.bury(at: .now)
+            try await rig.outbox.markDead(at: .now)
             looks += 1
         }
         #expect(looks == 2)

@@ -177,8 +177,8 @@ struct BrokenCommitTests {
             let failure = try await givingUp(link) { try await ledger.probe() }
             return (failure == .unknownOutcome) == !name.isEmpty ? true : nil
         }
-        try await store.look()
-        #expect(store.readsAhead == !name.isEmpty)
+        try await store.checkHealth()
+        #expect(store.mayReadUnreplicated == !name.isEmpty)
     }
 
     /// The failure of `body` while every wait for a replica is cancelled as soon as it begins.

@@ -75,15 +75,15 @@ struct DeviceTests {
             #expect(show(held, next: held + 1, to: &device, hasNonce: true) == .admitted)
             for _ in 0..<3 {
                 #expect(exchange(held, atMost: 3).allSatisfy { $0 == .admitted })
-                for age in 1..<min(held, UInt8(Device.memory) + 1) {
+                for age in 1..<min(held, UInt8(Device.previousSecretLimit) + 1) {
                     #expect(exchange(held - age, atMost: 1).allSatisfy { $0 == .refused })
                 }
             }
             #expect(device.current == secret(held + 1) && device.generation == Int64(held))
-            #expect(device.previous.count == min(Int(held), Device.memory))
+            #expect(device.previous.count == min(Int(held), Device.previousSecretLimit))
         }
         // An exchange older than the device's memory counts as that of a copy.
-        let forgotten = 198 - UInt8(Device.memory)
+        let forgotten = 198 - UInt8(Device.previousSecretLimit)
         #expect(show(forgotten, next: forgotten + 1, to: &device, hasNonce: true) == .revoked)
     }
 

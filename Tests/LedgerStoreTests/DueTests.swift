@@ -48,10 +48,10 @@ struct DueTests {
         try books.execute("INSERT INTO due VALUES ('user-0', 'session-0', 'session', 1, NULL)")
         let store = try books.open()
         let time = Timestamp(milliseconds: 2)
-        let due = try await store.due(at: time, passing: [], skipping: 0, limit: 2)
+        let due = try await store.due(at: time, excluding: [], skipping: 0, limit: 2)
         #expect(due.map(\.id.rawValue) == ["session-0"])
         try await store.commit(.expire(session: 0))
-        #expect(try await store.due(at: time, passing: [], skipping: 0, limit: 2) == [])
+        #expect(try await store.due(at: time, excluding: [], skipping: 0, limit: 2) == [])
         #expect(try books.audit().isClean)
     }
 
@@ -100,7 +100,7 @@ struct DueTests {
         try await withLedger(on: try books.open()) { ledger in
             _ = try await eventually("the session has expired") {
                 try await ledger.record(RecordID(Cast.sessions[1]))
-                    .flatMap { $0.state == SessionStatus.timeout.rawValue ? $0 : nil }
+                    .flatMap { $0.state == SessionStatus.expired.rawValue ? $0 : nil }
             }
         }
     }

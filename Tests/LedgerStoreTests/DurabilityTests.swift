@@ -33,7 +33,7 @@ struct DurabilityTests {
         let store = try PostgreSQLStore(url: place, logger: TestBooks.logger)
         #expect(try await Self.isWritten(store))
         // The readers take turns.
-        if isReading { for _ in 0..<8 { try await store.look() } }
+        if isReading { for _ in 0..<8 { try await store.checkHealth() } }
         let admin = try cluster.connect("postgres")
         func set(_ command: String, to value: String) async throws {
             try admin.connection.execute("ALTER SYSTEM \(command)")
@@ -45,12 +45,12 @@ struct DurabilityTests {
         }
         try await set("SET \(setting) = off", to: "off")
         try await eventually("nothing is written") {
-            try? await store.look()
+            try? await store.checkHealth()
             return try await Self.isWritten(store) ? nil : true
         }
         try await set("RESET \(setting)", to: "on")
         try await eventually("the ledger is written again") {
-            try? await store.look()
+            try? await store.checkHealth()
             return try await Self.isWritten(store) ? true : nil
         }
     }
@@ -87,7 +87,7 @@ struct DurabilityTests {
         }
         var answers: Set<Bool> = []
         for _ in 0..<8 {
-            try? await store.look()
+            try? await store.checkHealth()
             answers.insert(try await Self.isWritten(store))
         }
         #expect(answers.count == 1)

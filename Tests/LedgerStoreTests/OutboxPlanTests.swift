@@ -19,7 +19,7 @@ struct OutboxPlanTests {
             ("claim", OutboxQueries.claim(dialect), [now, now, "'a'", "16"]),
             ("delivered", OutboxQueries.delivered, ["'a'", "'event-7'", "0"]),
             ("failed", OutboxQueries.failed, [now, "'why'", "NULL", "'a'", "'event-7'", "0"]),
-            ("bury", OutboxQueries.bury(dialect), ["'why'", now, "'a'", slice]),
+            ("bury", OutboxQueries.markDead(dialect), ["'why'", now, "'a'", slice]),
             ("remove", OutboxQueries.removeDeliveries(dialect), ["'a'", slice]),
             ("resend one", OutboxQueries.resendOne, [now, "'b'", "'event-7'"]),
             ("resend some", OutboxQueries.resendSome(dialect), [now, "'b'", slice]),
@@ -27,7 +27,7 @@ struct OutboxPlanTests {
             ("disabled", OutboxQueries.disabledWithBacklog, []),
             ("remove end", OutboxQueries.removeEndpoint, ["'a'"]),
             ("address", OutboxQueries.address, ["'a'"]),
-            ("kept", OutboxQueries.keptEndpoints, []),
+            ("kept", OutboxQueries.remainingEndpoints, []),
             ("pending", OutboxQueries.backlog(dead: false), ["'a'", "100"]),
             ("dead", OutboxQueries.backlog(dead: true), ["'b'", "100"]),
         ]

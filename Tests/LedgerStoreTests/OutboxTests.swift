@@ -131,7 +131,7 @@ struct OutboxTests {
             let delivery = try #require(try await rig.claim("all", at: now).first)
             attempts += 1
             #expect(delivery.attempt == attempts)
-            if delivery.isOver {
+            if delivery.isGivenUp {
                 #expect(now >= 2_000 + 24 * 3_600_000)
                 break
             }
@@ -153,7 +153,7 @@ struct OutboxTests {
         let rig = try await Rig(kind)
         for id in ["a", "b", "c"] { try await rig.add(id) }
         try await rig.commit(.refund(session: 0, user: 0, key: 2, amount: 1))
-        var tries: [WebhookDelivery.Ended] = []
+        var tries: [WebhookDelivery.FinishedAttempt] = []
         let outcomes: [WebhookDelivery.Outcome] = [
             .delivered, .dead("HTTP 500."), .gone("HTTP 410."),
         ]
@@ -272,7 +272,7 @@ private struct Rig {
         _ outcome: WebhookDelivery.Outcome,
         at time: Timestamp
     ) async throws {
-        let ended = WebhookDelivery.Ended(id: id, attempt: attempt, outcome: outcome)
+        let ended = WebhookDelivery.FinishedAttempt(id: id, attempt: attempt, outcome: outcome)
         try await outbox.finish([ended], at: time)
     }
 

@@ -122,7 +122,7 @@ struct PostgreSQLStoreTests {
             current: [2],
             expiresAt: .now
         )
-        let ended = WebhookDelivery.Ended(
+        let ended = WebhookDelivery.FinishedAttempt(
             id: .init(endpoint: "a", event: "e"),
             attempt: 1,
             outcome: .delivered

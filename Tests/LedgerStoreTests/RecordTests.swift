@@ -171,9 +171,9 @@ struct RecordTests {
         #expect(try await claim(at: 2_000) == ["box-2", "box-0"])
         // Sessions are swept; records that workers claim are not.
         let time = Timestamp(milliseconds: 61_000)
-        let all = try await store.due(at: time, passing: [], skipping: 0, limit: 9)
+        let all = try await store.due(at: time, excluding: [], skipping: 0, limit: 9)
         #expect(all.map(\.kind) == ["box", "box", "session"])
-        let swept = try await store.due(at: time, passing: ["box"], skipping: 0, limit: 9)
+        let swept = try await store.due(at: time, excluding: ["box"], skipping: 0, limit: 9)
         #expect(swept.map(\.kind) == ["session"])
         #expect(try books.audit().isClean)
     }

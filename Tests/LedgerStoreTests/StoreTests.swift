@@ -152,16 +152,16 @@ struct StoreTests {
         let second = [DueRecord(id: RecordID(Cast.sessions[1]), kind: Session.kind)]
         let time = Timestamp(milliseconds: 61_000)
         let before = Timestamp(milliseconds: 60_999)
-        #expect(try await store.due(at: before, passing: [], skipping: 0, limit: 9).isEmpty)
-        #expect(try await store.due(at: time, passing: [], skipping: 0, limit: 9) == second)
+        #expect(try await store.due(at: before, excluding: [], skipping: 0, limit: 9).isEmpty)
+        #expect(try await store.due(at: time, excluding: [], skipping: 0, limit: 9) == second)
         try await store.commit(
             .create(session: 2, payee: 0, amount: 5, seconds: 1, proposesTaken: false)
         )
-        let both = try await store.due(at: time, passing: [], skipping: 0, limit: 9)
+        let both = try await store.due(at: time, excluding: [], skipping: 0, limit: 9)
         #expect(both.map(\.id.rawValue) == ["session-2", "session-1"])
-        let first = try await store.due(at: time, passing: [], skipping: 0, limit: 1)
+        let first = try await store.due(at: time, excluding: [], skipping: 0, limit: 1)
         #expect(first == Array(both.prefix(1)))
-        #expect(try await store.due(at: time, passing: [], skipping: 1, limit: 9) == second)
+        #expect(try await store.due(at: time, excluding: [], skipping: 1, limit: 9) == second)
         #expect(try books.audit().isClean)
     }
 
@@ -229,8 +229,8 @@ struct StoreTests {
         #expect(history?.account.changedAt == Timestamp(milliseconds: 1_000))
         let key = Account.Key(.user(Cast.users[0]), .usd)
         for (start, numbers) in [
-            (.newest(skipping: 1), [2, 1]), (.after(2), [1]), (.after(1), []),
-            (.newest(skipping: 3), []), (.after(9), [3, 2]),
+            (.newest(skipping: 1), [2, 1]), (.before(2), [1]), (.before(1), []),
+            (.newest(skipping: 3), []), (.before(9), [3, 2]),
         ] as [(HistoryRange.Start, [Int64])] {
             let page = try await store.history(of: key, HistoryRange(start, limit: 2))
             #expect(page?.entries.map(\.entry.number) == numbers, "\(start)")

@@ -10,7 +10,7 @@ package final class FaultyStore: LedgerStorage {
 
     package var expiryMargin: Duration { store.expiryMargin }
     package var now: Timestamp { store.now }
-    package var readsAhead: Bool { store.readsAhead }
+    package var mayReadUnreplicated: Bool { store.mayReadUnreplicated }
     package var changes: ChangeMailbox? { store.changes }
 
     package init(_ store: any LedgerStorage) {
@@ -76,11 +76,11 @@ package final class FaultyStore: LedgerStorage {
 
     package func due(
         at time: Timestamp,
-        passing kinds: [String],
+        excluding kinds: [String],
         skipping: Int,
         limit: Int
     ) async throws(LedgerError) -> [DueRecord] {
-        try await store.due(at: time, passing: kinds, skipping: skipping, limit: limit)
+        try await store.due(at: time, excluding: kinds, skipping: skipping, limit: limit)
     }
 
     package func claimDue(

@@ -42,9 +42,9 @@ package struct MemoryBooks: Equatable, Sendable {
         var loaded = Snapshot()
         for round in 1...Footprint.roundLimit {
             var footprint = batch.footprint(knowing: round == 1 ? nil : loaded)
-            if round == Footprint.roundLimit { footprint.asksAgain = false }
+            if round == Footprint.roundLimit { footprint.needsAnotherRound = false }
             add(footprint, to: &loaded)
-            if !footprint.asksAgain { break }
+            if !footprint.needsAnotherRound { break }
         }
         return loaded
     }
@@ -64,7 +64,7 @@ package struct MemoryBooks: Equatable, Sendable {
         for key in footprint.answers { loaded.answers[key] = rows.answers[key] }
         for group in footprint.dueGroups { loaded.dueCounts[group] = dueCount(of: group) }
         if footprint.needsNewestSeal { loaded.newestSeal = seals.last ?? .origin }
-        guard !footprint.asksAgain else { return }
+        guard !footprint.needsAnotherRound else { return }
         let recordOwners = footprint.ownedRecords.intersection(footprint.records)
             .compactMap { rows.records[$0]?.accountOwners }
         let owners = footprint.owners.union(recordOwners.joined())
@@ -88,7 +88,7 @@ package struct MemoryBooks: Equatable, Sendable {
         for user in effects.changedUsers {
             promise(rows.users.updateValue(user, forKey: user.id) != nil, "terms of nobody")
         }
-        for name in effects.names + effects.endedNames {
+        for name in effects.names + effects.releasedNames {
             let known = rows.names.updateValue(name, forKey: name.text)
             let isSame = known.map { $0.target == name.target } ?? true
             // A record that released the name within the batch is among the records of the batch.

@@ -7,16 +7,16 @@ package final class MemoryStore: LedgerStorage {
     private let state = Mutex(MemoryBooks())
     package let expiryMargin: Duration
     package let changes: ChangeMailbox?
-    package let readsAhead: Bool
+    package let mayReadUnreplicated: Bool
 
     package init(
         expiryMargin: Duration = .zero,
         changes: ChangeMailbox? = nil,
-        readsAhead: Bool = false
+        mayReadUnreplicated: Bool = false
     ) {
         self.expiryMargin = expiryMargin
         self.changes = changes
-        self.readsAhead = readsAhead
+        self.mayReadUnreplicated = mayReadUnreplicated
     }
 
     package var books: MemoryBooks { state.withLock { $0 } }
@@ -70,7 +70,7 @@ package final class MemoryStore: LedgerStorage {
         let newest =
             switch range.start {
             case .newest(let skipped): row.entryCount - skipped
-            case .after(let number): number - 1
+            case .before(let number): number - 1
             }
         let page = entries.filter { $0.number <= newest }.prefix(range.limit)
         return AccountHistory(
@@ -134,7 +134,7 @@ package final class MemoryStore: LedgerStorage {
 
     package func due(
         at time: Timestamp,
-        passing kinds: [String],
+        excluding kinds: [String],
         skipping: Int,
         limit: Int
     ) async throws(LedgerError) -> [DueRecord] {

@@ -62,9 +62,9 @@ struct EventHubTests {
         let hub = EventHub()
         let reader = try #require(hub.subscribe(topics: Self.everything, userID: 0))
         #expect(reader.pop().buffer.readableBytes == 0)
-        hub.beat()
+        hub.sendHeartbeat()
         #expect(String(buffer: reader.pop().buffer) == "\n")
-        hub.beat()
+        hub.sendHeartbeat()
         hub.publish(.lagged(1))
         #expect(String(buffer: reader.pop().buffer).hasPrefix("{"))
     }

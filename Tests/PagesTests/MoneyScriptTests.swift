@@ -26,14 +26,14 @@ struct MoneyScriptTests {
 
     @Test("The script formats amounts like the display", arguments: Language.allCases)
     func dressed(language: Language) async throws {
-        let dress = language.words.money
+        let dress = language.display.money
         let cases = Currency.allCases.flatMap { currency in
             Self.amounts.map { Money(minorUnits: $0, currency: currency) }
         }
         let list = cases.map { "[\($0.minorUnits), \"\($0.currency.rawValue)\"]" }
         let options = """
             {decimal: "\(dress.decimal)", group: "\(dress.group)",
-            sign: "\(dress.isSignFirst ? "first" : "last")"}
+            sign: "\(dress.isSymbolFirst ? "first" : "last")"}
             """
         let texts = try await run(
             "[\(list.joined(separator: ","))]"

@@ -8,7 +8,7 @@ struct PageWordsTests {
     /// Returns all texts of a language by name.
     private func texts(in language: Language) -> [String: String] {
         var texts: [String: String] = [:]
-        for words in [language.frame, language.pay, language.wallet] as [any Sendable] {
+        for words in [language.layout, language.pay, language.wallet] as [any Sendable] {
             for child in Mirror(reflecting: words).children {
                 let name = "\(type(of: words)).\(child.label ?? "")"
                 let list = (child.value as? [String]) ?? [child.value as? String ?? ""]

@@ -52,7 +52,7 @@ import Testing
         ])
         var sightings: [Sighting] = []
         var states: [RadioState] = []
-        var ignored: [StrangerReason] = []
+        var ignored: [IgnoredReason] = []
         for event in events {
             switch event {
             case .heard(let sighting): sightings.append(sighting)

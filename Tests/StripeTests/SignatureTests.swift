@@ -136,7 +136,7 @@ struct SignatureTests {
 
     @Test("Calls in a queue are spaced, and none is made after five seconds' wait")
     func line() {
-        var line = CallPace.Line(interval: CallPace.endpointInterval)
+        var line = CallRateLimiter.Line(interval: CallRateLimiter.endpointInterval)
         let now = MonotonicTime(sinceStart: .seconds(9))
         let waits = (0..<60).map { _ in line.reserve(at: now) }
         #expect(waits.prefix(51) == (0..<51).map { .milliseconds(100 * $0) }[...])
@@ -146,14 +146,14 @@ struct SignatureTests {
 
     @Test("Many calls to one endpoint do not delay a call to another")
     func endpoints() async {
-        let pace = CallPace()
+        let pace = CallRateLimiter()
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<60 { group.addTask { await pace.wait(for: "POST a") } }
             // The first of them is done: the others wait in their own queue.
             #expect(await group.next() != nil)
             let start = MonotonicTime.now
             #expect(await pace.wait(for: "GET b"))
-            #expect(MonotonicTime.now - start < CallPace.longestWait / 2)
+            #expect(MonotonicTime.now - start < CallRateLimiter.longestWait / 2)
             group.cancelAll()
         }
     }

@@ -26,7 +26,7 @@ package enum ManagementFailure: Error, Equatable, Sendable {
     }
 
     /// A Boolean that is true if a retry in the same process can help.
-    package var canPass: Bool { self != .noCapability }
+    package var isRetryable: Bool { self != .noCapability }
 
     private static func text(_ number: Int32) -> String { String(cString: strerror(number)) }
 }

@@ -54,7 +54,7 @@ package struct ManagementSocket: ~Copyable, Sendable {
 
     /// Queries the connections of no adapter, which only a privileged socket may: the kernel checks
     /// the permission first, and refuses exactly when it would send no reports.
-    package func ask() throws(ManagementFailure) {
+    package func queryPermission() throws(ManagementFailure) {
         try send(UInt16(MGMT_OP_GET_CONNECTIONS), to: UInt16(MGMT_INDEX_NONE), [])
     }
 

@@ -14,15 +14,15 @@ struct AdvertisementFilter: Sendable {
     ///   once for each reason, as over D-Bus.
     mutating func recognise(
         _ report: ManagementReport
-    ) -> (recognition: HeardAdvertisement.Recognition, isNews: Bool) {
+    ) -> (recognition: HeardAdvertisement.Recognition, isNew: Bool) {
         let recognition = report.advertisement.recognise()
         return switch recognition {
         case .ours: (recognition, true)
-        case .stranger(let reason): (recognition, isNews(report.device, reason))
+        case .ignored(let reason): (recognition, isNew(report.device, reason))
         }
     }
 
-    private mutating func isNews(_ device: UInt64, _ reason: StrangerReason) -> Bool {
+    private mutating func isNew(_ device: UInt64, _ reason: IgnoredReason) -> Bool {
         let said: UInt64 =
             switch reason {
             case .tile: 1

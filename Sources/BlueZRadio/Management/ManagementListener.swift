@@ -41,7 +41,7 @@ final class ManagementListener: BusThread.Pump {
         /// The time by which the kernel must have answered; `nil` once it has.
         var answerDue: ContinuousClock.Instant?
         /// The pauses in which reports are left unread, to be read together.
-        var pace = ReadingPace()
+        var batching = ReadBatching()
         var hasEnded = true
     }
 
@@ -71,7 +71,7 @@ final class ManagementListener: BusThread.Pump {
 
     /// Starts listening, for as long as the listener is referenced.
     func start() throws(ManagementFailure) {
-        try socket.ask()
+        try socket.queryPermission()
         state.withLock { state in
             state.buffer = [UInt8](repeating: 0, count: ManagementEvent.frameLimit)
             state.dropped = Int(clinux_socket_drops(socket.descriptor))
@@ -110,7 +110,7 @@ final class ManagementListener: BusThread.Pump {
 
     private func turn(_ state: inout State) throws(ManagementFailure) -> BusThread.Interest {
         let now = ContinuousClock.now
-        if let end = state.pace.pauseEnd, now < end {
+        if let end = state.batching.pauseEnd, now < end {
             return BusThread.Interest(descriptor: nil, deadline: end)
         }
         var tally = Tally()
@@ -127,14 +127,14 @@ final class ManagementListener: BusThread.Pump {
         if tally.malformed > 0 { onNotice(.malformed(tally.malformed)) }
         if let answerDue = state.answerDue, answerDue <= now { throw .timedOut }
         let hasMore = tally.frames == Self.batch
-        state.pace.read(tally.frames, hasMore: hasMore, now: .now)
+        state.batching.read(tally.frames, hasMore: hasMore, now: .now)
         // Reading continues after other work has had its turn.
         guard !hasMore else {
             return BusThread.Interest(descriptor: socket.descriptor, deadline: now)
         }
         // Broken and empty: it would be reported as ready for ever.
         if tally.frames == 0, isBroken { throw .lost(0) }
-        if let end = state.pace.pauseEnd {
+        if let end = state.batching.pauseEnd {
             return BusThread.Interest(descriptor: nil, deadline: end)
         }
         return BusThread.Interest(descriptor: socket.descriptor, deadline: state.answerDue)

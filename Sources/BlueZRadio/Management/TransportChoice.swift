@@ -52,7 +52,7 @@ struct TransportChoice: Sendable {
         transport = .dbus
         self.failure = failure
         missed = nil
-        guard failure.canPass else { return nil }
+        guard failure.isRetryable else { return nil }
         defer { pause = min(pause * 2, Self.longestPause) }
         return pause
     }
@@ -93,7 +93,7 @@ extension TransportChoice {
         var state = state
         state.transport = transport
         state.transportNote = note
-        state.isDemoted = note != nil && hadManagement
+        state.isTransportDegraded = note != nil && hadManagement
         state.problem = state.problem ?? problem
         return state
     }

@@ -58,7 +58,7 @@ struct AdapterLink: Sendable {
     }
 
     /// The reason why no operation is possible now; `nil` if there is none.
-    var hopeless: RadioFailure? {
+    var blockingFailure: RadioFailure? {
         switch stage {
         case .connecting: nil
         case .asking: isNotAnswering ? RadioFailure(.timedOut) : nil

@@ -112,7 +112,7 @@ struct AdvertisingPlan: Sendable {
     mutating func registered(
         _ eid: EID,
         _ result: Result<Void, RadioFailure>,
-        isExcused: Bool,
+        isRetryable: Bool,
         now: MonotonicTime
     ) {
         guard let advertisement = advertisements[eid] else { return }
@@ -125,10 +125,10 @@ struct AdvertisingPlan: Sendable {
             let isUnclear =
                 failure.code == .timedOut || advertisement.stage == .registering(isAgain: true)
             advertisements[eid]?.stage = isUnclear ? .unclear : .off
-            advertisements[eid]?.retry.failed(now: now, wasSlow: failure.code == .timedOut)
+            advertisements[eid]?.retry.failed(now: now, didTimeOut: failure.code == .timedOut)
             if !advertisement.isWanted {
                 unwant(eid)
-            } else if advertisement.isNew, !isExcused {
+            } else if advertisement.isNew, !isRetryable {
                 refuse(eid, failure)
             }
         }
@@ -144,7 +144,7 @@ struct AdvertisingPlan: Sendable {
         case .failure(let failure) where failure.code != .noBlueZ:
             // It may still be on the air and must be removed.
             advertisements[eid]?.stage = .unclear
-            advertisements[eid]?.retry.failed(now: now, wasSlow: failure.code == .timedOut)
+            advertisements[eid]?.retry.failed(now: now, didTimeOut: failure.code == .timedOut)
         // If the adapter or bluetoothd is gone, so is the advertisement.
         case .success, .failure: wentOff(eid)
         }

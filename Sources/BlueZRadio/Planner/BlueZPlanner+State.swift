@@ -18,7 +18,7 @@ extension BlueZPlanner {
     }
 
     private var problem: RadioFailure? {
-        if let hopeless = link.hopeless { return hopeless }
+        if let failure = link.blockingFailure { return failure }
         if controller.isUnresponsive {
             return RadioFailure(isKernelStuck ? .scanStuck : .adapterUnresponsive)
         }

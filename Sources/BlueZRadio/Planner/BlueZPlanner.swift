@@ -58,7 +58,7 @@ struct BlueZPlanner: Sendable {
 
     mutating func want(_ eid: EID) {
         advertising.want(eid)
-        refuseNewIfHopeless()
+        refuseNewIfBlocked()
     }
 
     mutating func unwant(_ eid: EID) { advertising.unwant(eid) }
@@ -89,8 +89,8 @@ struct BlueZPlanner: Sendable {
     mutating func linkChanged(_ stage: AdapterLink.Stage) {
         guard link.changed(to: stage) else { return }
         advertising.bluetoothdLeft()
-        startAfresh()
-        refuseNewIfHopeless()
+        reset()
+        refuseNewIfBlocked()
     }
 
     /// Records that another connection to the bus was opened.
@@ -99,25 +99,25 @@ struct BlueZPlanner: Sendable {
     /// Records that bluetoothd owns its name but does not list its objects.
     mutating func notAnswering() {
         link.notAnswering()
-        refuseNewIfHopeless()
+        refuseNewIfBlocked()
     }
 
     mutating func adaptersChanged(_ adapters: [AdapterState], now: MonotonicTime) {
         // An adapter that we switched off will come back: no other replaces it meanwhile.
-        let before = link.adaptersChanged(adapters, isKept: power.isOwed)
+        let before = link.adaptersChanged(adapters, isKept: power.isPowerOnPending)
         if before?.path != adapter?.path || before?.isPowered != adapter?.isPowered
             || before?.canAdvertise != adapter?.canAdvertise
-            || before?.powerBlinks != adapter?.powerBlinks
+            || before?.powerToggleCount != adapter?.powerToggleCount
         {
-            startAfresh()
+            reset()
         } else if let adapter, before?.isDiscovering != adapter.isDiscovering,
             scan.discoveringChanged(to: adapter.isDiscovering, now: now)
         {
             ladder.proved()
         }
         if adapter != nil { isReconnecting = false }
-        if before?.isPowered == false, adapter?.isPowered == true { power.isOn() }
-        refuseNewIfHopeless()
+        if before?.isPowered == false, adapter?.isPowered == true { power.poweredOn() }
+        refuseNewIfBlocked()
     }
 
     /// Handles the release of an advertisement by bluetoothd, without a request of ours.
@@ -125,21 +125,21 @@ struct BlueZPlanner: Sendable {
 
     /// Handles a sighting on our adapter.
     @discardableResult
-    mutating func heard(_ sighting: Sighting) -> Hearing {
+    mutating func heard(_ sighting: Sighting) -> ReceptionEffect {
         let hearing = noticed(now: sighting.time)
         guard !advertising.contains(sighting.eid), scan.heard(sighting), hearing == .nothing else {
             return hearing
         }
-        return .hurry
+        return .earlierDeadline
     }
 
     /// Handles any other advertisement received on our adapter.
     @discardableResult
-    mutating func noticed(now: MonotonicTime) -> Hearing {
+    mutating func noticed(now: MonotonicTime) -> ReceptionEffect {
         scan.noticed(now: now)
         guard ladder.reason?.isDisprovedByHearing == true else { return .nothing }
         ladder.proved()
-        return .proof
+        return .scanProved
     }
 
     mutating func finished(
@@ -148,7 +148,7 @@ struct BlueZPlanner: Sendable {
         epoch: Int,
         now: MonotonicTime
     ) {
-        if action == .powerCycle { power.cycled(result, isPowered: adapter?.isPowered) }
+        if action == .powerCycle { power.cycleFinished(result, isPowered: adapter?.isPowered) }
         guard epoch == self.epoch else { return }
         switch action {
         case .startScan:
@@ -156,11 +156,11 @@ struct BlueZPlanner: Sendable {
         case .stopScan: scan.stopped(result, now: now)
         case .refreshScan: scan.refreshed(result, now: now)
         case .register(let eid):
-            scan.disturbed()
-            let isExcused = controller.excuses(now: now)
-            advertising.registered(eid, result, isExcused: isExcused, now: now)
+            scan.countsUnclear()
+            let isExcused = controller.mayHaveLostCommand(now: now)
+            advertising.registered(eid, result, isRetryable: isExcused, now: now)
         case .unregister(let eid):
-            scan.disturbed()
+            scan.countsUnclear()
             advertising.unregistered(eid, result, now: now)
         case .powerOn:
             if case .failure = result { power.powerOnFailed(now: now) }
@@ -177,7 +177,7 @@ struct BlueZPlanner: Sendable {
         }
         timeouts = 0
         // bluetoothd answers in order: the result of switching the adapter off is known by now.
-        if adapter?.isPowered == true { power.isOn() }
+        if adapter?.isPowered == true { power.poweredOn() }
         switch ladder.reason {
         case .notAnswering, .stuckAdvertisement: ladder.proved()
         case .refused:
@@ -188,39 +188,39 @@ struct BlueZPlanner: Sendable {
 
     /// Resets everything: what was registered or started is gone. bluetoothd keeps some of it while
     /// an adapter is off, which `register` and `startScan(isRestart:)` tolerate.
-    private mutating func startAfresh() {
+    private mutating func reset() {
         epoch += 1
         advertising.adapterChanged()
-        scan.startAfresh()
-        power.startAfresh()
-        controller.startAfresh()
+        scan.reset()
+        power.resetRetry()
+        controller.reset()
         timeouts = 0
         // Recovery starts over, unless it caused this change itself.
-        if !isReconnecting, !power.isOwed { ladder.proved() }
+        if !isReconnecting, !power.isPowerOnPending { ladder.proved() }
     }
 
     /// Refuses new advertisements at once when nothing can be registered.
-    private mutating func refuseNewIfHopeless() {
-        if let hopeless = link.hopeless { advertising.refuseNew(hopeless) }
+    private mutating func refuseNewIfBlocked() {
+        if let failure = link.blockingFailure { advertising.refuseNew(failure) }
     }
 
     /// The pause before the controller's counts are read again.
-    var lookInterval: Duration { scan.lookInterval ?? controller.lookInterval }
+    var pollInterval: Duration { scan.pollInterval ?? controller.pollInterval }
 
     /// - Parameter traffic: The kernel's current counts.
     /// - Returns: The controller's change of state; `nil` if there is none.
-    mutating func controllerLooked(
+    mutating func countsRead(
         _ traffic: ControllerTraffic,
         now: MonotonicTime
     ) -> ControllerWatch.Change? {
         let before = controller.counts
         let isUncertain = controller.isScanUncertain || advertising.isChanging || before == nil
-        let change = controller.looked(
+        let change = controller.countsRead(
             traffic,
             isAdvertisingChanging: advertising.isChanging,
             now: now
         )
-        let finding = scan.looked(
+        let finding = scan.countsRead(
             traffic.since(before ?? traffic),
             isUnclear: isUncertain || controller.isUnresponsive,
             isSuspected: controller.isSuspected,
@@ -360,7 +360,7 @@ extension BlueZPlanner {
         }
         if let action = climb(for: reason, now: now) { return action }
         if reason.isGuess {
-            scan.unlearn(reason, now: now)
+            scan.discardSuspicion(reason, now: now)
             ladder.proved()
         }
         return nil
@@ -391,7 +391,7 @@ extension BlueZPlanner {
             isReconnecting = true
             return .reconnect
         case .powerCycle:
-            power.cycling()
+            power.cycleStarted()
             return .powerCycle
         }
     }

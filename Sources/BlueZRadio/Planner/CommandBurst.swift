@@ -23,14 +23,14 @@ struct CommandBurst: Sendable {
     /// The commands of a start follow within milliseconds. Later ones are a retry after a lost
     /// command and must not be counted: three stop commands would look like one start (≥ 3
     /// commands).
-    func lookInterval(_ timings: RecoveryTimings) -> Duration? {
-        isOpen ? hasBegun ? timings.closeLook : timings.burstLook : nil
+    func pollInterval(_ timings: RecoveryTimings) -> Duration? {
+        isOpen ? hasBegun ? timings.fastPollInterval : timings.burstPollInterval : nil
     }
 
     private var isOpen: Bool { lastCommand != nil }
 
     /// - Parameter traffic: The counts since the last look.
-    mutating func looked(_ traffic: ControllerTraffic, now: MonotonicTime) -> Finding? {
+    mutating func countsRead(_ traffic: ControllerTraffic, now: MonotonicTime) -> Finding? {
         guard isOpen || traffic.commands > 0 else { return nil }
         // The last answer may be counted after the look that saw its command.
         counted = counted.adding(traffic)

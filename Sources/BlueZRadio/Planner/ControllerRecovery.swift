@@ -31,7 +31,7 @@ struct ControllerRecovery: Sendable {
 
     /// Handles the loss of bluetoothd or the adapter, or a new one. The last rung's counts are
     /// kept: they prove a scan that begins after it.
-    mutating func startAfresh() {
+    mutating func reset() {
         watch = ControllerWatch(timings: timings)
         isScanUncertain = false
     }
@@ -53,10 +53,10 @@ struct ControllerRecovery: Sendable {
     var freeAt: MonotonicTime? { watch.freeAt }
 
     /// The pause before the counts are read again.
-    var lookInterval: Duration { watch.interval }
+    var pollInterval: Duration { watch.interval }
 
     /// Returns true if a failure now may be due to a lost command.
-    func excuses(now: MonotonicTime) -> Bool { watch.excuses(now: now) }
+    func mayHaveLostCommand(now: MonotonicTime) -> Bool { watch.mayHaveLostCommand(now: now) }
 
     /// A Boolean that is true if the kernel waits for the end of a scan that does not come before
     /// the adapter is switched off. Only known while the controller is unresponsive.
@@ -82,12 +82,12 @@ struct ControllerRecovery: Sendable {
     ///   - traffic: The kernel's current counts.
     ///   - isAdvertisingChanging: True if commands may belong to an advertisement.
     /// - Returns: The controller's change of state; `nil` if there is none.
-    mutating func looked(
+    mutating func countsRead(
         _ traffic: ControllerTraffic,
         isAdvertisingChanging: Bool,
         now: MonotonicTime
     ) -> ControllerWatch.Change? {
-        let change = watch.looked(traffic, now: now)
+        let change = watch.countsRead(traffic, now: now)
         switch change {
         case .stoppedAnswering:
             attempts = 0
@@ -129,7 +129,7 @@ struct ControllerRecovery: Sendable {
     mutating func probed(now: MonotonicTime) { lastProbe = now }
 
     /// Forgets that the controller is unresponsive: without requests its recovery would not show.
-    mutating func forgetUnresponsive() { startAfresh() }
+    mutating func forgetUnresponsive() { reset() }
 
     /// Returns the next rung for an unresponsive controller; it only keeps the scan requested.
     ///
@@ -147,7 +147,7 @@ struct ControllerRecovery: Sendable {
         isAttemptIgnored =
             lastAttempt.map { attempt in
                 watch.lastCommand.map {
-                    $0 < attempt && isSilenceTelling(since: $0, filter, now)
+                    $0 < attempt && isSilenceConclusive(since: $0, filter, now)
                 } ?? true
             } ?? false
         attempts += 1
@@ -171,7 +171,7 @@ struct ControllerRecovery: Sendable {
     /// Returns true if silence since a filter of ours shows that the kernel is stuck. Beside
     /// another program's wider filter, or while there may be one, only a missing scan cycle shows
     /// it: an adapter that other programs use is not switched off on a guess.
-    private func isSilenceTelling(
+    private func isSilenceConclusive(
         since: MonotonicTime,
         _ filter: FilterWatch.Effect,
         _ now: MonotonicTime

@@ -37,17 +37,19 @@ struct ControllerWatch: Sendable {
     var isSuspected: Bool { suspicion != nil }
 
     /// Returns true if a failure now may be due to a lost command.
-    func excuses(now: MonotonicTime) -> Bool {
+    func mayHaveLostCommand(now: MonotonicTime) -> Bool {
         isUnresponsive || isSuspected
             || answersSince.map { now - $0 < timings.answerLimit } ?? false
     }
 
     /// The pause before the counts are read again.
     var interval: Duration {
-        isUnresponsive ? timings.closeLook / 2 : isSuspected ? timings.closeLook : timings.look
+        isUnresponsive
+            ? timings.fastPollInterval / 2
+            : isSuspected ? timings.fastPollInterval : timings.pollInterval
     }
 
-    mutating func looked(_ traffic: ControllerTraffic, now: MonotonicTime) -> Change? {
+    mutating func countsRead(_ traffic: ControllerTraffic, now: MonotonicTime) -> Change? {
         defer { last = traffic }
         guard let last else { return nil }
         let commands = traffic.commands &- last.commands
@@ -65,7 +67,7 @@ struct ControllerWatch: Sendable {
             suspicion = nil
             return nil
         }
-        guard now - since >= timings.closeLook else { return nil }
+        guard now - since >= timings.fastPollInterval else { return nil }
         if events == 0 {
             suspicion = nil
             unresponsiveSince = now

@@ -23,51 +23,51 @@ struct FilterWatch: Sendable {
     private let timings: RecoveryTimings
     /// A Boolean that is true after a filter was sent to bluetoothd, until it is accepted or a
     /// command is seen.
-    private var isAsked = false
+    private var isPending = false
     /// The time at which bluetoothd accepted the first filter that is not judged yet.
-    private var takenAt: MonotonicTime?
+    private var acceptedAt: MonotonicTime?
     /// A Boolean that is true if no command followed a filter. Until a new scan begins, the kernel
     /// may be stuck.
     private var isIgnored = false
     /// The number of consecutive filters that were followed by commands.
     private var answers = 0
     /// A Boolean that is true if the commands since the last look may have other causes.
-    private var isDisturbed = false
+    private var isUnclear = false
 
     init(timings: RecoveryTimings) {
         self.timings = timings
     }
 
     /// Records that a filter, or a start with one, is sent to bluetoothd.
-    mutating func asked() {
-        isAsked = true
+    mutating func sent() {
+        isPending = true
     }
 
     /// Records that bluetoothd has accepted the filter. Commands may precede or follow its reply.
     mutating func accepted(now: MonotonicTime) {
-        if isAsked { takenAt = takenAt ?? now }
-        isAsked = false
+        if isPending { acceptedAt = acceptedAt ?? now }
+        isPending = false
     }
 
     /// Records that commands were sent, or not sent, for another reason.
-    mutating func disturbed() {
-        isDisturbed = true
+    mutating func countsUnclear() {
+        isUnclear = true
     }
 
     /// - Parameter traffic: The counts since the last look.
-    mutating func looked(_ traffic: ControllerTraffic, now: MonotonicTime) {
-        if traffic.commands > 0 { isAsked = false }
-        guard !isDisturbed else {
-            (isDisturbed, isIgnored, takenAt) = (false, false, nil)
+    mutating func countsRead(_ traffic: ControllerTraffic, now: MonotonicTime) {
+        if traffic.commands > 0 { isPending = false }
+        guard !isUnclear else {
+            (isUnclear, isIgnored, acceptedAt) = (false, false, nil)
             return
         }
         if traffic.commands == 0 {
-            guard let takenAt, now - takenAt >= timings.proofLimit else { return }
-            (isIgnored, answers, self.takenAt) = (true, 0, nil)
+            guard let acceptedAt, now - acceptedAt >= timings.proofLimit else { return }
+            (isIgnored, answers, self.acceptedAt) = (true, 0, nil)
             return
         }
-        let isAnswer = takenAt != nil
-        takenAt = nil
+        let isAnswer = acceptedAt != nil
+        acceptedAt = nil
         guard traffic.beginsScan else { return }
         if isAnswer { answers += 1 }
         if isIgnored {

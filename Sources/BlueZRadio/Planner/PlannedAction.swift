@@ -20,13 +20,13 @@ extension BlueZPlanner {
     }
 
     /// The effect of a received advertisement.
-    enum Hearing {
+    enum ReceptionEffect {
         /// Nothing is due sooner.
         case nothing
         /// `hearingDeadline` may be earlier now.
-        case hurry
+        case earlierDeadline
         /// The scan is proved to run.
-        case proof
+        case scanProved
     }
 }
 

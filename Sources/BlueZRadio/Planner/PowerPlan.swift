@@ -3,7 +3,7 @@ import Radio
 
 /// Decides when to power an adapter on again after we powered it off. Reads no clock.
 struct PowerPlan: Sendable {
-    private(set) var isOwed = false
+    private(set) var isPowerOnPending = false
     private var retry: Retry
     private let timings: RecoveryTimings
 
@@ -13,24 +13,24 @@ struct PowerPlan: Sendable {
     }
 
     /// Resets the retry delay; a pending power-on stays pending.
-    mutating func startAfresh() {
+    mutating func resetRetry() {
         retry = Retry(timings: timings)
     }
 
     /// Records that a power cycle begins.
-    mutating func cycling() { isOwed = true }
+    mutating func cycleStarted() { isPowerOnPending = true }
 
     /// Records that the adapter is on, whoever powered it on.
-    mutating func isOn() { isOwed = false }
+    mutating func poweredOn() { isPowerOnPending = false }
 
     /// - Parameter isPowered: The adapter's `Powered` property; `nil` if the adapter is gone.
-    mutating func cycled(_ result: Result<Void, RadioFailure>, isPowered: Bool?) {
+    mutating func cycleFinished(_ result: Result<Void, RadioFailure>, isPowered: Bool?) {
         switch result {
-        case .success: isOwed = false
+        case .success: isPowerOnPending = false
         // The request may still take effect.
-        case .failure(let failure) where failure.code == .timedOut: isOwed = true
+        case .failure(let failure) where failure.code == .timedOut: isPowerOnPending = true
         // It was not powered off by us: if it goes off later, another program wants that.
-        case .failure: isOwed = isPowered == false
+        case .failure: isPowerOnPending = isPowered == false
         }
     }
 
@@ -38,9 +38,9 @@ struct PowerPlan: Sendable {
 
     /// Returns the action for an adapter that is off.
     func next(now: MonotonicTime) -> BlueZPlanner.Action? {
-        isOwed && retry.isDue(now: now) ? .powerOn : nil
+        isPowerOnPending && retry.isDue(now: now) ? .powerOn : nil
     }
 
     /// The time at which `next` must be called again if no event comes first.
-    var wake: MonotonicTime? { isOwed ? retry.due : nil }
+    var wake: MonotonicTime? { isPowerOnPending ? retry.due : nil }
 }

@@ -37,7 +37,7 @@ struct RecoveryLadder: Sendable {
     ) -> RecoveryRung? {
         guard isDue(now: now) else { return nil }
         let next = RecoveryRung.allCases.first { rung in
-            reason.takes(rung) && rung <= top && tried.map { $0 < rung } ?? true
+            reason.canBeCleared(by: rung) && rung <= top && tried.map { $0 < rung } ?? true
         }
         guard let next else {
             tried = nil

@@ -24,7 +24,7 @@ enum RecoveryReason: String, CaseIterable, Codable, Sendable {
     case unresponsive = "controller-unresponsive"
 
     /// Returns true if a recovery step can clear this fault.
-    func takes(_ rung: RecoveryRung) -> Bool {
+    func canBeCleared(by rung: RecoveryRung) -> Bool {
         switch self {
         case .silent, .cycleStopped: true
         case .startLost: rung == .refilter

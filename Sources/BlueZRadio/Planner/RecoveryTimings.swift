@@ -27,11 +27,11 @@ package struct RecoveryTimings: Sendable {
     /// The pause before a retry that waits for something that ends by itself.
     var busyPause: Duration = .milliseconds(500)
     /// The interval between two looks at the kernel's counts of the controller.
-    var look: Duration = .seconds(2)
+    var pollInterval: Duration = .seconds(2)
     /// The same if a fault is suspected. A controller answers within milliseconds.
-    var closeLook: Duration = .milliseconds(500)
+    var fastPollInterval: Duration = .milliseconds(500)
     /// The same while a scan may just be starting: its commands come within milliseconds.
-    var burstLook: Duration = .milliseconds(50)
+    var burstPollInterval: Duration = .milliseconds(50)
     /// The time after which the kernel has given up a command (its HCI_CMD_TIMEOUT is 2 s).
     var commandLimit: Duration = .milliseconds(2200)
     /// The time within which a rung must make the kernel send the controller a command. The kernel

@@ -19,15 +19,15 @@ struct Retry: Equatable, Sendable {
     func isDue(now: MonotonicTime) -> Bool { due.map { $0 <= now } ?? true }
 
     /// Schedules a retry after something else has ended; this does not count as a failure.
-    mutating func wasBusy(now: MonotonicTime) {
+    mutating func postpone(now: MonotonicTime) {
         due = now + busyPause
     }
 
     /// - Parameter wasSlow: True if the call timed out: it is repeated at once. bluetoothd answers
     ///   in order, so while it hangs one call is always pending, which shows its recovery.
-    mutating func failed(now: MonotonicTime, wasSlow: Bool = false) {
+    mutating func failed(now: MonotonicTime, didTimeOut: Bool = false) {
         failures += 1
-        due = wasSlow ? now : now + pause
-        if !wasSlow { pause = min(pause * 2, longestPause) }
+        due = didTimeOut ? now : now + pause
+        if !didTimeOut { pause = min(pause * 2, longestPause) }
     }
 }

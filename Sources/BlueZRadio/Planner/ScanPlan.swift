@@ -33,7 +33,7 @@ struct ScanPlan: Sendable {
 
     /// Handles the loss of bluetoothd or the adapter, or a new one: everything that was started is
     /// gone. A restart tolerates what bluetoothd may have kept.
-    mutating func startAfresh() {
+    mutating func reset() {
         let (isWanted, mayRun) = (isWanted, stage != .off(isRestart: false))
         self = ScanPlan(timings: timings)
         self.isWanted = isWanted
@@ -67,8 +67,8 @@ struct ScanPlan: Sendable {
     /// The pause before the next look at the kernel's counts, while the meaning of recent commands
     /// is not known yet or a lost start is to be requested again: the kernel's next attempt to end
     /// the scan postpones that request.
-    var lookInterval: Duration? {
-        burst.lookInterval(timings) ?? (lossDue == nil ? nil : timings.closeLook)
+    var pollInterval: Duration? {
+        burst.pollInterval(timings) ?? (lossDue == nil ? nil : timings.fastPollInterval)
     }
 
     /// Returns true if a look at the kernel's counts may settle a decision that is due now.
@@ -96,20 +96,20 @@ struct ScanPlan: Sendable {
     ///   - isUnclear: True if they may have another cause than the scan.
     ///   - isSuspected: True if answers of the controller are missing.
     /// - Returns: The finding about the scan; `nil` if there is none.
-    mutating func looked(
+    mutating func countsRead(
         _ traffic: ControllerTraffic,
         isUnclear: Bool,
         isSuspected: Bool,
         now: MonotonicTime
     ) -> CommandBurst.Finding? {
         // The kernel sends few commands to an unresponsive controller, whatever our filter does.
-        if isUnclear || isSuspected { filter.disturbed() }
-        filter.looked(traffic, now: now)
+        if isUnclear || isSuspected { filter.countsUnclear() }
+        filter.countsRead(traffic, now: now)
         guard !isUnclear, isOn else {
             burst = CommandBurst()
             return nil
         }
-        let finding = burst.looked(traffic, now: now)
+        let finding = burst.countsRead(traffic, now: now)
         switch finding {
         case .began: watch.began(now: now)
         case .broken(let lastCommand): watch.broken(lastCommand: lastCommand)
@@ -119,7 +119,7 @@ struct ScanPlan: Sendable {
     }
 
     /// Records that counted commands have another cause.
-    mutating func disturbed() { filter.disturbed() }
+    mutating func countsUnclear() { filter.countsUnclear() }
 
     /// Records that the kernel no longer provides its counts.
     mutating func countsHidden() {
@@ -143,7 +143,7 @@ struct ScanPlan: Sendable {
     /// Records that an action on the scan is about to be carried out: `Discovering` may change
     /// before the reply.
     mutating func asked(for action: BlueZPlanner.Action, now: MonotonicTime) {
-        filter.asked()
+        filter.sent()
         switch action {
         case .startScan:
             // Until the reply arrives: a start whose reply is lost may have started the scan.
@@ -174,9 +174,9 @@ struct ScanPlan: Sendable {
             self.failure = failure
             busySince = failure.code == .scanBusy ? busySince ?? now : nil
             if let busySince, now - busySince < timings.busyLimit {
-                retry.wasBusy(now: now)
+                retry.postpone(now: now)
             } else {
-                retry.failed(now: now, wasSlow: failure.code == .timedOut)
+                retry.failed(now: now, didTimeOut: failure.code == .timedOut)
             }
         }
     }
@@ -184,7 +184,7 @@ struct ScanPlan: Sendable {
     /// - Parameter result: A refusal means that nothing ran (`InProgress`, `Failed`).
     mutating func stopped(_ result: Result<Void, RadioFailure>, now: MonotonicTime) {
         if case .failure(let failure) = result, failure.code == .timedOut {
-            retry.failed(now: now, wasSlow: true)
+            retry.failed(now: now, didTimeOut: true)
         } else {
             stage = .off(isRestart: false)
         }
@@ -199,8 +199,8 @@ struct ScanPlan: Sendable {
     }
 
     /// Records that a suspected fault was a wrong guess.
-    mutating func unlearn(_ reason: RecoveryReason, now: MonotonicTime) {
-        watch.unlearn(reason, now: now)
+    mutating func discardSuspicion(_ reason: RecoveryReason, now: MonotonicTime) {
+        watch.discardSuspicion(reason, now: now)
     }
 
     // MARK: What to do

@@ -82,7 +82,7 @@ struct ScanWatch: Sendable {
         // In the middle of a cycle the burst had another cause. A cycle's start is detected late,
         // so another program's commands near its end look like a loss. The restart is harmless, and
         // limited by `lossLimit`.
-        let age = timings.scanCycle - timings.look - timings.closeLook
+        let age = timings.scanCycle - timings.pollInterval - timings.fastPollInterval
         guard let lastCycle, lastCommand - lastCycle >= age else { return }
         losses += 1
         lossDue = losses > Self.lossLimit ? nil : lastCommand + timings.commandLimit
@@ -100,7 +100,7 @@ struct ScanWatch: Sendable {
     }
 
     /// Records that a guess was wrong: its evidence is ignored until it is seen again.
-    mutating func unlearn(_ reason: RecoveryReason, now: MonotonicTime) {
+    mutating func discardSuspicion(_ reason: RecoveryReason, now: MonotonicTime) {
         switch reason {
         case .cycleStopped: knowsCycle = false
         case .startLost: (losses, lossDue) = (Self.lossLimit, nil)

@@ -73,7 +73,7 @@ extension Books {
                 lateness: contest.settlement?.delay
             )
         }
-        put(record, telling: event)
+        put(record, event: event)
     }
 
     /// Writes a contest's next version and a child record of its declaration or dispute; returns
@@ -119,14 +119,14 @@ extension Books {
         of contest: Contest
     ) throws(Refusal) -> (entries: [ContestEntry], revisions: [ScoreRevision]) {
         let (entries, revisions) = try children(of: contest)
-        guard isPotRight(contest), Int64(entries.count) == contest.body.entryCount else {
+        guard hasExpectedPot(contest), Int64(entries.count) == contest.body.entryCount else {
             throw Refusal(.potUnequal)
         }
         return (entries, revisions)
     }
 
     /// Returns true if the pot's balance equals the contest's expected amount.
-    func isPotRight(_ contest: Contest) -> Bool {
+    func hasExpectedPot(_ contest: Contest) -> Bool {
         (rows.accounts[contest.pot]?.balance ?? 0) == contest.expectedPot
     }
 

@@ -27,7 +27,7 @@ package struct SettleContest: RecordCommand {
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
         let contest = try books.contest(contest, of: organizer, at: time)
-        if let reason = contest.settleReason(at: time) { throw Refusal(reason) }
+        if let reason = contest.settleRefusal(at: time) { throw Refusal(reason) }
         try books.settle(contest, at: time)
         return contest.id
     }
@@ -56,7 +56,7 @@ package struct CancelContest: RecordCommand {
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> RecordID {
         let contest = try books.contest(contest, of: organizer, at: time)
-        if let reason = contest.cancelReason { throw Refusal(reason) }
+        if let reason = contest.cancelRefusal { throw Refusal(reason) }
         try books.cancel(contest, by: organizer == nil ? .operator : .organizer, reason, at: time)
         return contest.id
     }
@@ -99,7 +99,7 @@ package struct SweepContest: LedgerCommand {
                 if let settlesAt = contest.settlesAt, time >= settlesAt {
                     return try books.settle(contest, at: time)
                 }
-                if time >= contest.abandonedAt, contest.cancelReason == nil {
+                if time >= contest.abandonedAt, contest.cancelRefusal == nil {
                     return try books.cancel(contest, by: .time, nil, at: time)
                 }
             }
@@ -156,13 +156,13 @@ extension Footprint {
         knowing rows: Snapshot?
     ) {
         records.insert(contest)
-        guard let rows else { return asksAgain = true }
+        guard let rows else { return needsAnotherRound = true }
         guard let known = rows.contest(contest, of: organizer), !known.isOver,
             known.state != .error
         else { return }
         records.formUnion(known.body.desks.map(RecordID.init))
         children.insert(contest)
-        guard let numbers = rows.children[contest] else { return asksAgain = true }
+        guard let numbers = rows.children[contest] else { return needsAnotherRound = true }
         let host = known.organizer
         owners.formUnion([.pot(contest), .user(host), .houseOf(.take, host)])
         for child in numbers.values.lazy.compactMap({ rows.records[$0] })

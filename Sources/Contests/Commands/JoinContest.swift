@@ -211,7 +211,7 @@ extension Footprint {
         let name = ContestID.entryName(contest, user)
         records.insert(contest)
         names.insert(name)
-        guard let rows else { return asksAgain = true }
+        guard let rows else { return needsAnotherRound = true }
         if let known = rows.names[name] { records.insert(RecordID(trusted: known.target)) }
     }
 }

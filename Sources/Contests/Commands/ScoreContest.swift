@@ -39,7 +39,7 @@ package struct ScoreContest: LedgerCommand {
             return known
         }
         guard contest.body.revision == base else { throw Refusal(.scoresChanged) }
-        if let reason = contest.scoreReason { throw Refusal(reason) }
+        if let reason = contest.scoreRefusal { throw Refusal(reason) }
         guard base < ScoreRevision.countLimit else { throw Refusal(.tooManyScores) }
         let revision = ScoreRevision(
             organizer: organizer,
@@ -83,17 +83,17 @@ package struct CompleteContest: LedgerCommand {
 
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         footprint.records.insert(contest)
-        guard let rows else { return footprint.asksAgain = true }
+        guard let rows else { return footprint.needsAnotherRound = true }
         // All entries are read only for the organiser, and only for a possible, new declaration.
         let known = rows.contest(contest, of: organizer)
-        if let known, known.completeReason(at: revision) == nil, !known.isDeclared {
+        if let known, known.completeRefusal(at: revision) == nil, !known.isDeclared {
             footprint.children.insert(contest)
         }
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Contest {
         let contest = try books.contest(contest, of: organizer, at: time)
-        if let reason = contest.completeReason(at: revision) { throw Refusal(reason) }
+        if let reason = contest.completeRefusal(at: revision) { throw Refusal(reason) }
         guard !contest.isDeclared else { return contest }
         let (entries, revisions) = try books.children(of: contest)
         let sheet = ScoreSheet(revisions.map(\.body.scores))

@@ -38,7 +38,7 @@ package struct Desk: GroupPurpose {
     }
 
     package func choose(
-        for wish: PlaceWish,
+        for wish: PlaceRequest,
         in group: Group,
         on books: Books,
         at time: Timestamp
@@ -163,7 +163,7 @@ package struct OpenDesk: LedgerCommand {
 extension Footprint {
     /// Adds the desks of a contest, once its record is loaded.
     mutating func touchDesks(of contest: RecordID, knowing rows: Snapshot?) {
-        guard let rows else { return asksAgain = true }
+        guard let rows else { return needsAnotherRound = true }
         guard let record = rows.records[contest], record.kind == Contest.kind,
             let known = try? Contest(record)
         else { return }

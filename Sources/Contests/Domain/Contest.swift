@@ -6,7 +6,7 @@ package struct Contest: Equatable, Sendable {
     /// The stored name of its kind of record.
     package static let kind = "contest"
     /// The time after its last date at which a contest without a declared result is refunded.
-    package static let patience: Duration = .seconds(30 * 86_400)
+    package static let abandonmentDelay: Duration = .seconds(30 * 86_400)
     /// The maximum number of entries that a contest may ever have, including those that left.
     package static let joinLimit: Int64 = 100_000
     /// The maximum number of places held at all of its desks at the same time.
@@ -88,7 +88,7 @@ package struct Contest: Equatable, Sendable {
     /// the scores moves it later, like a result.
     var abandonedAt: Timestamp {
         let acted = (body.actedAt ?? body.completedAt).map(Timestamp.init(milliseconds:))
-        return max(terms.lastTime, acted ?? terms.lastTime).advanced(by: Self.patience)
+        return max(terms.lastTime, acted ?? terms.lastTime).advanced(by: Self.abandonmentDelay)
     }
 
     /// The time at which it is settled automatically; `nil` unless it is complete and undisputed.
@@ -222,7 +222,7 @@ extension Contest {
     }
 
     /// The reason why its organiser cannot cancel it; `nil` if they can.
-    package var cancelReason: Refusal.Reason? {
+    package var cancelRefusal: Refusal.Reason? {
         switch state {
         case .draft, .open, .locked, .live, .complete, .cancelled: nil
         case .settled, .error: .contestState
@@ -230,7 +230,7 @@ extension Contest {
     }
 
     /// Returns the reason why it cannot be settled at `time`; `nil` if it can.
-    package func settleReason(at time: Timestamp) -> Refusal.Reason? {
+    package func settleRefusal(at time: Timestamp) -> Refusal.Reason? {
         switch state {
         case .settled: nil
         case .complete:
@@ -244,7 +244,7 @@ extension Contest {
     var isDeclared: Bool { state == .complete && !isDisputed }
 
     /// Returns the reason why a revision cannot be declared as its result; `nil` if it can.
-    func completeReason(at revision: Int64) -> Refusal.Reason? {
+    func completeRefusal(at revision: Int64) -> Refusal.Reason? {
         guard body.revision == revision else { return .scoresChanged }
         return switch state {
         case .live, .complete: revision > 0 ? nil : .noScores
@@ -253,7 +253,7 @@ extension Contest {
     }
 
     /// The reason why it accepts no scores; `nil` if it does.
-    package var scoreReason: Refusal.Reason? {
+    package var scoreRefusal: Refusal.Reason? {
         switch state {
         case .locked, .live: nil
         case .complete: isDisputed ? nil : .contestState

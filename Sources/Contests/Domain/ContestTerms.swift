@@ -9,7 +9,7 @@ package struct ContestTerms: Codable, Equatable, Sendable {
     static let feeLimit: Int64 = 100_000_000
     static let rakeLimit: Int64 = 2000
     static let longestReview: Int64 = 604_800
-    package static let usualReview: Int64 = 3600
+    package static let defaultReviewSeconds: Int64 = 3600
     /// The maximum time between a contest's creation and each of its dates: stakes may stay in its
     /// pot until then.
     static let longestAhead: Duration = .seconds(366 * 86_400)
@@ -91,7 +91,7 @@ package struct ContestTerms: Codable, Equatable, Sendable {
         rakeBPS: Int64 = 0,
         commissionBPS: Int64 = 0,
         addedPrize: Int64 = 0,
-        reviewSeconds: Int64 = Self.usualReview,
+        reviewSeconds: Int64 = Self.defaultReviewSeconds,
         isInviteOnly: Bool = false
     ) {
         self.template = template.id

@@ -70,7 +70,7 @@ package struct NewContestEntry: Encodable, Equatable, Sendable {
         feeCents = try fields.requiredInteger("entry_fee_cents")
         invitation = try fields.shortText("join_token", limit: 64)
         let usesWallet = try fields.boolean("use_wallet") ?? true
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard feeCents >= 0 else { throw .invalid("entry_fee_cents must not be negative.") }
         guard usesWallet else {
             throw .invalid(

@@ -3,24 +3,24 @@ package protocol ContestDocument: Codable, Sendable {
     /// The maximum size in bytes.
     static var limit: Int { get }
     /// A Boolean that is true if it conforms to contract 1, as far as decoding does not check that.
-    var isSound: Bool { get }
+    var isValid: Bool { get }
 }
 
 extension ContestDocument {
     package static var limit: Int { 512 * 1024 }
-    package var isSound: Bool { true }
+    package var isValid: Bool { true }
 }
 
 extension ContestList: ContestDocument {
-    package var isSound: Bool { contract == 1 }
+    package var isValid: Bool { contract == 1 }
 }
 
 extension ContestDetail: ContestDocument {
-    package var isSound: Bool { contract == 1 }
+    package var isValid: Bool { contract == 1 }
 }
 
 extension Leaderboard: ContestDocument {
-    package var isSound: Bool {
+    package var isValid: Bool {
         let keys = Set(columns.map(\.key))
         return contract == 1 && keys.count == columns.count && rows.count == standings.count
             && rows.allSatisfy { Set($0.keys) == keys }

@@ -64,24 +64,26 @@ package struct RosterForm {
     }
 
     /// Returns the faults of a roster; empty if it can be sent.
-    package func flaws(of roster: [Player]) -> [String] {
-        var flaws: [String] = []
-        if roster.count < size { flaws.append("\(size - roster.count) more to choose") }
-        if roster.count > size { flaws.append("\(roster.count - size) too many") }
+    package func validationErrors(of roster: [Player]) -> [String] {
+        var errors: [String] = []
+        if roster.count < size { errors.append("\(size - roster.count) more to choose") }
+        if roster.count > size { errors.append("\(roster.count - size) too many") }
         let counts = Dictionary(roster.map { ($0.id, 1) }, uniquingKeysWith: +)
         var told: Set<String> = []
         for player in roster where counts[player.id, default: 0] > 1 {
-            if told.insert(player.id).inserted { flaws.append("\(player.name) stands there twice") }
+            if told.insert(player.id).inserted {
+                errors.append("\(player.name) stands there twice")
+            }
         }
         let chosen = Dictionary(roster.map { ($0.position, 1) }, uniquingKeysWith: +)
         let needed = Dictionary(positions.map { ($0, 1) }, uniquingKeysWith: +)
         for position in needed.keys.sorted() {
             let missing = needed[position, default: 0] - chosen[position, default: 0]
-            if missing > 0 { flaws.append("\(missing) more for \(position)") }
+            if missing > 0 { errors.append("\(missing) more for \(position)") }
         }
         let cost = cost(of: roster)
-        if let cap, cost > cap { flaws.append("\(cost - cap) over the cap of \(cap)") }
-        return flaws
+        if let cap, cost > cap { errors.append("\(cost - cap) over the cap of \(cap)") }
+        return errors
     }
 }
 
@@ -93,6 +95,6 @@ extension JSONValue {
 
     /// Returns the integer of a member; `nil` if it is not an integer.
     package func integer(_ name: String) -> Int64? {
-        if case .object(let members) = self { members[name]?.whole } else { nil }
+        if case .object(let members) = self { members[name]?.integerValue } else { nil }
     }
 }

@@ -6,7 +6,7 @@ package struct ScoreTable {
     private static let callLimit = 500
 
     /// A line or an argument that is not a score.
-    package struct Flaw: Error, Equatable {
+    package struct Malformed: Error, Equatable {
         package let sentence: String
     }
 
@@ -20,12 +20,14 @@ package struct ScoreTable {
     }
 
     /// Parses `ENTRY=POINTS` with further values after commas: `7=42,seconds=12`.
-    package init(arguments: [String]) throws(Flaw) {
+    package init(arguments: [String]) throws(Malformed) {
         for argument in arguments {
             let pairs = argument.split(separator: ",", omittingEmptySubsequences: false)
                 .map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
             guard let first = pairs.first, pairs.allSatisfy({ $0.count == 2 }) else {
-                throw Flaw(sentence: "'\(argument.prefix(40))' is not a score: write ENTRY=POINTS.")
+                throw Malformed(
+                    sentence: "'\(argument.prefix(40))' is not a score: write ENTRY=POINTS."
+                )
             }
             let values = pairs.dropFirst().map { ($0[0], $0[1]) }
             try add(first[0], points: first[1], values, in: argument)
@@ -37,13 +39,13 @@ package struct ScoreTable {
 
     /// Parses a table (RFC 4180, or with semicolons or tabs). Its titles are one of `names`,
     /// `points`, and the names of further values.
-    package init(csv text: String) throws(Flaw) {
+    package init(csv text: String) throws(Malformed) {
         var rows = Self.rows(of: text).filter { $0 != [""] }
         guard let titles = rows.first?.map({ $0.trimmed.lowercased() }),
             titles.count >= 2, Self.names.contains(titles[0]), titles[1] == "points",
             Set(titles).count == titles.count
         else {
-            throw Flaw(
+            throw Malformed(
                 sentence: "The table's first line must be: entry,points (or player,points), then "
                     + "the names of further values."
             )
@@ -52,7 +54,7 @@ package struct ScoreTable {
         for (index, row) in rows.enumerated() {
             let place = "row \(index + 2)"
             guard row.count == titles.count else {
-                throw Flaw(sentence: "The table's \(place) has \(row.count) columns.")
+                throw Malformed(sentence: "The table's \(place) has \(row.count) columns.")
             }
             let values = zip(titles, row).dropFirst(2).map { ($0, $1) }
             try add(row[0].trimmed, points: row[1].trimmed, Array(values), in: place)
@@ -65,14 +67,14 @@ package struct ScoreTable {
         points: String,
         _ values: [(String, String)],
         in place: String
-    ) throws(Flaw) {
+    ) throws(Malformed) {
         var members: [String: JSONValue] = [:]
         if let id = WireUUID(name.lowercased()) {
             members["player_id"] = .string(id.description)
         } else if let number = Int64(name), number > 0 {
             members["entry_number"] = .integer(number)
         } else {
-            throw Flaw(
+            throw Malformed(
                 sentence: "'\(name.prefix(40))' (\(place.prefix(40))) is neither the number of an "
                     + "entry nor the id of a player."
             )
@@ -82,7 +84,7 @@ package struct ScoreTable {
         } else if let number = Int64(points) {
             members["points"] = .integer(number)
         } else {
-            throw Flaw(
+            throw Malformed(
                 sentence: "'\(points.prefix(40))' (\(place.prefix(40))) is not a whole number of "
                     + "points."
             )
@@ -91,7 +93,7 @@ package struct ScoreTable {
             (name, Int64(value.trimmed).map(JSONValue.integer) ?? .string(value.trimmed))
         }
         guard Set(further.map(\.0)).count == further.count else {
-            throw Flaw(sentence: "A value is named twice in \(place.prefix(40)).")
+            throw Malformed(sentence: "A value is named twice in \(place.prefix(40)).")
         }
         if !further.isEmpty {
             members["values"] = .object(Dictionary(further) { first, _ in first })

@@ -32,7 +32,7 @@ package struct JSONFields {
 
     /// A whole number, or `nil` if it is absent or `null`. `50.0` and `5e1` are not whole numbers.
     package mutating func integer(_ name: String) throws(Problem) -> Int64? {
-        try member(name, "a whole number of 64 bits, without point or exponent") { $0.whole }
+        try member(name, "a whole number of 64 bits, without point or exponent") { $0.integerValue }
     }
 
     /// A list of whole numbers, or `nil` if it is absent or `null`.
@@ -42,7 +42,7 @@ package struct JSONFields {
         let form = "a list of at most \(limit) whole numbers"
         let values = try member(name, form) { $0.elements(limit) }
         return try values?.map { (value) throws(Problem) in
-            guard let integer = value.whole else {
+            guard let integer = value.integerValue else {
                 throw .invalid(
                     "\(name) must be a list of whole numbers, without point or exponent."
                 )
@@ -147,7 +147,7 @@ package struct JSONFields {
 
     /// Refuses members that were not read: a misspelt member must not be ignored in a call that may
     /// move money.
-    package consuming func end() throws(Problem) {
+    package consuming func rejectUnreadMembers() throws(Problem) {
         guard let name = members.keys.sorted().first else { return }
         throw .invalid("The body has a member that this call does not know: \(name.prefix(64)).")
     }

@@ -10,9 +10,9 @@ package struct EarningsSelection: Equatable, Sendable {
 
     package var days: Days
     /// The time zone of the days; the daemon's if `nil`.
-    package var zone: ZoneName?
+    package var zone: TimeZoneName?
 
-    package init(_ days: Days, zone: ZoneName? = nil) {
+    package init(_ days: Days, zone: TimeZoneName? = nil) {
         self.days = days
         self.zone = zone
     }
@@ -23,10 +23,10 @@ package struct EarningsSelection: Equatable, Sendable {
     /// - Throws: A problem: 400 for an invalid period, date or zone.
     package init(
         _ parameter: (String) -> String?,
-        usual: EarningsPeriod
+        defaultPeriod: EarningsPeriod
     ) throws(Problem) {
         if let name = parameter("zone") {
-            guard let zone = ZoneName(name) else {
+            guard let zone = TimeZoneName(name) else {
                 throw .invalid("zone must be the name of a time zone, such as Europe/Berlin.")
             }
             self.zone = zone
@@ -43,7 +43,7 @@ package struct EarningsSelection: Equatable, Sendable {
             days = .dates(from...to)
             return
         }
-        let named = parameter("period") ?? usual.rawValue
+        let named = parameter("period") ?? defaultPeriod.rawValue
         guard let period = EarningsPeriod(rawValue: named), period != .custom else {
             throw .invalid("period must be today, week, month, all, or the dates from and to.")
         }

@@ -24,7 +24,7 @@ extension ReportReply {
                     item.currency.rawValue,
                 ]
                     + Array(repeating: "", count: 8) + both(item.amountCents, item.currency)
-                    + [CSV.harmless(item.memo ?? "")]
+                    + [CSV.formulaSafe(item.memo ?? "")]
             }
         return ([Self.titles] + rows).map(CSV.row).joined()
     }
@@ -36,6 +36,6 @@ extension ReportReply {
     }
 
     private func both(_ cents: Int64, _ currency: Currency) -> [String] {
-        ["\(cents)", Money(minorUnits: cents, currency: currency).plain]
+        ["\(cents)", Money(minorUnits: cents, currency: currency).decimalText]
     }
 }

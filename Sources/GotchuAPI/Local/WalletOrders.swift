@@ -12,7 +12,7 @@ package struct NewDeposit: Codable, Equatable, Sendable {
     package init(_ fields: JSONFields) throws(Problem) {
         var fields = fields
         amountCents = try fields.requiredInteger("amount_cents")
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard Money.allowedRequest.contains(amountCents) else {
             throw .invalid("amount_cents must be from 1 to 100000000.")
         }
@@ -39,7 +39,7 @@ package struct NewWithdrawal: Codable, Equatable, Sendable {
         var fields = fields
         amountCents = try fields.requiredInteger("amount_cents")
         bankAccountID = try fields.string("bank_account_id")
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard Money.allowedRequest.contains(amountCents) else {
             throw .invalid("amount_cents must be from 1 to 100000000.")
         }

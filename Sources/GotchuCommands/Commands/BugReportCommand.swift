@@ -41,17 +41,17 @@ struct BugReportCommand: ReportingCommand {
         let path = file ?? "gotchu-bugreport-\(Self.fileTime).txt"
         let descriptor = try Self.create(path)
         defer { close(descriptor) }
-        output.talk("Gathering …")
+        output.message("Gathering …")
         let (text, missing) = await gather()
         guard Self.write(text, to: descriptor) else {
             throw CommandFailure.inputOutput("\(path) could not be written.", next: "df -h .")
         }
-        for reason in missing { output.talk("Missing: \(reason.printable)") }
+        for reason in missing { output.message("Missing: \(reason.printable)") }
         guard !output.isJSON else {
             return try output.json(Written(file: path, missing: missing))
         }
         output.line(path.printable)
-        output.talk("Read it before you give it away: less \(path.shellQuoted)")
+        output.message("Read it before you give it away: less \(path.shellQuoted)")
     }
 
     private func gather() async -> (text: String, missing: [String]) {

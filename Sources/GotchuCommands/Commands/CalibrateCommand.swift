@@ -59,7 +59,7 @@ struct CalibrateCommand: SocketCommand {
         switch outcome {
         case .finished(let calibrations): try render(calibrations, output)
         case .timedOut, .interrupted:
-            output.talk("\nNothing was changed.")
+            output.message("\nNothing was changed.")
             throw ExitCode(ExitStatus.negative.rawValue)
         }
     }
@@ -78,10 +78,10 @@ struct CalibrateCommand: SocketCommand {
             return eid
         }
         // Printed first: without root the result of the walk is not stored.
-        if geteuid() != 0 { output.talk("Only root may keep it: sudo gotchu-ctl calibrate") }
-        output.talk("1 of 2: hold this device against the till, as a customer does. Then Enter.")
+        if geteuid() != 0 { output.message("Only root may keep it: sudo gotchu-ctl calibrate") }
+        output.message("1 of 2: hold this device against the till, as a customer does. Then Enter.")
         let tap = try await measurement(of: wanted, client, output).run()
-        output.talk("2 of 2: hold it one metre away from the till. Then Enter.")
+        output.message("2 of 2: hold it one metre away from the till. Then Enter.")
         let metre = try await measurement(of: wanted, client, output).run()
         guard tap.adapter == metre.adapter else {
             throw CommandFailure.negative(
@@ -121,8 +121,8 @@ struct CalibrateCommand: SocketCommand {
         }
         var table = Table(columns: [
             Table.Column(title: "ADAPTER"),
-            Table.Column(title: "AT TAP", dispensability: 1),
-            Table.Column(title: "AT 1 m", dispensability: 1),
+            Table.Column(title: "AT TAP", dropPriority: 1),
+            Table.Column(title: "AT 1 m", dropPriority: 1),
             Table.Column(title: "TAP ENTER/LEAVE"),
             Table.Column(title: "NEAR ENTER/LEAVE"),
         ])

@@ -32,7 +32,7 @@ struct CancelCommand: SocketCommand {
                 next: "gotchu-ctl history"
             )
         }
-        let (requests, payments) = try await client.shown()
+        let (requests, payments) = try await client.visibleRecords()
         if let payment = payments?.first(where: { $0.id == id }) {
             return try report(try await client.cancelPayment(payment.id), output)
         }

@@ -28,7 +28,7 @@ struct HistoryCommand: SocketCommand {
     @OptionGroup var options: CommonOptions
 
     func run(_ client: LocalClient, _ output: Output) async throws {
-        let (requests, payments) = try await client.shown()
+        let (requests, payments) = try await client.visibleRecords()
         guard !output.isJSON else {
             return try output.json(History(requests: requests, payments: payments))
         }
@@ -36,25 +36,25 @@ struct HistoryCommand: SocketCommand {
             (requests ?? []).map { ($0.createdAt, row(of: $0)) }
             + (payments ?? []).map { ($0.createdAt, row(of: $0)) }
         guard !rows.isEmpty else {
-            return output.talk("There are no requests and no payments yet.")
+            return output.message("There are no requests and no payments yet.")
         }
         var table = Table(columns: [
             Table.Column(title: "WHEN"),
-            Table.Column(title: "KIND", dispensability: 3),
+            Table.Column(title: "KIND", dropPriority: 3),
             Table.Column(title: "AMOUNT", isRightAligned: true),
             Table.Column(title: "STATE"),
-            Table.Column(title: "WHAT", minimum: 8, dispensability: 1),
-            Table.Column(title: Self.idTitle, dispensability: 2),
+            Table.Column(title: "WHAT", minimum: 8, dropPriority: 1),
+            Table.Column(title: Self.idTitle, dropPriority: 2),
         ])
         table.rows = rows.sorted { $0.0 > $1.0 }.map(\.1)
         table.lines(on: output.data).forEach { output.line($0) }
         if !table.shows(Self.idTitle, on: output.data) {
-            output.talk("There is no room for the ids here: gotchu-ctl history | cat")
+            output.message("There is no room for the ids here: gotchu-ctl history | cat")
         }
     }
 
     private func row(of request: RequestView) -> [Table.Cell] {
-        let ink: Ink? =
+        let style: TextStyle? =
             switch request.state {
             case .paid: .green
             case .unknown: .yellow
@@ -62,7 +62,7 @@ struct HistoryCommand: SocketCommand {
             }
         return [
             Table.Cell(request.createdAt.dateText, .dim), Table.Cell("request"),
-            Table.Cell("+\(request.amount)"), Table.Cell(request.state.rawValue, ink),
+            Table.Cell("+\(request.amount)"), Table.Cell(request.state.rawValue, style),
             Table.Cell(
                 [request.progress, request.memo?.shortened].compactMap(\.self)
                     .joined(separator: " · ")
@@ -72,7 +72,7 @@ struct HistoryCommand: SocketCommand {
     }
 
     private func row(of payment: PaymentView) -> [Table.Cell] {
-        let ink: Ink? =
+        let style: TextStyle? =
             switch payment.state {
             case .paid: .green
             case .declined: .red
@@ -87,7 +87,7 @@ struct HistoryCommand: SocketCommand {
         return [
             Table.Cell(payment.createdAt.dateText, .dim),
             Table.Cell(payment.kind?.rawValue ?? "payment"),
-            Table.Cell("-\(payment.amount)"), Table.Cell(payment.state.rawValue, ink),
+            Table.Cell("-\(payment.amount)"), Table.Cell(payment.state.rawValue, style),
             Table.Cell(what.printable), Table.Cell(payment.id.printable, .dim),
         ]
     }

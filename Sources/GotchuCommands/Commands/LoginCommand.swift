@@ -45,6 +45,6 @@ struct LoginCommand: SocketCommand {
         let status = try await client.login(login)
         guard !output.isJSON else { return try output.json(status) }
         output.line("Logged in at \(status.server.url.printable)")
-        output.talk("Undo: gotchu-ctl logout")
+        output.message("Undo: gotchu-ctl logout")
     }
 }

@@ -22,6 +22,6 @@ struct LogoutCommand: SocketCommand {
         let status = try await client.logout()
         guard !output.isJSON else { return try output.json(status) }
         output.line("Logged out at \(status.server.url.printable)")
-        output.talk("Undo: gotchu-ctl login")
+        output.message("Undo: gotchu-ctl login")
     }
 }

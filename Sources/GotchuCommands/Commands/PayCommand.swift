@@ -105,7 +105,9 @@ struct PayCommand: SocketCommand {
             next: "gotchu-ctl history"
         )
         let payment = try await PaymentWatch.begin(client, output, orElse: unknownOutcome) {
-            try await client.repeating { try await client.createPayment(new, key: $0) }
+            try await client.retryingAfterLostConnection {
+                try await client.createPayment(new, key: $0)
+            }
         }
         let watch = PaymentWatch(payment: payment, since: agreed, output: output)
         try await watch.finish(client, limit: timeout.duration)
@@ -180,9 +182,9 @@ struct PayCommand: SocketCommand {
             presence.session.map { $0.payee == session.payee && $0.payeeID != id } ?? false
         }
         if isDouble {
-            output.talk("Another payee near has the same name. This one is \(id.printable).")
+            output.message("Another payee near has the same name. This one is \(id.printable).")
         } else if session.isPayeeKnown == false {
-            output.talk("This device has not paid this payee (\(id.printable)) before.")
+            output.message("This device has not paid this payee (\(id.printable)) before.")
         }
     }
 
@@ -194,9 +196,9 @@ struct PayCommand: SocketCommand {
         _ output: Output
     ) throws {
         let memo = session.memo.map { " for \($0.quotedName)" } ?? ""
-        let amount = output.talking.paint(total.description, .bold)
-        let payee = output.talking.paint(session.payee.quotedName, .bold)
-        if yes { return output.talk("Paying \(amount) to \(payee)\(memo)") }
+        let amount = output.messages.paint(total.description, .bold)
+        let payee = output.messages.paint(session.payee.quotedName, .bold)
+        if yes { return output.message("Paying \(amount) to \(payee)\(memo)") }
         guard Question(output: output).ask("Pay \(amount) to \(payee)\(memo)?") else {
             throw CommandFailure.negative("Nothing was paid.", next: "gotchu-ctl pay")
         }

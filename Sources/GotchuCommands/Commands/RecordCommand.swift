@@ -46,7 +46,7 @@ struct RecordCommand: SocketCommand {
         let result = written.withLock(\.self)
         if case .finished(let hasRoom) = outcome, try !hasRoom.get() {
             let limit = "\(RecordingFile.limit >> 20) MiB"
-            output.talk("The file is full: a recording has \(limit) at most.")
+            output.message("The file is full: a recording has \(limit) at most.")
         }
         if options.json {
             try output.json(result)
@@ -68,7 +68,7 @@ struct RecordCommand: SocketCommand {
         do {
             // Created only now: without a daemon or a permission, no empty file is left.
             var recording = try RecordingFile(path: file)
-            output.talk("Recording to \(file.printable), Ctrl-C ends it.")
+            output.message("Recording to \(file.printable), Ctrl-C ends it.")
             while let line = try await lines.next(isolation: #isolation) {
                 guard try recording.write(line) else { return .success(false) }
                 written.withLock { $0.record(bytes: recording.byteCount) }

@@ -60,7 +60,7 @@ struct RefundCommand: SocketCommand {
         var request: RequestView?
         // The request is needed for the question, and to find its id by its EID.
         if !yes || EID(id) != nil {
-            request = try await client.shown().requests?.first {
+            request = try await client.visibleRecords().requests?.first {
                 $0.matches(id)
             }
         }
@@ -114,7 +114,7 @@ struct RefundCommand: SocketCommand {
         }
         let what = money?.description ?? "all that is left"
         let from = paid.map { " of \($0)" } ?? ""
-        guard question.ask("Refund \(question.output.talking.paint(what, .bold))\(from)?") else {
+        guard question.ask("Refund \(question.output.messages.paint(what, .bold))\(from)?") else {
             throw CommandFailure.negative("Nothing was refunded.", next: "gotchu-ctl history")
         }
     }

@@ -26,7 +26,7 @@ struct ReportCommand: SocketCommand {
     var day: CalendarDay?
 
     @Option(help: .value("zone", "The time zone whose day it is; gotchud's own unless given."))
-    var zone: ZoneName?
+    var zone: TimeZoneName?
 
     @Flag(help: "Print a table for other programs (RFC 4180).")
     var csv = false
@@ -48,20 +48,23 @@ struct ReportCommand: SocketCommand {
         func money(_ cents: Int64) -> String {
             Money(minorUnits: cents, currency: report.currency).description
         }
-        func row(_ title: String, _ counts: EarningsCounts, _ ink: Ink? = nil) -> [Table.Cell] {
+        func row(_ title: String, _ counts: EarningsCounts, _ style: TextStyle? = nil) -> [Table
+            .Cell]
+        {
             [
-                Table.Cell(title, ink), Table.Cell("\(counts.paymentCount)", ink),
-                Table.Cell(money(counts.takenCents), ink), Table.Cell("\(counts.refundCount)", ink),
-                Table.Cell(money(counts.refundedCents), ink),
-                Table.Cell(money(counts.keptCents), ink),
+                Table.Cell(title, style), Table.Cell("\(counts.paymentCount)", style),
+                Table.Cell(money(counts.takenCents), style),
+                Table.Cell("\(counts.refundCount)", style),
+                Table.Cell(money(counts.refundedCents), style),
+                Table.Cell(money(counts.keptCents), style),
             ]
         }
         var table = Table(columns: [
             Table.Column(title: "HOUR"),
-            Table.Column(title: "PAYMENTS", isRightAligned: true, dispensability: 2),
+            Table.Column(title: "PAYMENTS", isRightAligned: true, dropPriority: 2),
             Table.Column(title: "TAKEN", isRightAligned: true),
-            Table.Column(title: "REFUNDS", isRightAligned: true, dispensability: 3),
-            Table.Column(title: "REFUNDED", isRightAligned: true, dispensability: 1),
+            Table.Column(title: "REFUNDS", isRightAligned: true, dropPriority: 3),
+            Table.Column(title: "REFUNDED", isRightAligned: true, dropPriority: 1),
             Table.Column(title: "KEPT", isRightAligned: true),
         ])
         table.rows = report.hours.filter { $0.counts != EarningsCounts() }.map { hour in

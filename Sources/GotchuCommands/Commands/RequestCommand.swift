@@ -54,11 +54,11 @@ struct RequestCommand: SocketCommand {
     var isAllOrNothing = false
 
     @Flag(name: .customLong("no-wait"), help: "Return as soon as the request is on the air.")
-    var isNotWaited = false
+    var doesNotWait = false
 
     func run(_ client: LocalClient, _ output: Output) async throws {
         let run = RequestRun(new: try parsed(), client: client, output: output)
-        try await isNotWaited ? run.begin() : run.untilEnd()
+        try await doesNotWait ? run.begin() : run.runToEnd()
     }
 
     private func parsed() throws -> NewRequest {

@@ -80,13 +80,13 @@ struct ScanCommand: SocketCommand {
             throw CommandFailure.about(nothing, failure)
         }
         if options.json { try output.json(nothing) }
-        output.talk(emptyText)
+        output.message(emptyText)
         throw ExitCode(ExitStatus.negative.rawValue)
     }
 
     private func runOnce(_ client: LocalClient, _ output: Output) async throws {
-        if try await client.status().radio.beginsToListen {
-            output.talk("Listening for a moment …")
+        if try await client.status().radio.startsListeningOnDemand {
+            output.message("Listening for a moment …")
         }
         let sessions = try await client.sessions().filter { wanted.contains($0.verdict) }
         if sessions.isEmpty {
@@ -108,7 +108,7 @@ struct ScanCommand: SocketCommand {
         _ output: Output
     ) async throws {
         let isLive = output.isLive && !jsonLines
-        if !isLive, !options.json { output.talk("Listening …") }
+        if !isLive, !options.json { output.message("Listening …") }
         try await output.live(every: Self.frameInterval, isKept: true, isDrawn: !jsonLines) {
             frame(watch, output)
         } during: {
@@ -118,7 +118,7 @@ struct ScanCommand: SocketCommand {
                 let changes = watch.apply(event)
                 guard !isLive else { return nil }
                 if let now = watch.receptionProblem, now.code != before?.code {
-                    output.talk(now.receptionText)
+                    output.message(now.receptionText)
                 }
                 try report(changes, output)
                 return nil

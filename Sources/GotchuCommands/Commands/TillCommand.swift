@@ -82,9 +82,9 @@ struct TillCommand: AsyncParsableCommand {
         func run(_ client: LocalClient, _ output: Output) async throws {
             let tills = try await client.pairings()
             guard !output.isJSON else { return try output.json(PairingsReply(pairings: tills)) }
-            guard !tills.isEmpty else { return output.talk("No till is paired.") }
+            guard !tills.isEmpty else { return output.message("No till is paired.") }
             var table = Table(columns: [
-                Table.Column(title: "TILL"), Table.Column(title: "SINCE", dispensability: 1),
+                Table.Column(title: "TILL"), Table.Column(title: "SINCE", dropPriority: 1),
                 Table.Column(title: "MAY"),
             ])
             table.rows = tills.map { till in

@@ -53,9 +53,9 @@ struct WaitCommand: SocketCommand {
             needsSessions: condition.needsSessions
         )
         let outcome = try await race(limit: timeout.duration) {
-            try await follower.follow { event -> WaitCondition.Truth? in
-                let truth = condition.judge(event, list: list.apply(event))
-                return truth == .open ? nil : truth
+            try await follower.follow { event -> WaitCondition.Evaluation? in
+                let truth = condition.evaluate(event, list: list.apply(event))
+                return truth == .pending ? nil : truth
             }
         }
         switch outcome {
@@ -65,14 +65,14 @@ struct WaitCommand: SocketCommand {
             }
         case .finished(.impossible(let why)):
             throw CommandFailure.negative(why, next: "gotchu-ctl history")
-        case .finished(.notShown): throw try await missing(client)
-        case .finished(.open), .timedOut:
+        case .finished(.notFound): throw try await missing(client)
+        case .finished(.pending), .timedOut:
             let usual = CommandFailure.tryAgain(
                 "Not \(condition) within \(timeout.duration.wholeSecondsText).",
                 next: next
             )
             switch condition {
-            case .near, .tap: throw await client.silence(orElse: usual)
+            case .near, .tap: throw await client.receptionFailure(orElse: usual)
             case .ready, .paid: throw usual
             }
         case .interrupted: throw ExitCode(ExitStatus.interrupted.rawValue)
@@ -83,7 +83,7 @@ struct WaitCommand: SocketCommand {
     /// nor payments.
     private func missing(_ client: LocalClient) async throws -> CommandFailure {
         let what =
-            switch try await client.shown() {
+            switch try await client.visibleRecords() {
             case (nil, _): "payment with that id, and shows this user no requests"
             case (_, nil): "request with that id, and shows this user no payments"
             case (_?, _?): "request and no payment with that id"

@@ -43,8 +43,8 @@ struct WalletShowCommand: SocketCommand {
         var table = Table(columns: [
             Table.Column(title: "WHEN"),
             Table.Column(title: "AMOUNT", isRightAligned: true),
-            Table.Column(title: "WHAT", dispensability: 1),
-            Table.Column(title: "MEMO", minimum: 8, dispensability: 2),
+            Table.Column(title: "WHAT", dropPriority: 1),
+            Table.Column(title: "MEMO", minimum: 8, dropPriority: 2),
         ])
         table.rows = wallet.recent.map { entry in
             [

@@ -93,13 +93,13 @@ struct WatchCommand: SocketCommand {
                 if case .snapshot(let snapshot) = event {
                     // Refuses users who may see neither requests nor payments: they would never get
                     // an event.
-                    _ = try await client.shown()
+                    _ = try await client.visibleRecords()
                     let status = Event.statusChanged(snapshot.status)
                     status.lines(at: .now, on: output.data).forEach { output.line($0) }
                 }
                 for settlement in settlements.withLock({ $0.apply(event) }) {
                     settlement.event.lines(at: .now, on: output.data).forEach { output.line($0) }
-                    if let failure = try await hook.run(settlement) { output.talk(failure) }
+                    if let failure = try await hook.run(settlement) { output.message(failure) }
                 }
                 return nil
             }

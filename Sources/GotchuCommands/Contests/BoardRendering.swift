@@ -20,12 +20,12 @@ extension Leaderboard {
         if hasOwn { all.append(Table.Column(title: "")) }
         var table = Table(columns: all)
         table.rows = zip(rows, standings).map { row, standing in
-            let ink: Ink? = standing.isYou == true ? .bold : nil
+            let style: TextStyle? = standing.isYou == true ? .bold : nil
             var cells = columns.map { column in
-                Table.Cell(column.text(row[column.key] ?? .null, in: currency), ink)
+                Table.Cell(column.text(row[column.key] ?? .null, in: currency), style)
             }
             if hasNumbers { cells.append(Table.Cell("\(standing.entryNumber?.value ?? 0)")) }
-            if hasOwn { cells.append(Table.Cell(standing.isYou == true ? "you" : "", ink)) }
+            if hasOwn { cells.append(Table.Cell(standing.isYou == true ? "you" : "", style)) }
             return cells
         }
         return table

@@ -66,7 +66,7 @@ struct ContestListCommand: SocketCommand {
             """
     )
 
-    private static let usualLimit = 25
+    private static let defaultLimit = 25
 
     @OptionGroup var options: CommonOptions
 
@@ -77,7 +77,7 @@ struct ContestListCommand: SocketCommand {
     var state: ContestState?
 
     @Option(help: .value("count", "The number of contests: 1 to 100."))
-    var limit = usualLimit
+    var limit = defaultLimit
 
     @Option(help: .value("id", "Begin behind this contest of an earlier list."))
     var cursor: String?
@@ -100,11 +100,11 @@ struct ContestListCommand: SocketCommand {
         let list = reply.document
         if list.contests.isEmpty {
             let isAll = list.nextCursor == nil
-            output.talk(isAll ? "There are no such contests." : "None of the newest is one.")
+            output.message(isAll ? "There are no such contests." : "None of the newest is one.")
         } else {
             list.table.lines(on: output.data).forEach { output.line($0) }
         }
-        if let next = list.nextCursor { output.talk("More: \(again) --cursor \(next)") }
+        if let next = list.nextCursor { output.message("More: \(again) --cursor \(next)") }
     }
 
     /// The same command with its options, except the one for the starting position.
@@ -112,7 +112,7 @@ struct ContestListCommand: SocketCommand {
         [
             "gotchu-ctl contest list", mine ? "--mine" : nil,
             state.map { "--state \($0.rawValue.lowercased())" },
-            limit == Self.usualLimit ? nil : "--limit \(limit)",
+            limit == Self.defaultLimit ? nil : "--limit \(limit)",
         ].compactMap(\.self).joined(separator: " ")
     }
 }
@@ -122,10 +122,10 @@ extension ContestList {
         var table = Table(columns: [
             Table.Column(title: "CONTEST", minimum: 12),
             Table.Column(title: "STATE"),
-            Table.Column(title: "FEE", isRightAligned: true, dispensability: 1),
-            Table.Column(title: "LOCKS", dispensability: 3),
-            Table.Column(title: "BY, STARTS", minimum: 8, dispensability: 4),
-            Table.Column(title: "KIND", dispensability: 2),
+            Table.Column(title: "FEE", isRightAligned: true, dropPriority: 1),
+            Table.Column(title: "LOCKS", dropPriority: 3),
+            Table.Column(title: "BY, STARTS", minimum: 8, dropPriority: 4),
+            Table.Column(title: "KIND", dropPriority: 2),
             Table.Column(title: "ID"),
         ])
         table.rows = contests.map { card in
@@ -230,7 +230,7 @@ struct ContestBoardCommand: ContestVerb {
             page.table(in: currency).lines(on: output.data).forEach { output.line($0) }
             guard let next = page.nextCursor else { return }
             guard all else {
-                return output.talk("More: " + access.command("board", "--cursor \(next)"))
+                return output.message("More: " + access.command("board", "--cursor \(next)"))
             }
             page = try await access.board(limit: ContestAccess.boardPage, cursor: next).document
         }

@@ -22,7 +22,7 @@ struct ContestCreateCommand: SocketCommand {
     )
 
     private static let fileLimit = 64 * 1024
-    private static let patience: Duration = .seconds(60)
+    private static let retryLimit: Duration = .seconds(60)
 
     @OptionGroup var options: CommonOptions
 
@@ -99,7 +99,7 @@ struct ContestCreateCommand: SocketCommand {
         var call = ContestCall(.post, "", document: ContestDetail.self)
         call.language = Environment.language
         call.body = try file.map { try contents(of: $0) } ?? terms()
-        let reply = try await client.persisting(for: Self.patience) { key in
+        let reply = try await client.retryingWhileUnavailable(for: Self.retryLimit) { key in
             var call = call
             call.key = key
             return try await client.contest(call, as: ContestDetail.self)
@@ -107,9 +107,9 @@ struct ContestCreateCommand: SocketCommand {
         guard let reply else { return }
         guard !output.isJSON else { return output.document(reply.bytes) }
         output.line(reply.document.id.description)
-        output.talk("\(reply.document.title) is a draft, which only you see.")
-        output.talk("Look at it:     gotchu-ctl contest show \(reply.document.id)")
-        output.talk("Open it to all: gotchu-ctl contest publish \(reply.document.id)")
+        output.message("\(reply.document.title) is a draft, which only you see.")
+        output.message("Look at it:     gotchu-ctl contest show \(reply.document.id)")
+        output.message("Open it to all: gotchu-ctl contest publish \(reply.document.id)")
     }
 
     private func contents(of path: String) throws -> [UInt8] {

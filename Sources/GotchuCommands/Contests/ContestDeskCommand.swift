@@ -24,7 +24,7 @@ struct ContestDeskCommand: ContestVerb {
     var ttl = 3_600
 
     @Flag(name: .customLong("no-wait"), help: "Return as soon as the desk is on the air.")
-    var isNotWaited = false
+    var doesNotWait = false
 
     func run(_ access: ContestAccess, _ output: Output) async throws {
         guard (1...43_200).contains(ttl) else {
@@ -47,6 +47,6 @@ struct ContestDeskCommand: ContestVerb {
             contestID: access.id.description
         )
         let run = RequestRun(new: new, client: access.client, output: output)
-        try await isNotWaited ? run.begin() : run.untilEnd()
+        try await doesNotWait ? run.begin() : run.runToEnd()
     }
 }

@@ -43,7 +43,7 @@ struct ContestJoinCommand: ContestVerb {
             throw CommandFailure.negative(reason.text.printable, next: access.command("show"))
         }
         let by = detail.organizerName.isEmpty ? "" : " of \(detail.organizerName.quotedName)"
-        let fee = output.talking.paint(detail.feeText, .bold)
+        let fee = output.messages.paint(detail.feeText, .bold)
         let cost = detail.entryFeeCents.value == 0 ? "It is free." : "The fee is \(fee)."
         try Question(output: output).require(
             "Enter \(detail.title)\(by)? \(cost)",
@@ -62,7 +62,7 @@ struct ContestJoinCommand: ContestVerb {
                 guard let wait = waits.popFirst() else {
                     throw LocalClientFailure.problem(problem)
                 }
-                output.talk("All places are taken; trying again in \(wait.wholeSecondsText) …")
+                output.message("All places are taken; trying again in \(wait.wholeSecondsText) …")
                 // Nothing announces a free place: retry until the delays are used up.
                 try await Task.sleep(for: wait)
             }
@@ -91,9 +91,9 @@ struct ContestJoinCommand: ContestVerb {
             output.data.paint("You are in \(detail.title)\(number)", .green) + charge
         )
         if detail.action("roster")?.enabled == true {
-            output.talk("Choose your roster: \(access.command("roster"))")
+            output.message("Choose your roster: \(access.command("roster"))")
         }
-        output.talk("See how it ends:    \(access.command("wait"))")
+        output.message("See how it ends:    \(access.command("wait"))")
     }
 }
 
@@ -200,10 +200,10 @@ struct ContestRosterCommand: ContestVerb {
             }
             return player
         }
-        let flaws = form.flaws(of: roster)
-        guard flaws.isEmpty else {
+        let errors = form.validationErrors(of: roster)
+        guard errors.isEmpty else {
             throw CommandFailure.negative(
-                "Nothing was sent: \(flaws.joined(separator: "; ")). \(form.rule)",
+                "Nothing was sent: \(errors.joined(separator: "; ")). \(form.rule)",
                 next: access.command("roster")
             )
         }
@@ -228,7 +228,7 @@ struct ContestRosterCommand: ContestVerb {
         var table = Table(columns: [
             Table.Column(title: "NO.", isRightAligned: true),
             Table.Column(title: "PLAYER", minimum: 8),
-            Table.Column(title: "POSITION", minimum: 4, dispensability: 1),
+            Table.Column(title: "POSITION", minimum: 4, dropPriority: 1),
             Table.Column(title: "COST", isRightAligned: true),
             Table.Column(title: ""),
         ])
@@ -243,17 +243,17 @@ struct ContestRosterCommand: ContestVerb {
         output.line(form.rule)
         table.lines(on: output.data).forEach { output.line($0) }
         guard detail.entry != nil else {
-            return output.talk("Enter first: \(access.command("join"))")
+            return output.message("Enter first: \(access.command("join"))")
         }
         let roster = form.players.filter { chosen.contains($0.id) }
-        let flaws = form.flaws(of: roster)
+        let errors = form.validationErrors(of: roster)
         output.line(
-            flaws.isEmpty
+            errors.isEmpty
                 ? "Your roster is complete; it costs \(form.cost(of: roster))."
-                : "Still missing: \(flaws.joined(separator: "; "))."
+                : "Still missing: \(errors.joined(separator: "; "))."
         )
         guard detail.action("roster")?.enabled == true else { return }
         let numbers = (1...form.size).map { "\($0)" }.joined(separator: " ")
-        output.talk("Choose: \(access.command("roster", numbers))")
+        output.message("Choose: \(access.command("roster", numbers))")
     }
 }

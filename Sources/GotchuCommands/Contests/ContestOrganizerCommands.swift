@@ -27,7 +27,7 @@ struct ContestPublishCommand: ContestVerb {
         let detail = try await access.detail().document
         // A draft has no entrants: its pool is the added prize.
         if let prize = detail.pool, prize.minorUnits > 0 {
-            let amount = output.talking.paint("\(prize)", .bold)
+            let amount = output.messages.paint("\(prize)", .bold)
             try Question(output: output).require(
                 "Publish \(detail.title), with \(amount) of your wallet as its prize?",
                 unless: yes,
@@ -37,7 +37,7 @@ struct ContestPublishCommand: ContestVerb {
         }
         guard try await access.act("publish", output, isKeyed: true) != nil else { return }
         output.line("\(detail.title) is open until \(detail.lockTime.dateText).")
-        output.talk("Invite people: \(access.command("invite"))")
+        output.message("Invite people: \(access.command("invite"))")
     }
 }
 
@@ -104,11 +104,11 @@ struct ContestInviteCommand: ContestVerb {
         guard !output.isJSON else {
             return try output.json(Invitation(contest: access.id, url: url, token: token))
         }
-        if let code = QRCode(url), let picture = code.drawing(on: output.talking) {
-            output.talk(picture)
+        if let code = QRCode(url), let picture = code.drawing(on: output.messages) {
+            output.message(picture)
         }
         output.line(url.printable)
-        output.talk(
+        output.message(
             "At a shell: " + access.command("join", token.map { "--invitation \($0)" } ?? "")
         )
     }
@@ -167,7 +167,7 @@ struct ContestCompleteCommand: ContestVerb {
         let body = ["revision": JSONValue.integer(final)]
         guard try await access.act("complete", output, body) != nil else { return }
         output.line("\(detail.title) is complete, with the scores of revision \(final).")
-        output.talk("See the prizes: \(access.command("settlement"))")
+        output.message("See the prizes: \(access.command("settlement"))")
     }
 }
 
@@ -191,7 +191,7 @@ struct ContestDisputeCommand: ContestVerb {
         let body = ["reason": JSONValue.string(reason)]
         guard let detail = try await access.act("dispute", output, body) else { return }
         output.line("\(detail.title) does not settle until it is completed again.")
-        output.talk("Correct the scores: \(access.command("score", "1=42"))")
+        output.message("Correct the scores: \(access.command("score", "1=42"))")
     }
 }
 

@@ -70,13 +70,13 @@ struct ContestScoreCommand: ContestVerb {
         guard !output.isJSON else { return output.document(last.bytes) }
         let count = sheet.scores.count
         output.line("\(count == 1 ? "1 score" : "\(count) scores") written: revision \(revision)")
-        output.talk("Look at them: \(access.command("board"))")
-        output.talk("If all is right: \(access.command("complete", "--revision \(revision)"))")
+        output.message("Look at them: \(access.command("board"))")
+        output.message("If all is right: \(access.command("complete", "--revision \(revision)"))")
     }
 
     private func sheet(_ access: ContestAccess) throws -> ScoreTable {
         let table = try csv.map { try Self.text(of: $0, access) }
-        do throws(ScoreTable.Flaw) {
+        do throws(ScoreTable.Malformed) {
             guard let table else { return try ScoreTable(arguments: scores) }
             return try ScoreTable(csv: table)
         } catch {

@@ -50,12 +50,12 @@ struct ContestSettleCommand: ContestVerb {
         }
         plan.lines(
             in: detail.currency,
-            on: output.talking,
+            on: output.messages,
             names: Dictionary(names) { first, _ in first }
         )
-        .forEach { output.talk($0) }
+        .forEach { output.message($0) }
         for objection in detail.objections ?? [] {
-            output.talk(
+            output.message(
                 "Objection of entry \(objection.entryNumber.value), "
                     + "\(objection.username.quotedName): \(objection.text.printable)"
             )

@@ -52,16 +52,16 @@ struct ContestWaitCommand: ContestVerb {
             if detail.state == .paid || detail.state == .cancelled { return detail }
             if detail.stateText != shown, !output.isJSON {
                 shown = detail.stateText
-                output.talk("\(detail.title) is \(shown) …")
+                output.message("\(detail.title) is \(shown) …")
             }
             let isYoung = start.duration(to: .now) < .seconds(60)
             // The server does not announce the end of a contest: poll. The time limit ends this.
             try await Task.sleep(for: isYoung ? Self.pauses.first : Self.pauses.later)
             do {
                 known = try await access.detail(unless: known.tag) ?? known
-            } catch LocalClientFailure.problem(let problem) where problem.isPassing {
+            } catch LocalClientFailure.problem(let problem) where problem.isTransient {
                 continue
-            } catch let failure as LocalClientFailure where failure.isAbsence {
+            } catch let failure as LocalClientFailure where failure.isDaemonUnavailable {
                 continue
             }
         }
@@ -94,7 +94,7 @@ extension Leaderboard.Standing {
 
 extension Problem {
     /// A Boolean that is true if a retry may soon succeed.
-    fileprivate var isPassing: Bool {
+    fileprivate var isTransient: Bool {
         [.serverUnreachable, .tryAgain, .rateLimited, .internalError].contains(errorCode)
     }
 }

@@ -58,7 +58,7 @@ struct DemoCommand: ReportingCommand {
         switch outcome {
         case .finished: return
         case .timedOut, .interrupted:
-            output.talk("Stopped; nothing is left behind.")
+            output.message("Stopped; nothing is left behind.")
             throw ExitCode(ExitStatus.interrupted.rawValue)
         }
     }

@@ -68,10 +68,10 @@ final class DemoOutput: Sendable {
     }
 
     /// Prints the children's last log lines after a failure.
-    func lastWords(of children: [DemoChild]) {
+    func printLastOutput(of children: [DemoChild]) {
         for child in children where !child.log.isEmpty {
-            output.talk("\(child.name) last said:")
-            for line in child.log { output.talk("    \(line.printable)") }
+            output.message("\(child.name) last said:")
+            for line in child.log { output.message("    \(line.printable)") }
         }
     }
 

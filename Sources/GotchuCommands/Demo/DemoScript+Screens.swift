@@ -6,7 +6,7 @@ extension DemoScript {
     /// The time to read a page before the demo continues.
     private static let reading = Duration.seconds(5)
     /// The time to pay on the payer's page before the simulated payer arrives.
-    private static let patience = Duration.seconds(20)
+    private static let browserPaymentTime = Duration.seconds(20)
     /// The time for which the payer looks at the phone.
     private static let pause = Duration.seconds(3)
 
@@ -59,13 +59,13 @@ extension DemoScript {
     }
 
     private func meet(_ request: RequestView, _ child: DemoChild) async throws {
-        let seconds = Self.patience.wholeSecondsText
+        let seconds = Self.browserPaymentTime.wholeSecondsText
         output.note(
             "\(request.amount) requested. The payer comes in \(seconds); or pay it in a browser:",
             request.payLink?.lowercased() ?? ""
         )
         // The time that a person has to pay in a browser; the state is read after it.
-        try await Task.sleep(for: Self.patience)
+        try await Task.sleep(for: Self.browserPaymentTime)
         // Paid or cancelled meanwhile: the payer need not come.
         guard try await kiosk.request(request.id).state == .advertising else { return }
         try environment.move(child, to: 0.05)

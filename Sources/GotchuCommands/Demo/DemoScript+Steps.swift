@@ -98,9 +98,9 @@ extension DemoScript {
         try await output.step {
             let condition = WaitCondition.paid(request.id.rawValue)
             let follower = EventFollower(client: kiosk, output: Output(isJSON: true))
-            let truth = try await follower.follow { event -> WaitCondition.Truth? in
-                let truth = condition.judge(event, list: PresenceList())
-                return truth == .open ? nil : truth
+            let truth = try await follower.follow { event -> WaitCondition.Evaluation? in
+                let truth = condition.evaluate(event, list: PresenceList())
+                return truth == .pending ? nil : truth
             }
             guard truth == .holds else { throw Self.failure("The kiosk was not told: \(truth)") }
             return ((), "The kiosk is PAID \(request.amount) and off the air")

@@ -61,7 +61,7 @@ struct DemoScript: Sendable {
         } catch let cancellation as CancellationError {
             throw cancellation
         } catch {
-            output.lastWords(of: children)
+            output.printLastOutput(of: children)
             throw error
         }
     }
@@ -79,7 +79,7 @@ struct DemoScript: Sendable {
 
     private func setUp() async throws {
         try await output.step {
-            for client in [kiosk, payer] { try await Self.untilAnswering(client) }
+            for client in [kiosk, payer] { try await Self.waitUntilAnswering(client) }
             return ((), "A kiosk and a payer, 5 m apart on a simulated air, are up")
         }
         try await output.step {
@@ -91,12 +91,12 @@ struct DemoScript: Sendable {
         }
     }
 
-    private static func untilAnswering(_ client: LocalClient) async throws {
+    private static func waitUntilAnswering(_ client: LocalClient) async throws {
         while true {
             do {
                 _ = try await client.status()
                 return
-            } catch let failure as LocalClientFailure where failure.isAbsence {
+            } catch let failure as LocalClientFailure where failure.isDaemonUnavailable {
                 // Nothing announces the socket of a starting daemon: poll. `during` cancels this if
                 // the daemon exits.
                 try await Task.sleep(for: pollInterval)

@@ -4,22 +4,24 @@ import Pages
 
 /// The customer's display as text.
 struct DisplayDrawing {
-    private let lines: [(text: String, ink: Ink?)]
+    private let lines: [(text: String, style: TextStyle?)]
     /// One line, for output that is not a terminal.
     let summary: String
 
     /// - Parameter age: The time since the reply was received.
     init(_ reply: DisplayReply, age: Duration = .zero) {
         let reply = age < DisplayState.offlineDelay ? reply : Self.silent(after: reply, age)
-        var lines: [(text: String, ink: Ink?)] = [(reply.shop?.shortened ?? "", .dim), ("", nil)]
-        func add(_ text: String?, _ ink: Ink? = nil) {
-            if let text { lines.append((text.printable, ink)) }
+        var lines: [(text: String, style: TextStyle?)] = [
+            (reply.shop?.shortened ?? "", .dim), ("", nil),
+        ]
+        func add(_ text: String?, _ style: TextStyle? = nil) {
+            if let text { lines.append((text.printable, style)) }
         }
         add(reply.amount, .bold)
         add(reply.tip)
         add(reply.memo?.shortened)
         lines.append(("", nil))
-        add(reply.headline, Self.ink(of: reply.state))
+        add(reply.headline, Self.style(of: reply.state))
         add(reply.line)
         add(reply.second?.text, .dim)
         add(reply.note, .yellow)
@@ -41,10 +43,10 @@ struct DisplayDrawing {
         let (columns, rows) = terminal.size ?? (80, 24)
         let above = max(0, (rows - 1 - lines.count) / 2)
         return Array(repeating: "", count: above)
-            + lines.map { text, ink in
+            + lines.map { text, style in
                 let text = text.truncated(to: columns)
                 let margin = String(repeating: " ", count: max(0, (columns - text.columns) / 2))
-                return margin + terminal.paint(text, ink)
+                return margin + terminal.paint(text, style)
             }
     }
 
@@ -73,7 +75,7 @@ struct DisplayDrawing {
         return reply
     }
 
-    private static func ink(of state: DisplayState) -> Ink {
+    private static func style(of state: DisplayState) -> TextStyle {
         switch state {
         case .paid: .green
         case .checking, .released, .unavailable, .offline: .yellow

@@ -67,7 +67,7 @@ struct BluetoothCheck {
             interface: "org.freedesktop.DBus.ObjectManager",
             member: "GetManagedObjects"
         )
-        let objects = try await connection.call(call, timeout: BlueZPeer.usualTimeout)
+        let objects = try await connection.call(call, timeout: BlueZPeer.defaultTimeout)
         let adapters = BluetoothAdapters(objects).adapters
         let running = Finding.good("bluetoothd", "running")
         guard !adapters.isEmpty else {

@@ -5,13 +5,13 @@ import SystemPackage
 
 /// Checks that gotchud could start with its configuration, by running gotchud.
 struct ConfigurationCheck {
-    static let usualFile = "/etc/gotchu/gotchud.json"
+    static let defaultFile = "/etc/gotchu/gotchud.json"
     private static let warningMark = "warning: "
     private static let outputLimit = 16 * 1024
 
     func run() async -> Finding {
         let layer = "configuration"
-        let file = Environment["GOTCHU_CONFIG"] ?? Self.usualFile
+        let file = Environment["GOTCHU_CONFIG"] ?? Self.defaultFile
         let isThere = access(file, F_OK) == 0
         if isThere, access(file, R_OK) != 0 {
             return .doubtful(

@@ -4,7 +4,7 @@ import Glibc
 /// Checks the access levels of the current user: members of the group may request money, other
 /// users have the levels that gotchud.json gives them.
 struct PermissionCheck {
-    private static let usualGroup = "gotchu"
+    private static let defaultGroup = "gotchu"
 
     let userID: UInt32
     /// The group's id; `nil` if the system has no such group.
@@ -12,13 +12,13 @@ struct PermissionCheck {
     /// A Boolean that is true if gotchud counts the user as a member.
     let isMember: Bool
     /// The group's name.
-    var group = usualGroup
+    var group = defaultGroup
 
     /// Returns the check of this process with the socket's group, or the usual one if unknown.
     static func current(socketPath: String) -> PermissionCheck {
         let socketGroup = Self.group(of: socketPath)
-        let group = socketGroup?.name ?? usualGroup
-        let groupID = socketGroup?.id ?? UInt32(exactly: clinux_group_id(usualGroup))
+        let group = socketGroup?.name ?? defaultGroup
+        let groupID = socketGroup?.id ?? UInt32(exactly: clinux_group_id(defaultGroup))
         return PermissionCheck(
             userID: geteuid(),
             groupID: groupID,

@@ -42,7 +42,7 @@ struct EnrolCommand: SocketCommand {
         help: .value(
             "path",
             "The file that gotchud reads, instead of $GOTCHU_CONFIG or "
-                + "\(ConfigurationCheck.usualFile)."
+                + "\(ConfigurationCheck.defaultFile)."
         ),
         completion: .file()
     )
@@ -58,7 +58,7 @@ struct EnrolCommand: SocketCommand {
     }
 
     private var file: String {
-        config ?? Environment["GOTCHU_CONFIG"] ?? ConfigurationCheck.usualFile
+        config ?? Environment["GOTCHU_CONFIG"] ?? ConfigurationCheck.defaultFile
     }
 
     func run(_ client: LocalClient, _ output: Output) async throws {
@@ -86,7 +86,7 @@ struct EnrolCommand: SocketCommand {
         let status = try await client.login(LocalLogin(token: code))
         guard !output.isJSON else { return try output.json(status) }
         output.line("Enrolled: logged in at \(status.server.url.printable)")
-        output.talk(status.summary.printable)
+        output.message(status.summary.printable)
     }
 
     /// Probes the server the way gotchud would with this configuration.
@@ -120,7 +120,9 @@ struct EnrolCommand: SocketCommand {
     private func restart(_ output: Output) async throws {
         let isService = socketPath == SocketPath.system
         guard isService, try await systemctl("is-active", "--quiet", "gotchud") else {
-            return output.talk("Restart gotchud now, with \(file.printable) as its configuration.")
+            return output.message(
+                "Restart gotchud now, with \(file.printable) as its configuration."
+            )
         }
         guard try await systemctl("restart", "gotchud") else {
             throw CommandFailure.inputOutput(

@@ -36,7 +36,7 @@ struct EarningsCommand: AsyncParsableCommand {
         @Option(
             help: .value("zone", "The time zone whose days these are; gotchud's own unless given.")
         )
-        var zone: ZoneName?
+        var zone: TimeZoneName?
 
         func validate() throws {
             guard (from == nil) == (to == nil) else {
@@ -110,8 +110,8 @@ struct EarningsCommand: AsyncParsableCommand {
             let isByHour = earnings.from == earnings.to
             var table = Table(columns: [
                 Table.Column(title: isByHour ? "HOUR" : "DAY"),
-                Table.Column(title: "PAYMENTS", isRightAligned: true, dispensability: 1),
-                Table.Column(title: "REFUNDS", isRightAligned: true, dispensability: 2),
+                Table.Column(title: "PAYMENTS", isRightAligned: true, dropPriority: 1),
+                Table.Column(title: "REFUNDS", isRightAligned: true, dropPriority: 2),
                 Table.Column(title: "EARNED", isRightAligned: true),
             ])
             table.rows = (earnings.parts ?? []).filter { $0.counts != EarningsCounts() }.map {
@@ -156,19 +156,19 @@ struct EarningsCommand: AsyncParsableCommand {
             let history = try await read(client)
             guard !output.isJSON else { return try output.json(history) }
             guard !history.entries.isEmpty else {
-                return output.talk("Nothing was earned in that time.")
+                return output.message("Nothing was earned in that time.")
             }
             var table = Table(columns: [
                 Table.Column(title: "WHEN"),
                 Table.Column(title: "EARNED", isRightAligned: true),
                 Table.Column(title: "PAYOUT"),
-                Table.Column(title: "WHAT", minimum: 8, dispensability: 1),
-                Table.Column(title: "PAYMENT", dispensability: 2),
+                Table.Column(title: "WHAT", minimum: 8, dropPriority: 1),
+                Table.Column(title: "PAYMENT", dropPriority: 2),
             ])
             table.rows = history.entries.map(row)
             table.lines(on: output.data).forEach { output.line($0) }
             if history.nextCursor != nil {
-                output.talk("There are more: gotchu-ctl earnings history --limit \(limit * 2)")
+                output.message("There are more: gotchu-ctl earnings history --limit \(limit * 2)")
             }
         }
 
@@ -212,7 +212,7 @@ extension CalendarDay: ExpressibleByArgument {
     }
 }
 
-extension ZoneName: ExpressibleByArgument {
+extension TimeZoneName: ExpressibleByArgument {
     /// Accepts a name such as `Europe/Berlin`.
     public init?(argument: String) {
         self.init(argument)

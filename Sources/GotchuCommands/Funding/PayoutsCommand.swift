@@ -54,8 +54,8 @@ struct PayoutsCommand: AsyncParsableCommand {
                 Table.Column(title: "WHEN"),
                 Table.Column(title: "AMOUNT", isRightAligned: true),
                 Table.Column(title: "STATUS"),
-                Table.Column(title: "REASON", dispensability: 1),
-                Table.Column(title: "ID", dispensability: 2),
+                Table.Column(title: "REASON", dropPriority: 1),
+                Table.Column(title: "ID", dropPriority: 2),
             ])
             table.rows = payouts.withdrawals.map { withdrawal in
                 let amount = Money(
@@ -88,7 +88,7 @@ struct PayoutsCommand: AsyncParsableCommand {
         func run(_ client: LocalClient, _ output: Output) async throws {
             let link = try await client.payoutLink()
             guard !output.isJSON else { return try output.json(link) }
-            output.talk("Open this address until \(link.expiresAt.clockText); it works once:")
+            output.message("Open this address until \(link.expiresAt.clockText); it works once:")
             output.line(link.url.printable)
         }
     }

@@ -23,7 +23,7 @@ struct WalletAddCommand: SocketCommand {
     /// The interval at which the deposit is polled.
     private static let pause: Duration = .seconds(2)
     /// The time for which a call is retried while the server does not answer.
-    private static let patience: Duration = .seconds(60)
+    private static let retryLimit: Duration = .seconds(60)
 
     @OptionGroup var options: CommonOptions
 
@@ -49,7 +49,7 @@ struct WalletAddCommand: SocketCommand {
 
     /// Opens the deposit; retries with the same key while the server does not answer.
     private func open(_ money: Money, _ client: LocalClient) async throws -> IntentReply {
-        try await client.persisting(for: Self.patience) { key in
+        try await client.retryingWhileUnavailable(for: Self.retryLimit) { key in
             try await client.openDeposit(NewDeposit(amountCents: money.minorUnits), key: key)
         }
     }
@@ -57,13 +57,13 @@ struct WalletAddCommand: SocketCommand {
     private func show(_ deposit: IntentReply, _ output: Output) {
         let amount = Money(minorUnits: deposit.amountCents.value, currency: deposit.currency)
         guard let url = deposit.checkoutURL else {
-            return output.talk("\(amount) is on its way.")
+            return output.message("\(amount) is on its way.")
         }
-        if let code = QRCode(url), let picture = code.drawing(on: output.talking) {
-            output.talk(picture)
+        if let code = QRCode(url), let picture = code.drawing(on: output.messages) {
+            output.message(picture)
         }
-        output.talk("Pay \(amount) until \(deposit.expiresAt.clockText) at")
-        output.talk(output.talking.paint(url.printable, .bold))
+        output.message("Pay \(amount) until \(deposit.expiresAt.clockText) at")
+        output.message(output.messages.paint(url.printable, .bold))
     }
 
     private func finish(
@@ -87,7 +87,7 @@ struct WalletAddCommand: SocketCommand {
                 deposit,
                 .negative(
                     "Nothing was added\(reason)",
-                    next: "gotchu-ctl wallet add \(amount.plain)"
+                    next: "gotchu-ctl wallet add \(amount.decimalText)"
                 )
             )
         case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction:

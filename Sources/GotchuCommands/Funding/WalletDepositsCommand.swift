@@ -15,13 +15,13 @@ struct WalletDepositsCommand: SocketCommand {
     func run(_ client: LocalClient, _ output: Output) async throws {
         let list = try await client.deposits()
         guard !output.isJSON else { return try output.json(list) }
-        guard !list.paymentIntents.isEmpty else { return output.talk("Nothing was added yet.") }
+        guard !list.paymentIntents.isEmpty else { return output.message("Nothing was added yet.") }
         var table = Table(columns: [
             Table.Column(title: "WHEN"),
             Table.Column(title: "AMOUNT", isRightAligned: true),
             Table.Column(title: "STATUS"),
-            Table.Column(title: "REASON", dispensability: 1),
-            Table.Column(title: "ID", dispensability: 2),
+            Table.Column(title: "REASON", dropPriority: 1),
+            Table.Column(title: "ID", dropPriority: 2),
         ])
         table.rows = list.paymentIntents.map { deposit in
             let amount = Money(minorUnits: deposit.amountCents.value, currency: deposit.currency)

@@ -42,13 +42,17 @@ struct WithdrawCommand: SocketCommand {
     func run(_ client: LocalClient, _ output: Output) async throws {
         let money = try Money(typed: amount, next: "gotchu-ctl withdraw 50.00")
         let question = Question(output: output)
-        if !yes { try question.requireTerminal(next: "gotchu-ctl withdraw \(money.plain) --yes") }
-        guard yes || question.ask("Pay \(output.talking.paint("\(money)", .bold)) to your bank?")
+        if !yes {
+            try question.requireTerminal(next: "gotchu-ctl withdraw \(money.decimalText) --yes")
+        }
+        guard yes || question.ask("Pay \(output.messages.paint("\(money)", .bold)) to your bank?")
         else {
             throw CommandFailure.negative("Nothing was withdrawn.", next: "gotchu-ctl wallet")
         }
         let new = NewWithdrawal(amountCents: money.minorUnits, bankAccountID: bankAccount)
-        var view = try await client.repeating { try await client.withdraw(new, key: $0) }
+        var view = try await client.retryingAfterLostConnection {
+            try await client.withdraw(new, key: $0)
+        }
         let end = ContinuousClock.now + timeout.duration
         while view.state == .sending || view.state == .unknown, ContinuousClock.now < end {
             // gotchud has no event for a withdrawal: poll. The time limit ends this.
@@ -82,7 +86,7 @@ struct WithdrawCommand: SocketCommand {
         guard let code = code.flatMap(ErrorCode.init(rawValue:)),
             code != .insufficientWalletBalance
         else { return "gotchu-ctl payouts" }
-        return code.usualFix
+        return code.defaultFix
     }
 }
 

@@ -17,7 +17,7 @@ extension Event {
         case .statusChanged(let status):
             return ["\(clock) --- \(status.summary.printable)"]
         case .presenceChanged(let presence):
-            let verdict = terminal.paint(presence.verdict.rawValue, presence.verdict.ink)
+            let verdict = terminal.paint(presence.verdict.rawValue, presence.verdict.style)
             let session = presence.session.map { " \($0.amount) \($0.payee.quotedName)" } ?? ""
             let level = presence.rssiDBm.map { "\($0) dBm" } ?? "? dBm"
             return ["\(clock) --> \(presence.eid) \(verdict) \(level)\(session)"]

@@ -25,17 +25,17 @@ extension Output {
             if count >= 0 {
                 bytes = bytes.dropFirst(count)
             } else if code != EINTR {
-                return isData ? lose(terminal, code) : ()
+                return isData ? handleWriteFailure(terminal, code) : ()
             }
         }
     }
 
     /// Handles a failed write of data. Failed writes of other text are ignored, since nothing
     /// depends on them.
-    private func lose(_ terminal: Terminal, _ code: CInt) {
+    private func handleWriteFailure(_ terminal: Terminal, _ code: CInt) {
         // The terminal was closed: SIGHUP ends the command, and must not end its clean-up too.
         if code == EIO, terminal.isTerminal { return }
-        guard SignalTrap.isAwaited else { StandardStreams.end(unwritable: code) }
+        guard SignalTrap.isActive else { StandardStreams.end(unwritable: code) }
         Self.failure.withLock { $0 = code }
         // Ends the command like any signal; `endIfUnwritable` then reports the reason.
         kill(getpid(), SIGTERM)

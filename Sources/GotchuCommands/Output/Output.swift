@@ -6,7 +6,7 @@ import GotchuAPI
 struct Output: Sendable {
     let isJSON: Bool
     let data = Terminal(descriptor: STDOUT_FILENO)
-    let talking = Terminal(descriptor: STDERR_FILENO)
+    let messages = Terminal(descriptor: STDERR_FILENO)
 
     /// A Boolean that is true if data is redrawn in place for a person.
     var isLive: Bool { !isJSON && data.canRedraw }
@@ -32,15 +32,15 @@ struct Output: Sendable {
     }
 
     /// Writes text that is not data: notes, progress, questions.
-    func talk(_ text: String, terminator: String = "\n") {
-        write(text + terminator, to: talking)
+    func message(_ text: String, terminator: String = "\n") {
+        write(text + terminator, to: messages)
     }
 
     /// Reports a failure to a person; the last line is the command to run next.
     func report(_ diagnosis: Diagnosis) {
         if isJSON { reportAsJSON(diagnosis) }
-        talk(talking.paint("gotchu-ctl: ", .bold) + diagnosis.detail)
-        talk("→ " + talking.paint(diagnosis.fix, .bold))
+        message(messages.paint("gotchu-ctl: ", .bold) + diagnosis.detail)
+        message("→ " + messages.paint(diagnosis.fix, .bold))
     }
 
     /// Reports a failure as JSON only.

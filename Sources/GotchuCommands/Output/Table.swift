@@ -7,16 +7,16 @@ struct Table {
         /// The narrowest width to which it may be cut; `nil` if it may not be cut.
         var minimum: Int?
         /// The order in which columns are dropped: the highest first; a column with 0 stays.
-        var dispensability = 0
+        var dropPriority = 0
     }
 
     struct Cell {
         var text: String
-        var ink: Ink?
+        var style: TextStyle?
 
-        init(_ text: String, _ ink: Ink? = nil) {
+        init(_ text: String, _ style: TextStyle? = nil) {
             self.text = text
-            self.ink = ink
+            self.style = style
         }
     }
 
@@ -36,7 +36,7 @@ struct Table {
                 let isLast = position == kept.count - 1
                 let text = row[index].text.truncated(to: widths[index])
                 let padding = String(repeating: " ", count: widths[index] - text.columns)
-                let painted = terminal.paint(text, row[index].ink)
+                let painted = terminal.paint(text, row[index].style)
                 if columns[index].isRightAligned {
                     line += padding + painted
                 } else {
@@ -74,7 +74,7 @@ struct Table {
                 widths[index] = max(min(minimum, widths[index]), widths[index] - excess())
             }
             guard excess() > 0 else { return (kept, widths) }
-            guard let victim = leastNeeded(of: kept) else { break }
+            guard let victim = columnToDrop(in: kept) else { break }
             kept.removeAll { $0 == victim }
         }
         // Wider than the terminal even now: cut from the left, because the amount is on the right.
@@ -82,8 +82,8 @@ struct Table {
         return (kept, widths)
     }
 
-    private func leastNeeded(of kept: [Int]) -> Int? {
-        kept.filter { columns[$0].dispensability > 0 }
-            .max { columns[$0].dispensability < columns[$1].dispensability }
+    private func columnToDrop(in kept: [Int]) -> Int? {
+        kept.filter { columns[$0].dropPriority > 0 }
+            .max { columns[$0].dropPriority < columns[$1].dropPriority }
     }
 }

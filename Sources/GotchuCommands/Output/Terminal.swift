@@ -39,14 +39,14 @@ struct Terminal: Sendable {
     }
 
     /// Returns the text in this ink, if the terminal has colors.
-    func paint(_ text: String, _ ink: Ink?) -> String {
-        guard let ink, hasColour, !text.isEmpty else { return text }
-        return "\u{1B}[\(ink.rawValue)m\(text)\u{1B}[0m"
+    func paint(_ text: String, _ style: TextStyle?) -> String {
+        guard let style, hasColour, !text.isEmpty else { return text }
+        return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
     }
 }
 
 /// The styles that emphasize text. A style is never the only way in which a meaning is shown.
-enum Ink: Int, Sendable {
+enum TextStyle: Int, Sendable {
     case bold = 1
     case dim = 2
     case red = 31

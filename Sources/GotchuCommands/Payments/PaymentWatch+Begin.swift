@@ -25,7 +25,7 @@ extension PaymentWatch {
                 try await withTaskCancellationHandler {
                     try await beginning.value
                 } onCancel: {
-                    output.talk("Waiting for gotchud, to cancel it …; Ctrl-C again leaves it.")
+                    output.message("Waiting for gotchud, to cancel it …; Ctrl-C again leaves it.")
                 }
             }
             if case .finished(let payment) = outcome { return payment }
@@ -33,7 +33,7 @@ extension PaymentWatch {
             guard payment.kind == nil, let ended = try? await client.cancelPayment(payment.id)
             else { throw unknownOutcome }
             return ended
-        } catch let failure as LocalClientFailure where failure.isNoAnswer {
+        } catch let failure as LocalClientFailure where failure.isOutcomeUnknown {
             throw unknownOutcome
         }
     }
@@ -41,7 +41,7 @@ extension PaymentWatch {
 
 extension LocalClientFailure {
     /// A Boolean that is true if the call may have reached gotchud without a valid reply.
-    fileprivate var isNoAnswer: Bool {
+    fileprivate var isOutcomeUnknown: Bool {
         switch self {
         // A daemon of another version replies after it has acted.
         case .connectionLost, .unreadableReply, .apiMismatch, .system: true

@@ -23,10 +23,10 @@ final class PaymentWatch: Sendable {
     func finish(_ client: LocalClient, limit: Duration) async throws {
         let outcome = try await race(limit: limit) {
             do {
-                try await self.untilEnd(client)
+                try await self.waitForEnd(client)
             } catch let failure as LocalClientFailure {
                 let what = self.latest.withLock { $0.kind == nil ? "paid" : "refunded" }
-                self.output.talk("It may be \(what) all the same: see gotchu-ctl history first.")
+                self.output.message("It may be \(what) all the same: see gotchu-ctl history first.")
                 throw failure
             }
         }
@@ -40,14 +40,14 @@ final class PaymentWatch: Sendable {
             guard !output.isJSON else { return try output.json(payment) }
             output.line(paidText(payment))
             if payment.wasMadeBefore == true {
-                output.talk("To refund the same amount again, give another --reference.")
+                output.message("To refund the same amount again, give another --reference.")
             }
         case .declined:
             let code = payment.code.flatMap(ErrorCode.init(rawValue:))
             let failure = CommandFailure.negative(
                 "\(payment.kind == nil ? "Not paid" : "Not refunded"): "
                     + payment.detail.printable,
-                next: payment.nextStep?.printable ?? code?.usualFix ?? "gotchu-ctl scan"
+                next: payment.nextStep?.printable ?? code?.defaultFix ?? "gotchu-ctl scan"
             )
             throw CommandFailure.about(payment, failure)
         case .locking, .sending, .unknown:
@@ -94,7 +94,7 @@ final class PaymentWatch: Sendable {
         )
     }
 
-    private func untilEnd(_ client: LocalClient) async throws {
+    private func waitForEnd(_ client: LocalClient) async throws {
         try await output.live(every: Self.frameInterval, isKept: false) {
             let width = self.output.data.size?.columns ?? Int.max
             return [self.progressText(self.latest.withLock { $0 }).truncated(to: width)]
@@ -129,7 +129,7 @@ final class PaymentWatch: Sendable {
             return latest.state
         }
         if before != payment.state, !payment.state.isFinal, !output.isLive {
-            output.talk(progressText(payment))
+            output.message(progressText(payment))
         }
         return payment.state.isFinal ? true : nil
     }

@@ -16,7 +16,7 @@ struct RequestRun: Sendable {
     }
 
     /// Creates the request and waits for its end; a signal cancels it.
-    func untilEnd() async throws {
+    func runToEnd() async throws {
         // A signal while the request is being created must cancel it too.
         let trap = SignalTrap()
         // Not cancelled: the request may be on the air, and cancelling it takes its id.
@@ -31,7 +31,9 @@ struct RequestRun: Sendable {
     }
 
     private func make() async throws -> RequestView {
-        try await client.repeating { try await client.createRequest(new, key: $0) }
+        try await client.retryingAfterLostConnection {
+            try await client.createRequest(new, key: $0)
+        }
     }
 
     /// Awaits the request, announces it, and follows it to its end.
@@ -50,12 +52,12 @@ struct RequestRun: Sendable {
         // Printed only after the last drawing.
         defer { if Task.isCancelled { announceCancel() } }
         do {
-            return (watch, try await watch.untilEnd(client))
+            return (watch, try await watch.waitForEnd(client))
         } catch let failure as LocalClientFailure {
             // Without this the payee would not learn of its end.
             let end = try await cancel(request)
             guard end.state == .cancelled else { return (watch, end) }
-            output.talk("The request was cancelled, as it cannot be followed.")
+            output.message("The request was cancelled, as it cannot be followed.")
             throw CommandFailure.about(end, .client(failure))
         }
     }
@@ -65,12 +67,12 @@ struct RequestRun: Sendable {
         let others = try await client.requests().filter { $0.id != id && $0.isOnAir }
         guard let other = others.first else { return }
         let many = others.count == 1 ? "Another request is" : "\(others.count) other requests are"
-        output.talk("\(many) on the air here, so that payers must choose between them.")
-        output.talk("Cancel one:             gotchu-ctl cancel \(other.id)")
+        output.message("\(many) on the air here, so that payers must choose between them.")
+        output.message("Cancel one:             gotchu-ctl cancel \(other.id)")
     }
 
     private func announceCancel() {
-        output.talk("Cancelling the request …; Ctrl-C again leaves it open.")
+        output.message("Cancelling the request …; Ctrl-C again leaves it open.")
     }
 
     private func announceOnly(_ request: RequestView) throws {
@@ -78,8 +80,8 @@ struct RequestRun: Sendable {
         output.line(
             "\(request.eid) · \(request.amount) · expires \(request.expiresAt.clockText)"
         )
-        output.talk("See what becomes of it: gotchu-ctl wait --for paid:\(request.id)")
-        output.talk("Cancel it:              gotchu-ctl cancel \(request.id)")
+        output.message("See what becomes of it: gotchu-ctl wait --for paid:\(request.id)")
+        output.message("Cancel it:              gotchu-ctl cancel \(request.id)")
     }
 
     private func cancel(
@@ -102,7 +104,7 @@ struct RequestRun: Sendable {
                 next: "gotchu-ctl wait --for paid:\(request.id)"
             )
         } catch let failure as LocalClientFailure {
-            output.talk("The request could not be cancelled; it may still be paid.")
+            output.message("The request could not be cancelled; it may still be paid.")
             throw failure
         }
     }

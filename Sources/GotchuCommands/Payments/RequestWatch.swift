@@ -38,7 +38,7 @@ final class RequestWatch: Sendable {
     }
 
     /// Follows the request to its final state.
-    func untilEnd(_ client: LocalClient) async throws -> RequestView {
+    func waitForEnd(_ client: LocalClient) async throws -> RequestView {
         try await output.live(every: Self.frameInterval, isKept: false) {
             let request = self.state.withLock { $0.latest }
             if request.state.isFinal { return nil }
@@ -97,7 +97,7 @@ final class RequestWatch: Sendable {
         }
         let isNews = before.state != request.state || before.places?.paid != request.places?.paid
         if isNews, !isFinal, !output.isLive {
-            output.talk(sentence(of: request))
+            output.message(sentence(of: request))
         }
         return isFinal ? request : nil
     }

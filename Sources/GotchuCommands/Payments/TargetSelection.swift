@@ -27,7 +27,7 @@ final class TargetSelection: Sendable {
         _ output: Output,
         limit: Duration
     ) async throws -> PresenceView {
-        output.talk("Hold this device against the till …")
+        output.message("Hold this device against the till …")
         let follower = EventFollower(client: client, output: output, needsSessions: true)
         let outcome = try await race(limit: limit) {
             try await follower.follow { self.apply($0) }
@@ -41,7 +41,7 @@ final class TargetSelection: Sendable {
                 "Nothing came near enough within \(limit.wholeSecondsText).",
                 next: "gotchu-ctl scan --explain"
             )
-            throw await client.silence(orElse: usual)
+            throw await client.receptionFailure(orElse: usual)
         case .interrupted:
             throw CommandFailure.negative("Nothing was paid.", next: "gotchu-ctl pay")
         }
@@ -73,12 +73,12 @@ final class TargetSelection: Sendable {
         let question = Question(output: output)
         // An EID that the payment server does not know cannot be paid: it may be forged.
         let several = several.filter { $0.session != nil }
-        guard question.canBeAsked, !several.isEmpty else { throw ambiguous }
-        output.talk("It is not certain which request is meant:")
+        guard question.isInteractive, !several.isEmpty else { throw ambiguous }
+        output.message("It is not certain which request is meant:")
         for (number, presence) in zip(1..., several) {
             guard let session = presence.session else { continue }
             let memo = session.memo.map { " for \($0.quotedName)" } ?? ""
-            output.talk("  \(number)  \(session.amount) to \(session.payee.quotedName)\(memo)")
+            output.message("  \(number)  \(session.amount) to \(session.payee.quotedName)\(memo)")
         }
         guard let number = question.choose("Which one?", of: several.count) else {
             throw CommandFailure.negative("Nothing was paid.", next: "gotchu-ctl pay")

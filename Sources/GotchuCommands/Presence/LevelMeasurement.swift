@@ -33,7 +33,7 @@ struct LevelMeasurement {
                 "Fewer than \(count) advertisements were heard in \(limit.components.seconds) s.",
                 next: "gotchu-ctl scan --explain"
             )
-            throw await client.silence(orElse: usual)
+            throw await client.receptionFailure(orElse: usual)
         }
     }
 
@@ -46,7 +46,7 @@ struct LevelMeasurement {
                 }
                 if let result = tally.result {
                     progress("\(count) of \(count)")
-                    output.talk("")
+                    output.message("")
                     return result
                 }
             }
@@ -55,14 +55,14 @@ struct LevelMeasurement {
     }
 
     private func progress(_ text: String) {
-        guard output.talking.canRedraw else { return }
-        output.talk("\r  \(text)   ", terminator: "")
+        guard output.messages.canRedraw else { return }
+        output.message("\r  \(text)   ", terminator: "")
     }
 
     /// Waits for a line on standard input without blocking a thread of the cooperative pool.
     private func enter() async throws {
         // An extra Enter from before would start this measurement at once.
-        Question.forgetInput()
+        Question.discardInput()
         while true {
             var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             if poll(&descriptor, 1, 0) > 0 {

@@ -81,7 +81,7 @@ extension Verdict {
         }
     }
 
-    var ink: Ink? {
+    var style: TextStyle? {
         switch self {
         case .tap: .green
         case .near: .yellow

@@ -10,19 +10,19 @@ enum PresenceRow {
     static let columns: [Table.Column] = [
         Table.Column(title: "EID"),
         Table.Column(title: "VERDICT"),
-        Table.Column(title: "SIGNAL", dispensability: 3),
-        Table.Column(title: "dBm", isRightAligned: true, dispensability: 1),
-        Table.Column(title: "AGE", isRightAligned: true, dispensability: 4),
+        Table.Column(title: "SIGNAL", dropPriority: 3),
+        Table.Column(title: "dBm", isRightAligned: true, dropPriority: 1),
+        Table.Column(title: "AGE", isRightAligned: true, dropPriority: 4),
         Table.Column(title: "AMOUNT", isRightAligned: true),
-        Table.Column(title: "PAYEE", minimum: 8, dispensability: 2),
+        Table.Column(title: "PAYEE", minimum: 8, dropPriority: 2),
     ]
 
     static func cells(_ presence: PresenceView, now: Timestamp) -> [Table.Cell] {
         let verdict = presence.verdict
         return [
             Table.Cell(presence.eid.description),
-            Table.Cell(verdict.rawValue, verdict.ink),
-            Table.Cell(bar(presence.level).padding(to: barColumns), verdict.ink),
+            Table.Cell(verdict.rawValue, verdict.style),
+            Table.Cell(bar(presence.level).padding(to: barColumns), verdict.style),
             Table.Cell(presence.rssiDBm.map(String.init) ?? "?"),
             Table.Cell(presence.lastHeardAt.duration(to: now).tookText, .dim),
             Table.Cell(presence.session?.amount.description ?? "", .bold),

@@ -5,18 +5,18 @@ extension StatusReply {
     /// The reason why nothing can be heard now; `nil` if the radio listens or could.
     var receptionProblem: HealthItem? {
         guard !radio.isScanning else { return nil }
-        if radio.listening.setting == .never { return .listensNever }
+        if radio.listening.setting == .never { return .listeningDisabled }
         return rootCauses.first { $0.severity == .error && $0.isOfRadio }
     }
 }
 
 extension RadioStatus {
     /// A Boolean that is true if the radio does not listen now, but does on demand.
-    var beginsToListen: Bool { !isScanning && listening.setting == .auto }
+    var startsListeningOnDemand: Bool { !isScanning && listening.setting == .auto }
 }
 
 extension HealthItem {
-    fileprivate static let listensNever = HealthItem(
+    fileprivate static let listeningDisabled = HealthItem(
         code: "listens-never",
         severity: .error,
         text: "gotchud does not listen, as the setting 'listen' is 'never'.",
@@ -37,7 +37,7 @@ extension LocalClient {
     /// Returns the failure for a wait during which nothing was heard.
     ///
     /// - Parameter usual: The failure if the radio has no problem.
-    func silence(orElse usual: CommandFailure) async -> CommandFailure {
+    func receptionFailure(orElse usual: CommandFailure) async -> CommandFailure {
         guard let receptionProblem = try? await status().receptionProblem else { return usual }
         return .inputOutput(receptionProblem.receptionText, next: receptionProblem.fix.printable)
     }

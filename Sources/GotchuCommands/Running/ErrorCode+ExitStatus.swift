@@ -29,7 +29,7 @@ extension ErrorCode {
     }
 
     /// The command that usually helps; for problems without a fix.
-    var usualFix: String {
+    var defaultFix: String {
         switch self {
         case .unauthorized, .notLoggedIn: "gotchu-ctl login"
         case .insufficientWalletBalance: "gotchu-ctl wallet"

@@ -31,7 +31,7 @@ struct EventFollower: Sendable {
             do {
                 let result: Result? = try await client.withEvents(sessions: needsSessions) {
                     events in
-                    if isKnownAbsent, wasConnected { output.talk("gotchud is back.") }
+                    if isKnownAbsent, wasConnected { output.message("gotchud is back.") }
                     isKnownAbsent = false
                     wasConnected = true
                     while let event = try await events.next() {
@@ -42,11 +42,11 @@ struct EventFollower: Sendable {
                 }
                 if let result { return result }
             } catch let failure as LocalClientFailure
-                where (failure.isAbsence && (wasConnected || toleratesAbsence))
+                where (failure.isDaemonUnavailable && (wasConnected || toleratesAbsence))
                 || (failure.isClosed && wasConnected)
             {
                 if !isKnownAbsent {
-                    output.talk("gotchud has gone away; waiting for it to come back …")
+                    output.message("gotchud has gone away; waiting for it to come back …")
                 }
                 isKnownAbsent = true
                 // Nothing announces gotchud's socket after a restart: poll. Ctrl-C cancels this.
@@ -64,7 +64,7 @@ extension LocalClientFailure {
     }
 
     /// A Boolean that is true if the daemon is absent or does not answer, so that waiting may help.
-    var isAbsence: Bool {
+    var isDaemonUnavailable: Bool {
         switch self {
         case .noSocket, .refused, .connectionLost, .timedOut: true
         case .permissionDenied, .foreignListener, .pathTooLong, .apiMismatch, .unreadableReply,

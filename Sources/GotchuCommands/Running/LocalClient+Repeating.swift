@@ -4,22 +4,22 @@ import LocalAPI
 
 extension LocalClient {
     /// The time for which a call is retried after a lost connection.
-    static let repeatLimit: Duration = .seconds(15)
-    private static let repeatPause: Duration = .milliseconds(250)
+    static let retryLimit: Duration = .seconds(15)
+    private static let retryInterval: Duration = .milliseconds(250)
 
     /// Makes a call with an idempotency key; retries if the connection is lost before the reply.
     ///
     /// If the first attempt finds no daemon, its failure is thrown at once: nothing was sent. After
     /// a lost reply, only a reply that takes the key into account tells the outcome; otherwise it
     /// stays unknown.
-    func repeating<Reply: Sendable>(
+    func retryingAfterLostConnection<Reply: Sendable>(
         _ call: (IdempotencyKey) async throws -> Reply
     ) async throws -> Reply {
         let key = IdempotencyKey.random()
         do {
             return try await call(key)
         } catch LocalClientFailure.connectionLost {
-            let end = ContinuousClock.now + Self.repeatLimit
+            let end = ContinuousClock.now + Self.retryLimit
             while true {
                 do {
                     return try await call(key)
@@ -28,8 +28,8 @@ extension LocalClient {
                     guard failure.isRestart, ContinuousClock.now < end else {
                         throw LocalClientFailure.connectionLost
                     }
-                    // Nothing announces gotchud's new socket: poll until `repeatLimit` is over.
-                    try await Task.sleep(for: Self.repeatPause)
+                    // Nothing announces gotchud's new socket: poll until `retryLimit` is over.
+                    try await Task.sleep(for: Self.retryInterval)
                 }
             }
         }
@@ -39,13 +39,13 @@ extension LocalClient {
     /// not answer.
     ///
     /// - Parameter patience: The time after which the last problem is thrown.
-    func persisting<Reply: Sendable>(
+    func retryingWhileUnavailable<Reply: Sendable>(
         for patience: Duration,
         _ call: (IdempotencyKey) async throws -> Reply
     ) async throws -> Reply {
         let end = ContinuousClock.now + patience
         var schedule = RetrySchedule()
-        return try await repeating { key in
+        return try await retryingAfterLostConnection { key in
             while true {
                 do {
                     return try await call(key)
@@ -66,20 +66,20 @@ extension LocalClientFailure {
     ///
     /// It opens its new socket to others only a moment after it creates it.
     fileprivate var isRestart: Bool {
-        if case .timedOut = self { false } else { isAbsence || isClosed }
+        if case .timedOut = self { false } else { isDaemonUnavailable || isClosed }
     }
 
     /// A Boolean that is true if it proves that no call with this key has created anything.
     fileprivate var isDefinite: Bool {
         guard case .problem(let problem) = self else { return false }
-        return problem.errorCode?.isOfAnUnknownKey ?? false
+        return problem.errorCode?.provesKeyUnused ?? false
     }
 }
 
 extension ErrorCode {
     /// A Boolean that is true if gotchud returns this code only after it has looked the key up and
     /// found nothing.
-    fileprivate var isOfAnUnknownKey: Bool {
+    fileprivate var provesKeyUnused: Bool {
         switch self {
         case .notFound, .forbidden, .ownSession, .sessionBusy, .sessionNotLocked, .sessionPaid,
             .sessionCancelled, .sessionExpired, .amountChanged, .payeeChanged, .notNear,

@@ -69,7 +69,8 @@ extension LocalClientFailure {
         case .pathTooLong: "Choose a shorter path for --socket or GOTCHU_SOCKET."
         case .apiMismatch(nil), .unreadableReply: "sudo ss -xlp src \(invocation.socketPath)"
         case .system: nil
-        case .problem(let problem): (problem.fix ?? problem.usualNext(invocation))?.printable
+        case .problem(let problem):
+            (problem.fix ?? problem.defaultNextCommand(invocation))?.printable
         }
     }
 }
@@ -81,10 +82,10 @@ extension Problem {
         return " The most is now \(Money(minorUnits: availableCents))."
     }
 
-    fileprivate func usualNext(_ invocation: Invocation) -> String? {
+    fileprivate func defaultNextCommand(_ invocation: Invocation) -> String? {
         switch errorCode {
         case .validationError, .contentTooLarge: invocation.helpCommand
-        default: errorCode?.usualFix  // SAFETY: the others' own words.
+        default: errorCode?.defaultFix  // SAFETY: the others' own words.
         }
     }
 }

@@ -5,15 +5,15 @@ struct Question {
     let output: Output
 
     /// A Boolean that is true if a person can see the question and answer it.
-    var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && output.talking.isTerminal }
+    var isInteractive: Bool { isatty(STDIN_FILENO) == 1 && output.messages.isTerminal }
 
     /// Asks a question. Any answer other than yes means no.
     func ask(_ text: String) -> Bool {
-        Self.forgetInput()
-        output.talk("\(text) [y/N] ", terminator: "")
+        Self.discardInput()
+        output.message("\(text) [y/N] ", terminator: "")
         // Blocks: nothing else runs, and Ctrl-C may end the process, as nothing was sent.
         let answer = readLine()
-        if answer == nil { output.talk("") }
+        if answer == nil { output.message("") }
         return answer.map { ["y", "yes"].contains($0.lowercased()) } ?? false
     }
 
@@ -21,7 +21,7 @@ struct Question {
     ///
     /// - Parameter next: The same command without a question.
     func requireTerminal(next: String) throws {
-        guard !canBeAsked else { return }
+        guard !isInteractive else { return }
         throw CommandFailure.usage(
             "There is no terminal to ask on, so --yes is needed.",
             next: next
@@ -46,13 +46,13 @@ struct Question {
 
     /// Lets the person choose one of `count` by its number, from 1; `nil` for anything else.
     func choose(_ text: String, of count: Int) -> Int? {
-        Self.forgetInput()
-        output.talk("\(text) [1-\(count), Enter for none] ", terminator: "")
+        Self.discardInput()
+        output.message("\(text) [1-\(count), Enter for none] ", terminator: "")
         let answer = readLine()
-        if answer == nil { output.talk("") }
+        if answer == nil { output.message("") }
         return answer.flatMap { Int($0) }.flatMap { (1...count).contains($0) ? $0 : nil }
     }
 
     /// Discards input that was typed before the question was shown.
-    static func forgetInput() { tcflush(STDIN_FILENO, TCIFLUSH) }
+    static func discardInput() { tcflush(STDIN_FILENO, TCIFLUSH) }
 }

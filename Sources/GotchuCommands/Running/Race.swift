@@ -22,7 +22,7 @@ func race<Success: Sendable>(
     return try await withThrowingTaskGroup(of: RaceOutcome<Success>?.self) { group in
         group.addTask { .finished(try await body()) }
         group.addTask {
-            await trap.came() ? .interrupted : nil
+            await trap.waitForSignal() ? .interrupted : nil
         }
         if let limit {
             group.addTask {

@@ -6,7 +6,7 @@ import Dispatch
 /// one ends the process.
 struct SignalTrap: Sendable {
     /// A Boolean that is true while SIGTERM starts the clean-up instead of ending the process.
-    static var isAwaited: Bool { clinux_catches_interruptions() == 1 }
+    static var isActive: Bool { clinux_catches_interruptions() == 1 }
 
     private let signals: AsyncStream<Void>
 
@@ -29,7 +29,7 @@ struct SignalTrap: Sendable {
     }
 
     /// Returns `true` once a signal was caught, `false` if the task was cancelled. Call it once.
-    func came() async -> Bool {
+    func waitForSignal() async -> Bool {
         for await _ in signals { return true }
         return false
     }

@@ -18,7 +18,7 @@ extension SocketCommand {
             guard version != GotchuVersion.current,
                 isSkewTold.withLock({ told in (told, told = true).0 == false })
             else { return }
-            output.talk(
+            output.message(
                 "Note: gotchud is \(version.printable) and gotchu-ctl is \(GotchuVersion.current)."
             )
         }

@@ -14,8 +14,8 @@ struct TokenSource {
         if let file {
             bytes = try InputFile(path: file).read(limit: Self.limit)
         } else if isatty(STDIN_FILENO) == 1 {
-            output.talk("Token (not shown): ", terminator: "")
-            defer { output.talk("") }
+            output.message("Token (not shown): ", terminator: "")
+            defer { output.message("") }
             bytes = HiddenInput.readLine(limit: Self.limit)
         } else {
             bytes = try InputFile(path: nil).read(limit: Self.limit)

@@ -30,63 +30,63 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
     var needsSessions: Bool { self == .near || self == .tap }
 
     /// The state of a condition after an event.
-    enum Truth: Equatable, Sendable {
+    enum Evaluation: Equatable, Sendable {
         case holds
         /// It cannot become true any more; the text is the reason.
         case impossible(String)
         /// The object does not exist, or this user may not see it.
-        case notShown
+        case notFound
         /// Not true yet, or the event does not concern it.
-        case open
+        case pending
     }
 
     /// Evaluates the condition after an event that was already applied to `list`.
-    func judge(_ event: Event, list: PresenceList) -> Truth {
+    func evaluate(_ event: Event, list: PresenceList) -> Evaluation {
         switch self {
         case .ready:
             switch event {
-            case .snapshot(let snapshot): snapshot.status.isReady ? .holds : .open
-            case .statusChanged(let status): status.isReady ? .holds : .open
+            case .snapshot(let snapshot): snapshot.status.isReady ? .holds : .pending
+            case .statusChanged(let status): status.isReady ? .holds : .pending
             case .presenceChanged, .presenceLost, .requestChanged, .paymentChanged, .lagged:
-                .open
+                .pending
             }
         case .near:
             list.sorted.contains { [.tap, .near].contains($0.verdict) && $0.session != nil }
-                ? .holds : .open
-        case .tap: list.sorted.contains { $0.verdict == .tap } ? .holds : .open
+                ? .holds : .pending
+        case .tap: list.sorted.contains { $0.verdict == .tap } ? .holds : .pending
         case .paid(let id):
             switch event {
-            case .snapshot(let snapshot): judge(id, snapshot)
-            case .requestChanged(let request): request.matches(id) ? judge(request) : .open
-            case .paymentChanged(let payment): payment.id == id ? judge(payment) : .open
-            case .statusChanged, .presenceChanged, .presenceLost, .lagged: .open
+            case .snapshot(let snapshot): evaluate(id, snapshot)
+            case .requestChanged(let request): request.matches(id) ? evaluate(request) : .pending
+            case .paymentChanged(let payment): payment.id == id ? evaluate(payment) : .pending
+            case .statusChanged, .presenceChanged, .presenceLost, .lagged: .pending
             }
         }
     }
 
-    private func judge(_ id: String, _ snapshot: Event.Snapshot) -> Truth {
+    private func evaluate(_ id: String, _ snapshot: Event.Snapshot) -> Evaluation {
         if let request = snapshot.requests.first(where: { $0.matches(id) }) {
-            return judge(request)
+            return evaluate(request)
         }
         if let payment = snapshot.payments.first(where: { $0.id == id }) {
-            return judge(payment)
+            return evaluate(payment)
         }
-        return .notShown
+        return .notFound
     }
 
-    private func judge(_ request: RequestView) -> Truth {
+    private func evaluate(_ request: RequestView) -> Evaluation {
         switch request.state {
         case .paid: .holds
         case .expired, .cancelled: .impossible("The request is \(request.state.rawValue).")
-        case .advertising, .locked, .unknown: .open
+        case .advertising, .locked, .unknown: .pending
         }
     }
 
-    private func judge(_ payment: PaymentView) -> Truth {
+    private func evaluate(_ payment: PaymentView) -> Evaluation {
         switch payment.state {
         case .paid: .holds
         case .declined: .impossible("Not paid: \(payment.detail.printable)")
-        case .locking, .sending, .unknown: .open
+        case .locking, .sending, .unknown: .pending
         }
     }
 }

@@ -25,23 +25,23 @@ package struct HeardAdvertisement: Equatable, Sendable {
     package func recognise() -> Recognition {
         if let serviceData {
             if let eid = EID(hex: serviceData) { return .ours(eid, .serviceData) }
-            if serviceData.starts(with: [0x02, 0x00]) { return .stranger(.tile) }
-            return .stranger(serviceData.count == EID.length ? .charset : .length)
+            if serviceData.starts(with: [0x02, 0x00]) { return .ignored(.tile) }
+            return .ignored(serviceData.count == EID.length ? .charset : .length)
         }
-        guard listsService, let localName else { return .stranger(.noService) }
+        guard listsService, let localName else { return .ignored(.noService) }
         if let eid = EID(localName) { return .ours(eid, .localName) }
-        return .stranger(localName.utf8.count == EID.length ? .charset : .length)
+        return .ignored(localName.utf8.count == EID.length ? .charset : .length)
     }
 
     /// The outcome of `recognise()`.
     package enum Recognition: Equatable, Sendable {
         case ours(EID, Sighting.Carrier)
-        case stranger(StrangerReason)
+        case ignored(IgnoredReason)
     }
 }
 
 /// The reason why an advertisement is not one of ours. Counted, never fatal.
-package enum StrangerReason: String, CaseIterable, Codable, Sendable {
+package enum IgnoredReason: String, CaseIterable, Codable, Sendable {
     /// A Tile's service data, which begins `02 00` and is as long as an EID.
     case tile
     /// Service data or a name under our UUID whose length is not an EID's.

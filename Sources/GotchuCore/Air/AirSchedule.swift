@@ -27,7 +27,7 @@ package struct AirSchedule: Sendable {
 
     /// The number of requests on the air at once. If the capacity allows, one slot stays free, so
     /// that an EID can be replaced, and a new request advertised, before an old one is removed.
-    package var room: Int { capacity.map { max(1, $0 - 1) } ?? Int.max }
+    package var onAirLimit: Int { capacity.map { max(1, $0 - 1) } ?? Int.max }
 
     /// Adds a request and puts it on the air.
     package mutating func add(_ id: SessionID, at now: MonotonicTime) {
@@ -42,8 +42,8 @@ package struct AirSchedule: Sendable {
     package mutating func advance(to now: MonotonicTime) -> Set<SessionID> {
         var on = inOrder(isOn: true)
         var waiting = inOrder(isOn: false)[...]
-        while on.count > room { set(on.removeFirst(), isOn: false, at: now) }
-        while on.count < room, let next = waiting.popFirst() {
+        while on.count > onAirLimit { set(on.removeFirst(), isOn: false, at: now) }
+        while on.count < onAirLimit, let next = waiting.popFirst() {
             set(next, isOn: true, at: now)
             on.append(next)
         }

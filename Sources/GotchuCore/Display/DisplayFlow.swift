@@ -12,9 +12,9 @@ package struct DisplayFlow: Sendable {
         case readinessChanged(isReady: Bool)
         case serverChanged(isAnswering: Bool)
         /// A session is requested from the payment server. The number identifies the attempt.
-        case asking(Int, TippedAmount, memo: String?)
+        case sessionRequested(Int, TippedAmount, memo: String?)
         /// The session was not created: nobody can have paid it.
-        case askingFailed(Int)
+        case sessionRequestFailed(Int)
         case opened(Int, DisplayRequest)
         /// A request from before the daemon's start, not yet confirmed by the payment server.
         case resumed(DisplayRequest)
@@ -26,13 +26,13 @@ package struct DisplayFlow: Sendable {
     /// The maximum number of requests kept; the oldest are dropped.
     static let requestLimit = 48
     /// The timeout of an attempt to create a session.
-    static let askingLimit: Duration = .seconds(10)
+    static let requestTimeout: Duration = .seconds(10)
     /// The time for which the radio or the server may be unavailable before the display shows
     /// `closed`.
     static let closingDelay: Duration = .seconds(5)
 
     private(set) var requests: [DisplayedRequest] = []
-    private var isServerSilent = false
+    private var isServerUnresponsive = false
     private var isReady = false
     /// The time at which `isReady` last became false; `nil` if it never did.
     private var unreadySince: MonotonicTime?
@@ -45,10 +45,10 @@ package struct DisplayFlow: Sendable {
         case .readinessChanged(let isReady):
             if self.isReady, !isReady { unreadySince = now }
             self.isReady = isReady
-        case .serverChanged(let isAnswering): isServerSilent = !isAnswering
-        case .asking(let attempt, let amount, let memo):
-            add(DisplayedRequest(.attempt(attempt), amount, memo: memo, .asked(since: now)))
-        case .askingFailed(let attempt):
+        case .serverChanged(let isAnswering): isServerUnresponsive = !isAnswering
+        case .sessionRequested(let attempt, let amount, let memo):
+            add(DisplayedRequest(.attempt(attempt), amount, memo: memo, .requested(since: now)))
+        case .sessionRequestFailed(let attempt):
             change(.attempt(attempt), at: now) { $0.stage = .failed(since: now) }
         case .opened(let attempt, let request):
             change(.attempt(attempt), at: now) { shown in
@@ -75,12 +75,12 @@ package struct DisplayFlow: Sendable {
         view.payee = shown.request?.payee
         view.shares = shown.request?.shares
         if case .paid(0, _)? = view.shares { view.shares = nil }
-        guard state.isAsking else { return view }
+        guard state.isAwaitingPayment else { return view }
         view.memo = shown.memo
-        view.isServerSilent = isServerSilent
+        view.isServerUnresponsive = isServerUnresponsive
         guard let request = shown.request, state == .waiting || state == .near else { return view }
         view.eid = request.eid
-        view.ending = .init(at: request.expiresAt, total: request.lifetime)
+        view.countdown = .init(at: request.expiresAt, total: request.lifetime)
         view.isOffAir = shown.isOffAir(at: now)
         // Shown even while off the air: the link needs only the payment server.
         if state == .waiting { view.payLink = request.payLink }
@@ -89,9 +89,9 @@ package struct DisplayFlow: Sendable {
 
     /// Returns the next time at which the view changes without an event; `nil` if it does not.
     package func nextChange(after now: MonotonicTime) -> MonotonicTime? {
-        var moments = requests.flatMap(\.moments)
-        if let unreadySince, !isReady { moments.append(unreadySince + Self.closingDelay) }
-        return moments.filter { $0 > now }.min()
+        var times = requests.flatMap(\.changeTimes)
+        if let unreadySince, !isReady { times.append(unreadySince + Self.closingDelay) }
+        return times.filter { $0 > now }.min()
     }
 
     private func isOpen(at now: MonotonicTime) -> Bool {

@@ -28,7 +28,7 @@ package enum DisplayState: String, CaseIterable, Codable, Sendable {
     package static let closedDelay: Duration = .seconds(72)
 
     /// A Boolean that is true while the customer is asked to pay and can pay.
-    package var isAsking: Bool {
+    package var isAwaitingPayment: Bool {
         switch self {
         case .preparing, .waiting, .near, .confirming: true
         case .idle, .closed, .released, .paid, .expired, .cancelled, .checking, .unavailable,
@@ -38,7 +38,9 @@ package enum DisplayState: String, CaseIterable, Codable, Sendable {
     }
 
     /// A Boolean that is true while the outcome of a customer's payment is still open.
-    package var isUnsettled: Bool { isAsking || [.released, .checking, .offline].contains(self) }
+    package var isUnsettled: Bool {
+        isAwaitingPayment || [.released, .checking, .offline].contains(self)
+    }
 }
 
 /// A request as the display knows it.
@@ -113,17 +115,17 @@ package struct DisplayView: Equatable, Sendable {
     /// The EID on the air; set while the customer can compare it or scan its code.
     package var eid: EID?
     /// The end of the time to pay, and its total length.
-    package var ending: Ending?
+    package var countdown: Countdown?
     /// A Boolean that is true if the request has been off the air longer than an EID change takes.
     package var isOffAir = false
     /// A Boolean that is true if the payment server does not answer.
-    package var isServerSilent = false
+    package var isServerUnresponsive = false
 
     package init(_ state: DisplayState) {
         self.state = state
     }
 
-    package struct Ending: Equatable, Sendable {
+    package struct Countdown: Equatable, Sendable {
         package let at: MonotonicTime
         package let total: Duration
     }

@@ -6,7 +6,7 @@ struct DisplayedRequest: Sendable {
     }
 
     enum Stage: Equatable, Sendable {
-        case asked(since: MonotonicTime)
+        case requested(since: MonotonicTime)
         case failed(since: MonotonicTime)
         case open
         case locked(since: MonotonicTime)
@@ -17,9 +17,9 @@ struct DisplayedRequest: Sendable {
     static let lockDelay: Duration = .milliseconds(400)
     /// The time off the air that is normal when the EID or the turn changes.
     static let airGap: Duration = .seconds(1)
-    static let noticeHold: Duration = .seconds(10)
-    static let releaseHold: Duration = .seconds(5)
-    static let failureHold: Duration = .seconds(6)
+    static let noticeDuration: Duration = .seconds(10)
+    static let releaseDuration: Duration = .seconds(5)
+    static let failureDuration: Duration = .seconds(6)
     /// The time to wait after the expiry for the payment server to report the outcome.
     static let expiryGrace: Duration = .seconds(2)
 
@@ -52,14 +52,14 @@ struct DisplayedRequest: Sendable {
     var hasEnded: Bool {
         switch stage {
         case .failed, .ended: true
-        case .asked, .open, .locked: false
+        case .requested, .open, .locked: false
         }
     }
 
     /// Returns true if it can be dropped: its end is no longer shown, and its outcome is known.
     func isOver(at now: MonotonicTime) -> Bool {
         switch stage {
-        case .ended(.checking, _), .open, .locked, .asked: false
+        case .ended(.checking, _), .open, .locked, .requested: false
         case .failed, .ended: state(at: now) == nil
         }
     }
@@ -93,17 +93,18 @@ struct DisplayedRequest: Sendable {
     /// Returns the state in which it is shown; `nil` if it is not shown.
     func state(at now: MonotonicTime) -> DisplayState? {
         switch stage {
-        case .asked(let since):
-            if now - since < DisplayFlow.askingLimit { return .preparing }
-            return now - since < DisplayFlow.askingLimit + Self.failureHold ? .unavailable : nil
+        case .requested(let since):
+            if now - since < DisplayFlow.requestTimeout { return .preparing }
+            return now - since < DisplayFlow.requestTimeout + Self.failureDuration
+                ? .unavailable : nil
         case .failed(let since):
-            return !isDismissed && now - since < Self.failureHold ? .unavailable : nil
+            return !isDismissed && now - since < Self.failureDuration ? .unavailable : nil
         case .locked(let since):
             guard isConfirmed else { return .checking }
             return now - since >= Self.lockDelay ? .confirming : openState(at: now)
         case .open: return isConfirmed ? openState(at: now) : .checking
         case .ended(let state, let since):
-            return !isDismissed && now - since < Self.hold(of: state) ? state : nil
+            return !isDismissed && now - since < Self.displayDuration(of: state) ? state : nil
         }
     }
 
@@ -111,36 +112,36 @@ struct DisplayedRequest: Sendable {
         if stage == .open, let request, now >= request.expiresAt + Self.expiryGrace {
             return .checking
         }
-        let noticed = noticedAt.flatMap { now - $0 < Self.noticeHold ? $0 : nil }
-        let released = releasedAt.flatMap { now - $0 < Self.releaseHold ? $0 : nil }
+        let noticed = noticedAt.flatMap { now - $0 < Self.noticeDuration ? $0 : nil }
+        let released = releasedAt.flatMap { now - $0 < Self.releaseDuration ? $0 : nil }
         if let released, noticed.map({ $0 < released }) ?? true { return .released }
         return noticed == nil ? .waiting : .near
     }
 
     /// The times at which its state may change without an event.
-    var moments: [MonotonicTime] {
+    var changeTimes: [MonotonicTime] {
         switch stage {
-        case .asked(let since):
-            let limit = since + DisplayFlow.askingLimit
-            return [limit, limit + Self.failureHold]
-        case .failed(let since): return [since + Self.failureHold]
-        case .locked(let since): return openMoments + [since + Self.lockDelay]
-        case .open: return openMoments
-        case .ended(let state, let since): return [since + Self.hold(of: state)]
+        case .requested(let since):
+            let limit = since + DisplayFlow.requestTimeout
+            return [limit, limit + Self.failureDuration]
+        case .failed(let since): return [since + Self.failureDuration]
+        case .locked(let since): return openChangeTimes + [since + Self.lockDelay]
+        case .open: return openChangeTimes
+        case .ended(let state, let since): return [since + Self.displayDuration(of: state)]
         }
     }
 
-    private var openMoments: [MonotonicTime] {
-        let moments: [MonotonicTime?] = [
-            offAirSince.map { $0 + Self.airGap }, noticedAt.map { $0 + Self.noticeHold },
-            releasedAt.map { $0 + Self.releaseHold },
+    private var openChangeTimes: [MonotonicTime] {
+        let times: [MonotonicTime?] = [
+            offAirSince.map { $0 + Self.airGap }, noticedAt.map { $0 + Self.noticeDuration },
+            releasedAt.map { $0 + Self.releaseDuration },
             request.map { $0.expiresAt + Self.expiryGrace },
         ]
-        return moments.compactMap(\.self)
+        return times.compactMap(\.self)
     }
 
     /// Returns the time for which an end is shown unless another request comes.
-    private static func hold(of state: DisplayState) -> Duration {
+    private static func displayDuration(of state: DisplayState) -> Duration {
         switch state {
         case .paid: .seconds(8)
         case .expired: .seconds(6)

@@ -5,7 +5,7 @@
 /// it; "declined" is reported only if it is certain that no money has moved and none will.
 package protocol MoneyFlow: Sendable {
     /// A request to the payment server.
-    associatedtype Question: Sendable
+    associatedtype Call: Sendable
     /// The part of an open flow's state that must survive a crash.
     associatedtype Progress: Codable, Equatable, Sendable
 
@@ -15,7 +15,7 @@ package protocol MoneyFlow: Sendable {
     mutating func handle(
         _ event: MoneyFlowEvent,
         jitter: Double
-    ) -> MoneyFlowAction<Question, Progress>
+    ) -> MoneyFlowAction<Call, Progress>
 }
 
 /// An outcome of the last action of a `MoneyFlow`.
@@ -31,28 +31,28 @@ package enum MoneyFlowEvent: Sendable {
 }
 
 /// The next step of a `MoneyFlow`.
-package enum MoneyFlowAction<Question, Progress: Codable & Equatable & Sendable> {
+package enum MoneyFlowAction<Call, Progress: Codable & Equatable & Sendable> {
     /// Send the request to the payment server, then report `.answered`.
-    case ask(Question)
+    case call(Call)
     /// Write the stage to the journal and sync it, then report `.journalled`, `.journalFailed` or
     /// `.cancelled`.
     case journal(MoneyStage<Progress>)
     /// Wait, then report `.waited` or `.cancelled`.
     case wait(Duration, because: UnresolvedReason)
     /// Nothing more happens.
-    case finish(PaymentEnd)
+    case finish(PaymentOutcome)
 }
 
-extension MoneyFlowAction: Equatable where Question: Equatable {}
-extension MoneyFlowAction: Sendable where Question: Sendable {}
+extension MoneyFlowAction: Equatable where Call: Equatable {}
+extension MoneyFlowAction: Sendable where Call: Sendable {}
 
 /// The state of a payment or refund as stored in the journal.
 package enum MoneyStage<Progress: Codable & Equatable & Sendable>: Codable, Equatable, Sendable {
     case open(Progress)
-    case ended(PaymentEnd)
+    case ended(PaymentOutcome)
 
     /// The final outcome; `nil` while it is open.
-    package var end: PaymentEnd? {
+    package var end: PaymentOutcome? {
         switch self {
         case .open: nil
         case .ended(let end): end
@@ -61,7 +61,7 @@ package enum MoneyStage<Progress: Codable & Equatable & Sendable>: Codable, Equa
 }
 
 /// The final outcome of a payment or refund.
-package enum PaymentEnd: Codable, Equatable, Sendable {
+package enum PaymentOutcome: Codable, Equatable, Sendable {
     case paid(Receipt)
     case declined(Decline)
 
@@ -70,7 +70,7 @@ package enum PaymentEnd: Codable, Equatable, Sendable {
     /// "Paid" may: after a restart, the same key gets the same answer. "Declined" may not: after a
     /// restart, the flow would continue from the older journal record and charge a payer who was
     /// told that nothing was paid.
-    var needsNoJournal: Bool {
+    var isSafeWithoutJournal: Bool {
         switch self {
         case .paid: true
         case .declined: false

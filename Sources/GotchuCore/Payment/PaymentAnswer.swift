@@ -10,7 +10,7 @@ package enum PaymentAnswer: Equatable, Sendable {
     /// No answer, or no definite one. `retryAfter`: the server's `Retry-After`, if it sent one.
     case unknown(retryAfter: Duration?)
     /// Nothing was sent: the current login or server is not the payment's.
-    case notAsked(UnresolvedReason)
+    case notSent(UnresolvedReason)
 }
 
 /// The server's details of a completed payment or refund.

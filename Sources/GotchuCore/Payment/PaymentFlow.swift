@@ -3,7 +3,7 @@
 package struct PaymentFlow: MoneyFlow {
     /// The longest life of a session. If nothing was sent for that long, it can no longer be paid.
     /// Never measured by the wall clock, which may differ from the server's.
-    static let longestSession: Duration = .seconds(300)
+    static let maximumSessionLifetime: Duration = .seconds(300)
 
     package enum Progress: String, Codable, Sendable {
         /// Nothing was sent: the payment can be given up safely.
@@ -12,7 +12,7 @@ package struct PaymentFlow: MoneyFlow {
         case sending
     }
 
-    package enum Question: Equatable, Sendable {
+    package enum Call: Equatable, Sendable {
         case lock
         case send
         /// Gets the outcome stored for the key, without sending again.
@@ -31,8 +31,8 @@ package struct PaymentFlow: MoneyFlow {
         /// says nothing about the key.
         case lookingUp(Decline)
         /// The lock is released before the end is published, so that another attempt finds it free.
-        case unlocking(PaymentEnd)
-        case recordingEnd(PaymentEnd)
+        case unlocking(PaymentOutcome)
+        case recordingEnd(PaymentOutcome)
         case ended
     }
 
@@ -53,15 +53,16 @@ package struct PaymentFlow: MoneyFlow {
     package mutating func handle(
         _ event: MoneyFlowEvent,
         jitter: Double
-    ) -> MoneyFlowAction<Question, Progress> {
+    ) -> MoneyFlowAction<Call, Progress> {
         switch (state, event) {
-        case (.locking, .started): return .ask(.lock)
+        case (.locking, .started): return .call(.lock)
         case (.locking, .answered(let answer)): return locked(answer, jitter)
         case (.locking, .waited(let elapsed)):
-            return elapsed < Self.longestSession ? .ask(.lock) : end(.declined(.sessionExpired))
+            return elapsed < Self.maximumSessionLifetime
+                ? .call(.lock) : end(.declined(.sessionExpired))
         case (.recordingLock, .journalled):
             state = .sending(isUncertain: false)
-            return .ask(.send)
+            return .call(.send)
         case (.recordingLock, .journalFailed):
             // The journal still says "locking", and a restart would continue from there. So this
             // run does not decline either: it goes back to locking.
@@ -69,7 +70,7 @@ package struct PaymentFlow: MoneyFlow {
             return wait(because: .journal, jitter: jitter)
         case (.locking, .cancelled), (.recordingLock, .cancelled):
             return end(.declined(.cancelled))
-        case (.sending, .started), (.sending, .waited): return .ask(.send)
+        case (.sending, .started), (.sending, .waited): return .call(.send)
         case (.sending(let isUncertain), .answered(let answer)):
             return sent(answer, isUncertain: isUncertain, jitter)
         case (.lookingUp(let refusal), .answered(let answer)):
@@ -77,7 +78,7 @@ package struct PaymentFlow: MoneyFlow {
         case (.unlocking(let end), .answered):
             mayHoldLock = false
             return self.end(end)
-        case (.recordingEnd(let end), .journalFailed) where !end.needsNoJournal:
+        case (.recordingEnd(let end), .journalFailed) where !end.isSafeWithoutJournal:
             return wait(because: .journal, jitter: jitter)
         case (.recordingEnd(let end), .waited): return .journal(.ended(end))
         case (.recordingEnd(let end), .journalled), (.recordingEnd(let end), .journalFailed):
@@ -98,7 +99,7 @@ package struct PaymentFlow: MoneyFlow {
     private mutating func locked(
         _ answer: PaymentAnswer,
         _ jitter: Double
-    ) -> MoneyFlowAction<Question, Progress> {
+    ) -> MoneyFlowAction<Call, Progress> {
         switch answer {
         case .done:
             mayHoldLock = true
@@ -109,7 +110,7 @@ package struct PaymentFlow: MoneyFlow {
         case .unknown(let retryAfter):
             mayHoldLock = true
             return wait(because: .noAnswer, retryAfter, jitter: jitter)
-        case .notAsked(let reason): return wait(because: reason, jitter: jitter)
+        case .notSent(let reason): return wait(because: reason, jitter: jitter)
         }
     }
 
@@ -117,7 +118,7 @@ package struct PaymentFlow: MoneyFlow {
         _ answer: PaymentAnswer,
         isUncertain: Bool,
         _ jitter: Double
-    ) -> MoneyFlowAction<Question, Progress> {
+    ) -> MoneyFlowAction<Call, Progress> {
         switch answer {
         case .done(let receipt): return end(.paid(receipt))
         case .refused(let refusal, let isReplay):
@@ -129,7 +130,7 @@ package struct PaymentFlow: MoneyFlow {
                 return end(.declined(refusal.afterLostAnswer))
             }
             state = .lookingUp(refusal)
-            return .ask(.lookUp)
+            return .call(.lookUp)
         case .unauthorized(let refusal):
             // Refused before the key was looked up: says nothing about an earlier send.
             guard isUncertain else { return end(.declined(refusal)) }
@@ -137,7 +138,7 @@ package struct PaymentFlow: MoneyFlow {
         case .unknown(let retryAfter):
             state = .sending(isUncertain: true)
             return wait(because: .noAnswer, retryAfter, jitter: jitter)
-        case .notAsked(let reason): return wait(because: reason, jitter: jitter)
+        case .notSent(let reason): return wait(because: reason, jitter: jitter)
         }
     }
 
@@ -146,7 +147,7 @@ package struct PaymentFlow: MoneyFlow {
         _ answer: PaymentAnswer,
         after refusal: Decline,
         _ jitter: Double
-    ) -> MoneyFlowAction<Question, Progress> {
+    ) -> MoneyFlowAction<Call, Progress> {
         // If the outcome is still undecided or unknown, it is sent again.
         state = .sending(isUncertain: true)
         switch answer {
@@ -156,7 +157,7 @@ package struct PaymentFlow: MoneyFlow {
             return wait(because: .unauthorized(refusal), jitter: jitter)
         case .unknown(let retryAfter):
             return wait(because: .refused(refusal), retryAfter, jitter: jitter)
-        case .notAsked(let reason): return wait(because: reason, jitter: jitter)
+        case .notSent(let reason): return wait(because: reason, jitter: jitter)
         }
     }
 
@@ -164,14 +165,14 @@ package struct PaymentFlow: MoneyFlow {
         because reason: UnresolvedReason,
         _ retryAfter: Duration? = nil,
         jitter: Double
-    ) -> MoneyFlowAction<Question, Progress> {
+    ) -> MoneyFlowAction<Call, Progress> {
         .wait(schedule.next(retryAfter: retryAfter, jitter: jitter), because: reason)
     }
 
-    private mutating func end(_ end: PaymentEnd) -> MoneyFlowAction<Question, Progress> {
+    private mutating func end(_ end: PaymentOutcome) -> MoneyFlowAction<Call, Progress> {
         if case .declined = end, mayHoldLock {
             state = .unlocking(end)
-            return .ask(.unlock)
+            return .call(.unlock)
         }
         state = .recordingEnd(end)
         return .journal(.ended(end))

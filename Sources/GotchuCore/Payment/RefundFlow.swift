@@ -16,18 +16,18 @@ package struct RefundFlow: MoneyFlow {
         }
     }
 
-    package enum Question: Equatable, Sendable {
+    package enum Call: Equatable, Sendable {
         /// Requests the refund; repeated, it is a resend under the same key.
         case refund
     }
 
     private enum State: Equatable {
         /// `isUncertain`: a request with this key may have been sent, and its answer is unknown.
-        case asking(isUncertain: Bool)
+        case requesting(isUncertain: Bool)
         /// The key was permanently declined for an earlier refund; nothing is sent under the next
         /// one before the journal has recorded it.
         case recordingAttempt
-        case recordingEnd(PaymentEnd)
+        case recordingEnd(PaymentOutcome)
         case ended
     }
 
@@ -39,29 +39,29 @@ package struct RefundFlow: MoneyFlow {
     /// - Parameter isResumed: True after a restart: the request may have been sent before.
     package init(from progress: Progress, isResumed: Bool) {
         self.progress = progress
-        state = .asking(isUncertain: isResumed)
+        state = .requesting(isUncertain: isResumed)
     }
 
     package mutating func handle(
         _ event: MoneyFlowEvent,
         jitter: Double
-    ) -> MoneyFlowAction<Question, Progress> {
+    ) -> MoneyFlowAction<Call, Progress> {
         switch (state, event) {
-        case (.asking, .started), (.asking, .waited): return .ask(.refund)
-        case (.asking(let isUncertain), .answered(let answer)):
-            return asked(answer, isUncertain: isUncertain, jitter)
+        case (.requesting, .started), (.requesting, .waited): return .call(.refund)
+        case (.requesting(let isUncertain), .answered(let answer)):
+            return requested(answer, isUncertain: isUncertain, jitter)
         case (.recordingAttempt, .journalled):
-            state = .asking(isUncertain: false)
-            return .ask(.refund)
+            state = .requesting(isUncertain: false)
+            return .call(.refund)
         case (.recordingAttempt, .waited): return .journal(.open(progress))
-        case (.recordingEnd(let end), .journalFailed) where end.needsNoJournal,
+        case (.recordingEnd(let end), .journalFailed) where end.isSafeWithoutJournal,
             (.recordingEnd(let end), .journalled):
             state = .ended
             return .finish(end)
         case (.recordingAttempt, .journalFailed), (.recordingEnd, .journalFailed):
             return wait(because: .journal, nil, jitter)
         case (.recordingEnd(let end), .waited): return .journal(.ended(end))
-        case (.asking, .journalled), (.asking, .journalFailed),
+        case (.requesting, .journalled), (.requesting, .journalFailed),
             (.recordingAttempt, .started), (.recordingAttempt, .answered),
             (.recordingEnd, .started), (.recordingEnd, .answered),
             (.ended, _), (_, .cancelled):
@@ -69,11 +69,11 @@ package struct RefundFlow: MoneyFlow {
         }
     }
 
-    private mutating func asked(
+    private mutating func requested(
         _ answer: PaymentAnswer,
         isUncertain: Bool,
         _ jitter: Double
-    ) -> MoneyFlowAction<Question, Progress> {
+    ) -> MoneyFlowAction<Call, Progress> {
         switch answer {
         case .done(var receipt):
             // The earlier request repeated here was this refund's own, so nothing was made before
@@ -97,9 +97,9 @@ package struct RefundFlow: MoneyFlow {
             guard isUncertain else { return end(.declined(refusal)) }
             return wait(because: .unauthorized(refusal), nil, jitter)
         case .unknown(let retryAfter):
-            state = .asking(isUncertain: true)
+            state = .requesting(isUncertain: true)
             return wait(because: .noAnswer, retryAfter, jitter)
-        case .notAsked(let reason): return wait(because: reason, nil, jitter)
+        case .notSent(let reason): return wait(because: reason, nil, jitter)
         }
     }
 
@@ -107,11 +107,11 @@ package struct RefundFlow: MoneyFlow {
         because reason: UnresolvedReason,
         _ retryAfter: Duration?,
         _ jitter: Double
-    ) -> MoneyFlowAction<Question, Progress> {
+    ) -> MoneyFlowAction<Call, Progress> {
         .wait(schedule.next(retryAfter: retryAfter, jitter: jitter), because: reason)
     }
 
-    private mutating func end(_ end: PaymentEnd) -> MoneyFlowAction<Question, Progress> {
+    private mutating func end(_ end: PaymentOutcome) -> MoneyFlowAction<Call, Progress> {
         state = .recordingEnd(end)
         return .journal(.ended(end))
     }

@@ -22,5 +22,5 @@ package enum UnresolvedReason: Equatable, Sendable {
     }
 
     /// A Boolean that is true if it resolves without a person's help.
-    package var endsByItself: Bool { self == .noAnswer || self == .journal }
+    package var resolvesAutomatically: Bool { self == .noAnswer || self == .journal }
 }

@@ -62,7 +62,7 @@ package struct Calibration: Codable, Equatable, Sendable {
     }
 
     /// A Boolean that is true if the values are plausible. Checked again after reading a file.
-    package var isSound: Bool {
+    package var isPlausible: Bool {
         [tap, metre].allSatisfy {
             $0.count >= Self.minimumSamples && $0.p10 <= $0.p50 && $0.p50 <= $0.p90
                 && RSSI(dBm: $0.p10) != nil && RSSI(dBm: $0.p90) != nil

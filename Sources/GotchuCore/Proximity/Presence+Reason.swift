@@ -5,7 +5,7 @@ extension Presence {
     package func reason(margin: Double?) -> String {
         guard let level else { return "no signal level was given" }
         // Built as bytes for speed: it is part of nearly every event.
-        var text = TextBytes(capacity: 96)
+        var text = TextBuilder(capacity: 96)
         text.add(level: level)
         text.add(" dBm")
         switch verdict {
@@ -17,7 +17,7 @@ extension Presence {
             text.add(", above ")
             text.add(level: nearThresholds.leave)
             text.add(lead: margin)
-        case .far where standing == .nobodys && isInReach:
+        case .far where resolution == .noSession && isInReach:
             text.add(", and there is nothing to pay under it")
         case .far:
             let enter = nearThresholds.enter
@@ -38,7 +38,7 @@ extension Presence {
     }
 }
 
-extension TextBytes {
+extension TextBuilder {
     fileprivate mutating func add(lead margin: Double?) {
         guard let margin else { return }
         add(margin >= 0 ? ", leads by " : ", behind by ")

@@ -15,14 +15,14 @@ package struct Presence: Sendable {
     package internal(set) var verdict: Verdict = .far
 
     /// The payment server's answer about the EID.
-    var standing: Standing = .unknown
+    var resolution: Resolution = .unknown
 
     /// The payment server's answer about an EID.
-    package enum Standing: Equatable, Sendable {
+    package enum Resolution: Equatable, Sendable {
         /// No answer yet.
         case unknown
         /// Nothing to pay: unknown, paid, cancelled or expired. Never the till.
-        case nobodys
+        case noSession
         /// An open session. It changes its EID now and then; both EIDs are heard for a short time.
         case session(SessionID)
     }
@@ -43,10 +43,10 @@ package struct Presence: Sendable {
         carrier = sighting.carrier
         adapter = sighting.adapter
         self.policy = policy
-        silentAfter = sighting.time
-        findSilence()
+        removalDue = sighting.time
+        updateRemovalDue()
         addLevel(of: sighting)
-        findZone()
+        updateZone()
     }
 
     /// The filtered level in dBm at the adapter that hears it best; `nil` if none was reported.
@@ -64,7 +64,7 @@ package struct Presence: Sendable {
     /// The zone by its own level alone. Stored, because each sighting reads it for all presences.
     private(set) var zone = Zone.far
 
-    private mutating func findZone() {
+    private mutating func updateZone() {
         if tapGate.isInside || level == nil && policy.acceptsUnknownRSSI {
             zone = .tap
         } else {
@@ -83,18 +83,18 @@ package struct Presence: Sendable {
     var isCalibrated: Bool { policy.calibrations[adapter] != nil }
 
     /// The time at which it is removed if nothing more is heard. Stored, because it is read often.
-    private(set) var silentAfter: MonotonicTime
+    private(set) var removalDue: MonotonicTime
 
-    private mutating func findSilence() {
+    private mutating func updateRemovalDue() {
         let learnt = interval.map { max(policy.minimumSilence, $0 * policy.silentIntervals) }
-        silentAfter = lastHeard + min(policy.maximumSilence, learnt ?? policy.firstSilence)
+        removalDue = lastHeard + min(policy.maximumSilence, learnt ?? policy.firstSilence)
     }
 
     /// Applies another policy at once. Levels already filtered are not filtered again.
     mutating func use(_ policy: ProximityPolicy) {
         self.policy = policy
-        findSilence()
-        findZone()
+        updateRemovalDue()
+        updateZone()
     }
 
     mutating func add(_ sighting: Sighting) {
@@ -106,16 +106,16 @@ package struct Presence: Sendable {
             interval = interval.map { $0 + (gap - $0) / 4 } ?? gap
         }
         lastHeard = max(lastHeard, sighting.time)
-        findSilence()
+        updateRemovalDue()
         carrier = sighting.carrier
         addLevel(of: sighting)
-        findZone()
+        updateZone()
     }
 
     mutating func advance(to now: MonotonicTime) {
         tapGate.advance(to: now, policy: policy)
         nearGate.advance(to: now, policy: policy)
-        findZone()
+        updateZone()
     }
 
     private mutating func addLevel(of sighting: Sighting) {

@@ -53,14 +53,14 @@ package struct ProximityBoard: Sendable {
     /// Stores the payment server's answer about an EID until it is lost; the next step uses it. An
     /// EID with nothing to pay is not ranked: it is always `far` and makes no other ambiguous. EIDs
     /// of one session are ranked as one.
-    package mutating func record(_ eid: EID, _ standing: Presence.Standing) {
+    package mutating func record(_ eid: EID, _ resolution: Presence.Resolution) {
         guard let index = eids.firstIndex(of: eid) else { return }
-        presences[index].standing = standing
+        presences[index].resolution = resolution
     }
 
     /// Returns the verdict on the nearest EID of the session; `nil` if none is heard.
     package func verdict(on session: SessionID) -> Verdict? {
-        presences.filter { $0.standing == .session(session) }
+        presences.filter { $0.resolution == .session(session) }
             .max { ($0.level ?? -.infinity) < ($1.level ?? -.infinity) }?.verdict
     }
 
@@ -71,30 +71,30 @@ package struct ProximityBoard: Sendable {
             presences[index].add(sighting)
         } else {
             if presences.count >= ProximityPolicy.presenceLimit {
-                guard let victim = leastWanted(beside: sighting) else { return changes }
+                guard let victim = evictionCandidate(for: sighting) else { return changes }
                 changes.lost.insert(remove(at: victim))
             }
             presences.append(Presence(first: sighting, policy: policy))
             eids.append(sighting.eid)
             changes.changed.insert(sighting.eid)
         }
-        changes.changed.formUnion(judge(at: sighting.time))
+        changes.changed.formUnion(updateVerdicts(at: sighting.time))
         return changes
     }
 
     /// Advances the time: removes silent presences and updates the zones of the others.
     package mutating func advance(to now: MonotonicTime) -> Changes {
         var changes = Changes()
-        for index in presences.indices.reversed() where presences[index].silentAfter <= now {
+        for index in presences.indices.reversed() where presences[index].removalDue <= now {
             changes.lost.insert(remove(at: index))
         }
         for index in presences.indices { presences[index].advance(to: now) }
-        changes.changed = judge(at: now)
+        changes.changed = updateVerdicts(at: now)
         return changes
     }
 
     /// Sets every presence's verdict; returns those that changed.
-    private mutating func judge(at now: MonotonicTime) -> Set<EID> {
+    private mutating func updateVerdicts(at now: MonotonicTime) -> Set<EID> {
         // An answer is late only if a resolved session is in reach.
         lateSince = hasSessionInReach ? now + (.zero - policy.timeToResolve) : nil
         (best, second) = (nil, nil)
@@ -102,7 +102,7 @@ package struct ProximityBoard: Sendable {
             guard let level = rankingLevel(of: index), level >= second?.level ?? -.infinity else {
                 continue
             }
-            let ranked = Ranked(eid: eids[index], level: level, standing: standing(of: index))
+            let ranked = Ranked(eid: eids[index], level: level, resolution: resolution(of: index))
             let isSame = best.map(ranked.isSame) ?? false
             if best.map({ $0 < ranked }) ?? true {
                 if !isSame { second = best }
@@ -129,30 +129,32 @@ package struct ProximityBoard: Sendable {
     private var hasSessionInReach: Bool {
         let presences = presences.span
         for index in presences.indices where presences[index].zone != .far {
-            if case .session = presences[index].standing { return true }
+            if case .session = presences[index].resolution { return true }
         }
         return false
     }
 
-    private func standing(of index: Int) -> Presence.Standing { presences.span[index].standing }
+    private func resolution(of index: Int) -> Presence.Resolution {
+        presences.span[index].resolution
+    }
 
     /// Returns a presence's previous verdict, and true if it is far regardless of the others.
     private func verdict(of index: Int) -> (Verdict, isFar: Bool) {
         let presences = presences.span
-        let isFar = presences[index].zone == .far || presences[index].standing == .nobodys
+        let isFar = presences[index].zone == .far || presences[index].resolution == .noSession
         return (presences[index].verdict, isFar)
     }
 
     /// Returns the level by which a presence is ranked; `nil` if it is not ranked.
     private func rankingLevel(of index: Int) -> Double? {
         let presences = presences.span
-        guard let level = presences[index].level, presences[index].standing != .nobodys else {
+        guard let level = presences[index].level, presences[index].resolution != .noSession else {
             return nil
         }
         let isLate =
-            presences[index].standing == .unknown
+            presences[index].resolution == .unknown
             && lateSince.map { presences[index].firstHeard <= $0 } ?? false
-        return isLate ? level - policy.handicap : level
+        return isLate ? level - policy.lateAnswerPenalty : level
     }
 
     /// Removes a presence; the last one moves to its index.
@@ -169,7 +171,7 @@ package struct ProximityBoard: Sendable {
         guard let index = eids.firstIndex(of: presence.eid), let level = presence.level else {
             return nil
         }
-        let own = Ranked(eid: presence.eid, level: level, standing: presence.standing)
+        let own = Ranked(eid: presence.eid, level: level, resolution: presence.resolution)
         return margin(of: rank(of: index) ?? own)
     }
 
@@ -181,7 +183,7 @@ package struct ProximityBoard: Sendable {
     /// Returns a presence's rank; `nil` if it is not ranked.
     private func rank(of index: Int) -> Ranked? {
         rankingLevel(of: index).map {
-            Ranked(eid: eids[index], level: $0, standing: standing(of: index))
+            Ranked(eid: eids[index], level: $0, resolution: resolution(of: index))
         }
     }
 
@@ -210,7 +212,7 @@ package struct ProximityBoard: Sendable {
     /// Returns the index to evict for a new EID: among those below the near threshold the one
     /// unheard longest; else the weakest with nothing to pay; else the weakest, if the new one is
     /// stronger.
-    private func leastWanted(beside new: Sighting) -> Int? {
+    private func evictionCandidate(for new: Sighting) -> Int? {
         let far = presences.indices.filter { index in
             presences[index].zone == .far
                 && level(index) < presences[index].nearThresholds.enter
@@ -218,8 +220,8 @@ package struct ProximityBoard: Sendable {
         if let victim = far.min(by: { presences[$0].lastHeard < presences[$1].lastHeard }) {
             return victim
         }
-        let nobodys = presences.indices.filter { presences[$0].standing == .nobodys }
-        if let victim = nobodys.min(by: { level($0) < level($1) }) { return victim }
+        let unpayable = presences.indices.filter { presences[$0].resolution == .noSession }
+        if let victim = unpayable.min(by: { level($0) < level($1) }) { return victim }
         guard let rssi = new.rssi,
             let victim = presences.indices.min(by: { level($0) < level($1) }),
             level(victim) < Double(rssi.dBm)
@@ -233,11 +235,11 @@ package struct ProximityBoard: Sendable {
     private struct Ranked: Comparable, Sendable {
         let eid: EID
         let level: Double
-        let standing: Presence.Standing
+        let resolution: Presence.Resolution
 
         /// True if both stand for the same session.
         func isSame(_ other: Ranked) -> Bool {
-            eid == other.eid || standing != .unknown && standing == other.standing
+            eid == other.eid || resolution != .unknown && resolution == other.resolution
         }
 
         static func < (left: Ranked, right: Ranked) -> Bool {

@@ -23,13 +23,13 @@ package struct ProximityPolicy: Equatable, Sendable {
     var evidenceToEnter = 10.0
 
     /// The minimum evidence of a sample at or above the threshold, in dB.
-    var leastEvidence = 1.0
+    var minimumEvidence = 1.0
 
     /// The time for which the level must have been above the threshold.
     var timeToEnter: Duration = .milliseconds(250)
 
     /// The same if there is only a single sample: the next one is rare or was lost.
-    var timeToEnterAlone: Duration = .milliseconds(700)
+    var timeForSingleSample: Duration = .milliseconds(700)
 
     /// The time for which the level must be below the threshold to leave.
     var timeToLeave: Duration = .seconds(1)
@@ -54,7 +54,7 @@ package struct ProximityPolicy: Equatable, Sendable {
     var timeToResolve: Duration = .milliseconds(500)
 
     /// The number of dB by which an EID with a late answer ranks lower.
-    var handicap = 12.0
+    var lateAnswerPenalty = 12.0
 
     /// The time for which the nearest must lead.
     var timeToLead: Duration = .milliseconds(300)

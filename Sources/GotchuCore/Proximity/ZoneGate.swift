@@ -3,7 +3,7 @@ struct ZoneGate: Sendable {
     private(set) var isInside = false
     /// The sum in dB by which consecutive samples exceeded the threshold.
     private var evidence = 0.0
-    private var isAlone = true
+    private var hasSingleSample = true
     private var aboveSince: MonotonicTime?
     private var belowSince: MonotonicTime?
 
@@ -15,8 +15,8 @@ struct ZoneGate: Sendable {
         policy: ProximityPolicy
     ) {
         if level >= thresholds.enter {
-            evidence += max(policy.leastEvidence, level - thresholds.enter)
-            isAlone = aboveSince == nil
+            evidence += max(policy.minimumEvidence, level - thresholds.enter)
+            hasSingleSample = aboveSince == nil
             aboveSince = aboveSince ?? time
         } else {
             evidence = 0
@@ -31,7 +31,7 @@ struct ZoneGate: Sendable {
     mutating func advance(to time: MonotonicTime, policy: ProximityPolicy) {
         if let belowSince, time - belowSince >= policy.timeToLeave { isInside = false }
         guard let aboveSince, evidence >= policy.evidenceToEnter else { return }
-        let needed = isAlone ? policy.timeToEnterAlone : policy.timeToEnter
+        let needed = hasSingleSample ? policy.timeForSingleSample : policy.timeToEnter
         if time - aboveSince >= needed { isInside = true }
     }
 }

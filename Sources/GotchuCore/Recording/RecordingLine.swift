@@ -7,7 +7,7 @@ package struct RecordingLine: Equatable, Sendable {
     package enum Event: Equatable, Sendable {
         /// A sighting. The EID is a pseudonym; the device's address is not recorded.
         case heard(EID, Sighting.Carrier, RSSI?)
-        case ignored(StrangerReason)
+        case ignored(IgnoredReason)
         /// The scan began or ended.
         case scanning(Bool)
         /// The number of lines that were lost because the reader was too slow.
@@ -43,7 +43,7 @@ extension RecordingLine: Codable {
                 )
             }
             event = .heard(eid, carrier, rssi)
-        } else if let reason = try line.decodeIfPresent(StrangerReason.self, forKey: .ignored) {
+        } else if let reason = try line.decodeIfPresent(IgnoredReason.self, forKey: .ignored) {
             event = .ignored(reason)
         } else if let isScanning = try line.decodeIfPresent(Bool.self, forKey: .scanning) {
             event = .scanning(isScanning)

@@ -13,7 +13,7 @@ package struct Redactor: Sendable {
     static let shortestFreeText = 3
 
     private var known: [(text: String, kind: Kind)] = []
-    private var names: [String: String] = [:]
+    private var placeholders: [String: String] = [:]
     private var counts: [Kind: Int] = [:]
 
     package init() {}
@@ -31,7 +31,7 @@ package struct Redactor: Sendable {
     package mutating func redact(_ text: String) -> String {
         var text = text
         for (secret, kind) in known where text.contains(secret) {
-            text = text.replacing(secret, with: name(of: secret, kind))
+            text = text.replacing(secret, with: placeholder(for: secret, kind))
         }
         replace(in: &text, .token, /\b(?<secret>eyJ[\w\-]+\.[\w\-]+\.[\w\-]*)/)
         replace(in: &text, .token, /[Bb]earer (?<secret>[^\s"',]+)/)
@@ -83,8 +83,8 @@ package struct Redactor: Sendable {
         guard !secrets.isEmpty else { return }
         var rewritten = ""
         var end = text.startIndex
-        for (secret, kind) in secrets where !isName(secret) {
-            rewritten += text[end..<secret.startIndex] + name(of: String(secret), kind)
+        for (secret, kind) in secrets where !isPlaceholder(secret) {
+            rewritten += text[end..<secret.startIndex] + placeholder(for: String(secret), kind)
             end = secret.endIndex
         }
         text = rewritten + text[end...]
@@ -100,20 +100,20 @@ package struct Redactor: Sendable {
     }
 
     /// Returns true if the text is a placeholder that was inserted before.
-    private func isName(_ text: Substring) -> Bool {
+    private func isPlaceholder(_ text: Substring) -> Bool {
         let text = text.prefix { $0 != "@" }
         guard let dash = text.lastIndex(of: "-") else { return false }
         return Kind(rawValue: String(text[..<dash])) != nil
             && text[text.index(after: dash)...].allSatisfy(\.isNumber)
     }
 
-    private mutating func name(of secret: String, _ kind: Kind) -> String {
+    private mutating func placeholder(for secret: String, _ kind: Kind) -> String {
         // An address is the same in upper case, and with D-Bus's underscores instead of colons.
         let key = "\(kind.rawValue) \(secret.lowercased().replacing("_", with: ":"))"
-        if let name = names[key] { return name }
+        if let name = placeholders[key] { return name }
         counts[kind, default: 0] += 1
         let name = "\(kind.rawValue)-\(counts[kind, default: 1])"
-        names[key] = name
+        placeholders[key] = name
         return name
     }
 }

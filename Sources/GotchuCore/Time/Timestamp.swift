@@ -68,7 +68,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 
     /// `2026-11-21T09:30:00.000Z`
     package var iso8601: String {
-        var text = TextBytes(capacity: 24)
+        var text = TextBuilder(capacity: 24)
         text.add(self)
         return text.text
     }
@@ -111,7 +111,7 @@ extension Int64 {
     }
 }
 
-extension TextBytes {
+extension TextBuilder {
     /// Adds a moment as ISO 8601.
     ///
     /// Computed here because it is part of every event, and a formatter takes ten times as long.

@@ -6,7 +6,7 @@ package enum CSV {
     }
 
     /// Returns an untrusted text, changed if needed so that no spreadsheet treats it as a formula.
-    package static func harmless(_ text: String) -> String {
+    package static func formulaSafe(_ text: String) -> String {
         guard let first = text.unicodeScalars.first(where: { $0 != " " }),
             "=+-@\t\r".unicodeScalars.contains(first)
         else { return text }

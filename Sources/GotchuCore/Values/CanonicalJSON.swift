@@ -38,7 +38,7 @@ private final class JSONValueWriter: Encoder {
 
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
-    @exclusivity(unchecked) fileprivate var text = TextBytes(capacity: 512)
+    @exclusivity(unchecked) fileprivate var text = TextBuilder(capacity: 512)
     /// The open containers, the innermost last.
     @exclusivity(unchecked) private var frames: [Frame] = []
     /// The members of all open objects, with the positions at which they begin.

@@ -12,7 +12,7 @@ package enum Currency: String, CaseIterable, Codable, Hashable, Sendable {
 
     /// The sign written before an amount; the upper-case code and a space if no sign is
     /// unambiguous.
-    package var sign: String {
+    package var symbol: String {
         switch self {
         case .usd: "$"
         case .eur: "€"

@@ -47,7 +47,7 @@ package struct EID: Hashable, Sendable {
 
     /// The ten ASCII bytes of lowercase hex that are service data on the air.
     package var serviceData: [UInt8] {
-        var bytes = TextBytes(capacity: Self.length)
+        var bytes = TextBuilder(capacity: Self.length)
         bytes.add(self)
         return bytes.bytes
     }
@@ -67,7 +67,7 @@ extension EID: TextCodable {
     package var description: String { String(decoding: serviceData, as: UTF8.self) }
 }
 
-extension TextBytes {
+extension TextBuilder {
     /// Adds an EID as ten lowercase hex characters.
     package mutating func add(_ eid: EID) { add(hex: eid.bits, width: EID.length) }
 }

@@ -14,7 +14,7 @@ extension IdempotencyKey {
     ///   - attempt: The number of earlier attempts, each permanently declined under its own key.
     package static func refund(
         of sid: SessionID,
-        wished: Int64?,
+        requested: Int64?,
         amount: Int64,
         reference: String?,
         attempt: Int
@@ -23,7 +23,7 @@ extension IdempotencyKey {
         // never have the same text. The text and the two constants must never change: they identify
         // old refunds.
         let wish = [
-            "gotchu refund 1", sid.rawValue, wished.map { "\($0)" } ?? "rest", "\(amount)",
+            "gotchu refund 1", sid.rawValue, requested.map { "\($0)" } ?? "rest", "\(amount)",
             "\(attempt)", reference.map { "named " + $0 } ?? "unnamed",
         ].joined(separator: "\n")
         // Two independent 64-bit halves: if two requests had the same key, the second would be

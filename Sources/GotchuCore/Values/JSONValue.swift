@@ -20,7 +20,7 @@ package enum JSONValue: Hashable, Sendable {
     package var text: String? { if case .string(let text) = self { text } else { nil } }
 
     /// The value of an integer; `nil` for any other value.
-    package var whole: Int64? { if case .integer(let value) = self { value } else { nil } }
+    package var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
 }
 
 extension JSONValue: Codable {

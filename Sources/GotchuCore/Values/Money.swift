@@ -33,7 +33,7 @@ extension Money {
     ///   the currency has, and the result fits. Nothing is rounded.
     package init?(_ text: some StringProtocol, currency: Currency = .usd) {
         var digits = Substring(text)
-        if digits.hasPrefix(currency.sign) { digits.removeFirst(currency.sign.count) }
+        if digits.hasPrefix(currency.symbol) { digits.removeFirst(currency.symbol.count) }
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
         guard let whole = parts.first, parts.count <= 2, !whole.isEmpty else { return nil }
         let decimals = parts.count == 2 ? parts[1] : ""
@@ -56,11 +56,11 @@ extension Money: CustomStringConvertible {
         for separator in stride(from: whole - 3, to: 0, by: -3) {
             text.insert(",", at: text.index(text.startIndex, offsetBy: separator))
         }
-        return (minorUnits < 0 ? "-" : "") + currency.sign + text
+        return (minorUnits < 0 ? "-" : "") + currency.symbol + text
     }
 
     /// The amount for programs and forms, in the currency's own unit: `50.00`, `-0.05`, `1230.00`.
-    package var plain: String { (minorUnits < 0 ? "-" : "") + digits }
+    package var decimalText: String { (minorUnits < 0 ? "-" : "") + digits }
 
     private var digits: String {
         let count = currency.minorUnitDigits

@@ -7,13 +7,13 @@ package enum SessionStatus: String, Codable, CaseIterable, Sendable {
     case advertising = "ADVERTISING"
     case locked = "LOCKED"
     case paid = "PAID"
-    case timeout = "TIMEOUT"
+    case expired = "TIMEOUT"
     case cancelled = "CANCEL"
 
     /// A Boolean that is true if the state is final.
     package var isFinal: Bool {
         switch self {
-        case .paid, .timeout, .cancelled: true
+        case .paid, .expired, .cancelled: true
         case .created, .advertising, .locked: false
         }
     }

@@ -41,7 +41,7 @@ extension Problem {
             case .refusedByProxy: "The proxy makes no connection to the payment server."
             case .untrusted: "The payment server's TLS certificate is not trusted."
             case .timedOut: "The payment server does not answer in time."
-            case .busy: outage.said ?? "The payment server is busy."
+            case .busy: outage.serverDetail ?? "The payment server is busy."
             case .failing: "What stands before the payment server does not reach it."
             case .unreadable: "What answers at the payment server's address is not one."
             case .otherUser: "Somebody else is logged in by now."

@@ -18,7 +18,7 @@ struct ConfigurationFile: Sendable {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ConfigurationError(
                 place: path,
-                problem: "The file cannot be read: \(Self.obstacle(path))."
+                problem: "The file cannot be read: \(Self.readProblem(path))."
             )
         }
         guard let text = String(data: data, encoding: .utf8) else {
@@ -35,7 +35,7 @@ struct ConfigurationFile: Sendable {
                 }
             case .null: continue
             case .string, .boolean, .integer, .otherNumber, .array:
-                throw wrong(key, Self.noObject)
+                throw configurationError(key, Self.noObject)
             }
         }
     }
@@ -52,20 +52,20 @@ struct ConfigurationFile: Sendable {
     ) throws(ConfigurationError) {
         let key = group + name
         guard let setting = DaemonConfiguration.table.first(where: { $0.key == key }) else {
-            throw unknown(name)
+            throw unknownKey(name)
         }
         guard let text = try text(of: value, name, setting.form) else { return }
         settings[key] = SettingText(text, place: place(of: name))
     }
 
     /// Returns true if a file exists, even an unreadable one: the defaults must not apply then.
-    static func isThere(_ path: String) -> Bool {
+    static func exists(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
     }
 
     /// The reason why a file cannot be read.
-    static func obstacle(_ path: String) -> String {
+    static func readProblem(_ path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return String(cString: strerror(errno)) }
         close(descriptor)
@@ -101,7 +101,7 @@ struct ConfigurationFile: Sendable {
         case (.texts, .array(let items)):
             let texts = try items.map { item throws(ConfigurationError) in
                 guard case .string(let text) = item, !text.contains(",") else {
-                    throw wrong(key, "This must be a list of texts.")
+                    throw configurationError(key, "This must be a list of texts.")
                 }
                 return text
             }
@@ -114,19 +114,19 @@ struct ConfigurationFile: Sendable {
         case (.numbers(let names), .object(let members)):
             var parts: [String] = []
             for (name, member) in members.sorted(by: { $0.key < $1.key }) {
-                guard names.contains(name) else { throw unknown(name) }
+                guard names.contains(name) else { throw unknownKey(name) }
                 if member == .null { continue }
                 parts.append("\(name)=\(try number(of: member, name, in: key))")
             }
             return parts.joined(separator: ",")
-        case (.text, _): throw wrong(key, "This must be text in quotes.")
-        case (.boolean, _): throw wrong(key, "This must be true or false.")
-        case (.userIDs, _), (.texts, _): throw wrong(key, "This must be a list.")
-        case (.numbers, _): throw wrong(key, Self.noObject)
+        case (.text, _): throw configurationError(key, "This must be text in quotes.")
+        case (.boolean, _): throw configurationError(key, "This must be true or false.")
+        case (.userIDs, _), (.texts, _): throw configurationError(key, "This must be a list.")
+        case (.numbers, _): throw configurationError(key, Self.noObject)
         }
     }
 
-    private static let misfit = "No such number can be here."
+    private static let numberOutOfRange = "No such number can be here."
     private static let noObject = "This must be an object."
 
     private func number(
@@ -134,25 +134,29 @@ struct ConfigurationFile: Sendable {
         _ name: String,
         in key: String
     ) throws(ConfigurationError) -> Double {
-        guard let number = value.number else { throw wrong(name, "This must be a number.") }
-        guard number.isFinite else { throw wrong(key, Self.misfit) }
+        guard let number = value.number else {
+            throw configurationError(name, "This must be a number.")
+        }
+        guard number.isFinite else { throw configurationError(key, Self.numberOutOfRange) }
         return number
     }
 
     private func digits(of value: JSONValue, _ key: String) throws(ConfigurationError) -> String {
         guard let number = value.number else {
-            throw wrong(key, "This must be a whole number.")
+            throw configurationError(key, "This must be a whole number.")
         }
-        guard let whole = UInt32(exactly: number) else { throw wrong(key, Self.misfit) }
+        guard let whole = UInt32(exactly: number) else {
+            throw configurationError(key, Self.numberOutOfRange)
+        }
         return "\(whole)"
     }
 
     /// Returns the error for an unknown key: a typing error would otherwise silently set nothing.
-    private func unknown(_ key: String) -> ConfigurationError {
-        wrong(key, "There is no setting with this name.")
+    private func unknownKey(_ key: String) -> ConfigurationError {
+        configurationError(key, "There is no setting with this name.")
     }
 
-    private func wrong(_ key: String, _ problem: String) -> ConfigurationError {
+    private func configurationError(_ key: String, _ problem: String) -> ConfigurationError {
         ConfigurationError(place: place(of: key), problem: "\(key): \(problem)")
     }
 

@@ -18,7 +18,7 @@ extension DaemonConfiguration {
                 place: file,
                 problem: isRead
                     ? "The file has something else in it than certificates in PEM."
-                    : "The file cannot be read: \(ConfigurationFile.obstacle(file))."
+                    : "The file cannot be read: \(ConfigurationFile.readProblem(file))."
             )
         }
     }
@@ -26,7 +26,7 @@ extension DaemonConfiguration {
 
 extension ServerRoute {
     /// A command that shows the user what happens on this route.
-    var look: String {
+    var curlCommand: String {
         var words = ["curl", "-sv"]
         if let proxy { words += ["--proxytunnel", "--proxy", proxy.description] }
         if let caFile { words += ["--cacert", caFile] }

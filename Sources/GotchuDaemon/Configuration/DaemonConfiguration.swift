@@ -69,13 +69,13 @@ struct DaemonConfiguration: Settings {
         Setting("metrics", \.metrics, .own),
         Setting("screens.display", \.screens.display, .screenAddress),
         Setting("screens.till", \.screens.till, .screenAddress),
-        Setting("screens.shop", \.screens.looks.shop, .shopName),
+        Setting("screens.shop", \.screens.appearance.shop, .shopName),
         Setting("screens.logo", \.screens.logo, .path("A logo's path begins with /.")),
-        Setting("screens.languages", \.screens.looks.languages, .languages),
-        Setting("screens.text_scale", \.screens.looks.textScale, .textScale),
-        Setting("screens.antenna", \.screens.looks.antenna, .own),
-        Setting("screens.motion", \.screens.looks.hasMotion, .boolean),
-        Setting("screens.sound", \.screens.looks.hasSound, .boolean),
+        Setting("screens.languages", \.screens.appearance.languages, .languages),
+        Setting("screens.text_scale", \.screens.appearance.textScale, .textScale),
+        Setting("screens.antenna", \.screens.appearance.antenna, .own),
+        Setting("screens.motion", \.screens.appearance.hasMotion, .boolean),
+        Setting("screens.sound", \.screens.appearance.hasSound, .boolean),
         Setting("log_level", \.logLevel, .logLevel),
     ]
 
@@ -110,7 +110,7 @@ extension DaemonConfiguration {
                 flags: flags,
                 environment: environment,
                 file: file.settings,
-                usual: [
+                defaults: [
                     "socket": SocketPath.personal(runtimeFolder: environment["XDG_RUNTIME_DIR"]),
                     "state": environment["STATE_DIRECTORY"] ?? Self.stateDirectory(environment),
                 ]

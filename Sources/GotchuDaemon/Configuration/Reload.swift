@@ -9,7 +9,7 @@ import ServiceProcess
 /// configuration changes nothing; the status reports it until a valid one is loaded.
 struct Reload: Sendable {
     let current: DaemonConfiguration
-    let reread: @Sendable () throws(ConfigurationError) -> DaemonConfiguration
+    let readConfiguration: @Sendable () throws(ConfigurationError) -> DaemonConfiguration
     let access: AccessControl
     let tokens: TokenStore
     let status: DaemonStatus
@@ -29,7 +29,7 @@ struct Reload: Sendable {
     func runOrThrow() throws(Problem) {
         let new: DaemonConfiguration
         do throws(ConfigurationError) {
-            new = try reread()
+            new = try readConfiguration()
         } catch {
             status.apply(reloadProblem: error)
             throw Problem(

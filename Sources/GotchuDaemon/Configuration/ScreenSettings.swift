@@ -11,10 +11,10 @@ struct ScreenSettings: Equatable, Sendable {
     var till: LoopbackAddress?
     /// The path of a picture for the display.
     var logo: String?
-    var looks = DisplayPage.Looks()
+    var appearance = DisplayPage.Appearance()
 }
 
-extension AntennaPlace: SettingValue {
+extension AntennaPosition: SettingValue {
     package static let rule = "The antenna is below, above, left or right of the display."
 
     package init?(_ text: String) { self.init(rawValue: text) }

@@ -7,7 +7,7 @@ typealias ContestEntryService = OrderService<ContestEntryRecord>
 
 /// A contest entry in the journal.
 struct ContestEntryRecord: OrderRecord {
-    static let word = "entry"
+    static let kindName = "entry"
     static let nextStep = "gotchu-ctl contest list --mine"
 
     /// The final outcome of the entry.
@@ -71,7 +71,7 @@ struct ContestEntryRecord: OrderRecord {
     var isOpen: Bool { end == nil }
     var line: JournalRecord { .contestEntry(self) }
 
-    func ask(_ client: PaymentClient) async -> Answer<ContestAnswer> {
+    func send(with client: PaymentClient) async -> Answer<ContestAnswer> {
         let call = ContestCall(
             .post,
             "/\(contest)/join",

@@ -6,12 +6,12 @@ import PaymentClient
 /// Contests: entries are journalled, all other calls are forwarded.
 extension DaemonBackend {
     /// The timeout for the end of an entry, below that of a local call.
-    private static let entryPatience: Duration = .seconds(20)
+    private static let entryTimeout: Duration = .seconds(20)
 
     func contest(_ call: ContestCall) async throws(Problem) -> ContestAnswer {
         guard core.tokens.token != nil else { throw .notLoggedIn(core.tokens) }
         switch await core.client.contest(call) {
-        case .refused(let problem): throw problem.ofContests
+        case .refused(let problem): throw problem.withContestFields
         case .unknown(let outage) where outage.code == .unreadable: throw .badServerAnswer
         case let answer: return try answer.getOrThrow(core.tokens)
         }
@@ -23,7 +23,7 @@ extension DaemonBackend {
     ) async throws(Problem) -> ContestAnswer {
         let created = try await contestEntryService.create(new, key: key)
         let id = created.view.id
-        let (entry, reply) = try await contestEntryService.end(of: id, within: Self.entryPatience)
+        let (entry, reply) = try await contestEntryService.end(of: id, within: Self.entryTimeout)
         switch entry.end {
         case .joined:
             if var reply {
@@ -38,7 +38,7 @@ extension DaemonBackend {
             return answer
         case .declined(let problem):
             guard problem.errorCode != .unauthorized else { throw .loginRefused(core.tokens) }
-            throw problem.ofContests
+            throw problem.withContestFields
         case nil:
             let said = entry.reason?.refusal.map { " It says: \($0.detail)" } ?? ""
             throw Problem(

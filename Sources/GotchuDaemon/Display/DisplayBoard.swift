@@ -23,10 +23,10 @@ final class DisplayBoard: Sendable {
     /// Applies a step of a request.
     func apply(_ step: RequestStep) {
         switch step {
-        case .asking(let attempt, let new):
+        case .sessionRequested(let attempt, let new):
             let amount = Money(minorUnits: new.amountCents, currency: new.currency ?? .usd)
-            handle(.asking(attempt, TippedAmount(amount, tip: nil), memo: new.memo))
-        case .askingFailed(let attempt): handle(.askingFailed(attempt))
+            handle(.sessionRequested(attempt, TippedAmount(amount, tip: nil), memo: new.memo))
+        case .sessionRequestFailed(let attempt): handle(.sessionRequestFailed(attempt))
         case .opened(let attempt, let view): handle(.opened(attempt, DisplayRequest(view)))
         case .resumed(let view):
             guard view.expiresAt.advanced(by: Self.resumeLimit) > .now else { return }
@@ -60,7 +60,7 @@ final class DisplayBoard: Sendable {
     var reply: DisplayReply {
         let now = MonotonicTime.now
         let view = view(at: now)
-        let text = DisplayText(view, in: page.looks.languages)
+        let text = DisplayText(view, in: page.appearance.languages)
         var reply = DisplayReply(
             build: page.build,
             state: view.state,
@@ -69,7 +69,7 @@ final class DisplayBoard: Sendable {
             headline: text.headline
         )
         // The payee's name, which the payer compares with the one on the phone.
-        reply.shop = view.payee ?? page.looks.shop
+        reply.shop = view.payee ?? page.appearance.shop
         reply.amount = text.amount
         reply.amountCents = view.amount?.amount.minorUnits
         reply.currency = view.amount?.amount.currency
@@ -83,10 +83,10 @@ final class DisplayBoard: Sendable {
         if let eid = view.eid {
             reply.code = .init(text: String("\(eid)".suffix(4)), label: text.code)
         }
-        if let ending = view.ending {
+        if let countdown = view.countdown {
             reply.left = .init(
-                milliseconds: Int(max(.zero, ending.at - now).wholeMilliseconds),
-                totalMilliseconds: Int(ending.total.wholeMilliseconds),
+                milliseconds: Int(max(.zero, countdown.at - now).wholeMilliseconds),
+                totalMilliseconds: Int(countdown.total.wholeMilliseconds),
                 label: text.left
             )
         }

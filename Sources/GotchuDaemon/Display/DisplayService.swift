@@ -19,7 +19,7 @@ struct Display: Sendable {
                 metadata: ["path": "\(path)"]
             )
         }
-        let page = DisplayPage(settings.looks, logo: logo)
+        let page = DisplayPage(settings.appearance, logo: logo)
         let board = DisplayBoard(page)
         self.page = page
         self.board = board

@@ -7,7 +7,7 @@ typealias WithdrawalService = OrderService<WithdrawalRecord>
 
 /// A withdrawal in the journal.
 struct WithdrawalRecord: OrderRecord {
-    static let word = "withdrawal"
+    static let kindName = "withdrawal"
     static let nextStep = "gotchu-ctl payouts"
 
     /// The final outcome of ordering it.
@@ -50,7 +50,7 @@ struct WithdrawalRecord: OrderRecord {
     var isOpen: Bool { end == nil }
     var line: JournalRecord { .withdrawal(self) }
 
-    func ask(_ client: PaymentClient) async -> Answer<WithdrawalReply> {
+    func send(with client: PaymentClient) async -> Answer<WithdrawalReply> {
         await client.withdraw(body: Array(body.utf8), key: key)
     }
 

@@ -28,7 +28,7 @@ struct JournalFile: ~Copyable {
     /// The end of the last complete record; an incomplete write may follow it.
     private var length: Int
     /// True if an incomplete write may follow it on disk.
-    private var hasRemains = false
+    private var hasIncompleteWrite = false
 
     /// Opens the journal of a state folder, and creates it if it is missing.
     init(folder: String) throws(JournalFailure) {
@@ -59,8 +59,8 @@ struct JournalFile: ~Copyable {
     /// If anything fails, the file is truncated to its old length: a record is whole or absent.
     /// While even that fails, nothing is written: a refused record could come back.
     mutating func append(_ record: JournalRecord) throws(JournalFailure) {
-        if hasRemains { try cutBack() }
-        if contents.lineCount > Self.lineLimit { try shrink() }
+        if hasIncompleteWrite { try truncateIncompleteWrite() }
+        if contents.lineCount > Self.lineLimit { try compact() }
         let line = JournalLine.encode(record)
         // A line that cannot be decoded would stop the next start, and with it every open payment.
         guard case .record = JournalLine.decode(line.dropLast()) else { throw .unreadable }
@@ -75,8 +75,8 @@ struct JournalFile: ~Copyable {
             }
             try Self.call("sync") { fdatasync(descriptor) }
         } catch {
-            hasRemains = true
-            try? cutBack()
+            hasIncompleteWrite = true
+            try? truncateIncompleteWrite()
             throw error
         }
         length += line.count
@@ -88,7 +88,7 @@ struct JournalFile: ~Copyable {
     ///
     /// - Parameter isUncertain: True to write the file even if the disk has room.
     mutating func check(isUncertain: Bool) throws(JournalFailure) {
-        if hasRemains { try cutBack() }
+        if hasIncompleteWrite { try truncateIncompleteWrite() }
         var disk = statvfs()
         let isRoomy =
             statvfs(folder, &disk) == 0 && disk.f_flag & UInt(ST_RDONLY) == 0
@@ -110,16 +110,16 @@ struct JournalFile: ~Copyable {
         try Self.call("sync") { fdatasync(descriptor) }
     }
 
-    private mutating func cutBack() throws(JournalFailure) {
+    private mutating func truncateIncompleteWrite() throws(JournalFailure) {
         try Self.call("truncate") { ftruncate(descriptor, length) }
         try Self.call("sync") { fdatasync(descriptor) }
-        hasRemains = false
+        hasIncompleteWrite = false
     }
 
     /// Rewrites it with the records worth keeping, so that a year in a shop does not fill the disk.
-    private mutating func shrink() throws(JournalFailure) {
+    private mutating func compact() throws(JournalFailure) {
         let path = "\(folder)/\(Self.name)"
-        let bytes = contents.worthKeeping.flatMap(JournalLine.encode)
+        let bytes = contents.retainedRecords.flatMap(JournalLine.encode)
         try Self.durably { () throws(DurableFile.Failure) in
             try DurableFile.replace(path, with: bytes)
         }
@@ -128,7 +128,7 @@ struct JournalFile: ~Copyable {
         descriptor = fresh
         length = bytes.count
         var kept = JournalContents()
-        for record in contents.worthKeeping { kept.add(record) }
+        for record in contents.retainedRecords { kept.add(record) }
         contents = kept
     }
 
@@ -142,7 +142,7 @@ struct JournalFile: ~Copyable {
         }
         do throws(JournalFailure) {
             try call("truncate") { ftruncate(descriptor, length) }
-            if isUnended(path) {
+            if lacksFinalLineFeed(path) {
                 try call("write") { pwrite(descriptor, "\n", 1, length) }
                 length += 1
             }
@@ -158,7 +158,7 @@ struct JournalFile: ~Copyable {
     }
 
     /// True if the last record has no line feed.
-    private static func isUnended(_ path: String) -> Bool {
+    private static func lacksFinalLineFeed(_ path: String) -> Bool {
         let last = FileManager.default.contents(atPath: path)?.last
         return last.map { $0 != UInt8(ascii: "\n") } ?? false
     }

@@ -40,10 +40,10 @@ struct JournalContents: Equatable, Sendable {
     }
 
     /// The records of a rewritten journal: all open ones and the newest that have ended.
-    var worthKeeping: [JournalRecord] {
+    var retainedRecords: [JournalRecord] {
         let oldest = Timestamp.now.advanced(by: .zero - Self.unknownLifetime)
-        return Self.worthKeeping(payments.values) + Self.worthKeeping(refunds.values)
-            + Self.worthKeeping(withdrawals.values) + Self.worthKeeping(contestEntries.values)
+        return Self.retained(payments.values) + Self.retained(refunds.values)
+            + Self.retained(withdrawals.values) + Self.retained(contestEntries.values)
             + requests.values.filter(\.state.isFinal)
             .sorted { $0.createdAt < $1.createdAt }.suffix(Self.endedLimit)
             .map(JournalRecord.request)
@@ -51,7 +51,7 @@ struct JournalContents: Equatable, Sendable {
             .map(JournalRecord.request)
     }
 
-    private static func worthKeeping(
+    private static func retained(
         _ records: some Sequence<some JournalledRecord>
     ) -> [JournalRecord] {
         let oldestFirst = records.sorted { $0.createdAt < $1.createdAt }

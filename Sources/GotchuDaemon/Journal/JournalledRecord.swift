@@ -17,7 +17,7 @@ protocol JournalledRecord: Codable, Equatable, Sendable {
 
 extension Dictionary where Key == String {
     /// Removes the oldest ended records beyond a limit.
-    mutating func forgetEnded(beyond limit: Int, _ record: (Value) -> any JournalledRecord) {
+    mutating func evictEnded(beyond limit: Int, _ record: (Value) -> any JournalledRecord) {
         let ended = values.map(record).filter { !$0.isOpen }.sorted { $0.createdAt < $1.createdAt }
         for record in ended.prefix(Swift.max(0, count - limit)) { self[record.id] = nil }
     }

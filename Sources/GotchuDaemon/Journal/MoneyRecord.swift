@@ -23,7 +23,7 @@ protocol MoneyRecord: JournalledRecord {
     /// Asks the payment server a question of the flow.
     ///
     /// - Parameter client: A client that carries no other user's token.
-    func ask(_ question: Flow.Question, _ client: PaymentClient) async -> PaymentAnswer
+    func ask(_ question: Flow.Call, _ client: PaymentClient) async -> PaymentAnswer
 
     /// The record as the local API shows it.
     ///

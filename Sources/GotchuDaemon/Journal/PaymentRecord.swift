@@ -48,7 +48,7 @@ struct PaymentRecord: MoneyRecord {
         PaymentFlow(from: progress)
     }
 
-    func ask(_ question: PaymentFlow.Question, _ client: PaymentClient) async -> PaymentAnswer {
+    func ask(_ question: PaymentFlow.Call, _ client: PaymentClient) async -> PaymentAnswer {
         switch question {
         case .lock:
             // Other payment servers reject members that they do not know.

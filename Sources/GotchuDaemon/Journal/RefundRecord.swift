@@ -54,7 +54,7 @@ struct RefundRecord: MoneyRecord {
     private var key: IdempotencyKey {
         .refund(
             of: sid,
-            wished: wish.amountCents,
+            requested: wish.amountCents,
             amount: amountCents,
             reference: wish.reference,
             attempt: attempt
@@ -65,7 +65,7 @@ struct RefundRecord: MoneyRecord {
         RefundFlow(from: progress, isResumed: isResumed)
     }
 
-    func ask(_ question: RefundFlow.Question, _ client: PaymentClient) async -> PaymentAnswer {
+    func ask(_ question: RefundFlow.Call, _ client: PaymentClient) async -> PaymentAnswer {
         switch question {
         case .refund:
             await client.refund(sid, body: Array(body.utf8), key: key).paymentAnswer { reply in

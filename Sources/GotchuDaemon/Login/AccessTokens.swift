@@ -11,9 +11,9 @@ import Synchronization
 /// stays in use, which the server accepts until it has seen the successor.
 final class AccessTokens: AccessSource {
     /// The used part of a token's lifetime; the rest allows for clocks and slow networks.
-    private static let usedPart = 0.75
+    private static let renewalFraction = 0.75
     /// The minimum age at which a refused token is replaced: a younger one is not the cause.
-    private static let shortestUse: Duration = .seconds(1)
+    private static let minimumTokenAge: Duration = .seconds(1)
 
     private struct Grant {
         let identity: String
@@ -22,16 +22,16 @@ final class AccessTokens: AccessSource {
         let renewAt: MonotonicTime
         let endsAt: MonotonicTime
 
-        var held: Held { Held(identity: identity, access: .bearer(token)) }
+        var userAccess: UserAccess { UserAccess(identity: identity, access: .bearer(token)) }
     }
 
     private struct State {
         var grant: Grant?
-        var fetch: Task<Held, Never>?
+        var fetch: Task<UserAccess, Never>?
     }
 
     /// A token and its user, read at once: the login can change between two reads.
-    private struct Held {
+    private struct UserAccess {
         /// `nil` if nobody is logged in.
         let identity: String?
         let access: Access
@@ -66,10 +66,10 @@ final class AccessTokens: AccessSource {
         self.logger = logger
     }
 
-    func access() async -> Access { await held().access }
+    func access() async -> Access { await currentAccess().access }
 
-    func access(insteadOf refused: String) async -> Access {
-        await held(insteadOf: refused).access
+    func access(replacing refused: String) async -> Access {
+        await currentAccess(replacing: refused).access
     }
 
     func report(isAccepted: Bool, token: String?) {
@@ -84,16 +84,18 @@ final class AccessTokens: AccessSource {
 
     /// Returns the same tokens for calls that may only be made as one user: while another user or
     /// nobody is logged in, such a call is not made.
-    func only(of user: String) -> some AccessSource { OneUser(user: user, tokens: self) }
+    func restricted(to user: String) -> some AccessSource {
+        SingleUserAccess(user: user, tokens: self)
+    }
 
-    private struct OneUser: AccessSource {
+    private struct SingleUserAccess: AccessSource {
         let user: String
         let tokens: AccessTokens
 
-        func access() async -> Access { await tokens.held().access(of: user) }
+        func access() async -> Access { await tokens.currentAccess().access(of: user) }
 
-        func access(insteadOf refused: String) async -> Access {
-            await tokens.held(insteadOf: refused).access(of: user)
+        func access(replacing refused: String) async -> Access {
+            await tokens.currentAccess(replacing: refused).access(of: user)
         }
 
         func report(isAccepted: Bool, token: String?) {
@@ -101,30 +103,30 @@ final class AccessTokens: AccessSource {
         }
     }
 
-    private func held() async -> Held {
-        guard let login = tokens.login else { return Held(identity: nil, access: .none) }
+    private func currentAccess() async -> UserAccess {
+        guard let login = tokens.login else { return UserAccess(identity: nil, access: .none) }
         guard login.isDevice else {
-            return Held(identity: login.identity, access: .bearer(login.text))
+            return UserAccess(identity: login.identity, access: .bearer(login.text))
         }
         let now = now()
         let grant = state.withLock { $0.grant }.flatMap { grant in
             grant.identity == login.identity && now < grant.endsAt ? grant : nil
         }
-        if let grant, now < grant.renewAt { return grant.held }
+        if let grant, now < grant.renewAt { return grant.userAccess }
         let renewed = await fetch()
         // After a short outage the server still accepts a token that has not expired.
-        if case .outage = renewed.access, let grant { return grant.held }
+        if case .outage = renewed.access, let grant { return grant.userAccess }
         return renewed
     }
 
-    private func held(insteadOf refused: String) async -> Held {
-        guard let login = tokens.login else { return Held(identity: nil, access: .none) }
-        let nothing = Held(identity: login.identity, access: .none)
+    private func currentAccess(replacing refused: String) async -> UserAccess {
+        guard let login = tokens.login else { return UserAccess(identity: nil, access: .none) }
+        let nothing = UserAccess(identity: login.identity, access: .none)
         guard login.isDevice else { return nothing }
         let now = now()
         if let grant = state.withLock({ $0.grant }), grant.identity == login.identity {
-            if grant.token != refused { return grant.held }
-            guard now - grant.fetchedAt >= Self.shortestUse else { return nothing }
+            if grant.token != refused { return grant.userAccess }
+            guard now - grant.fetchedAt >= Self.minimumTokenAge else { return nothing }
         }
         return await fetch()
     }
@@ -147,15 +149,15 @@ final class AccessTokens: AccessSource {
 
     /// Waits for the fetch in progress, or starts one: two exchanges of one credential at once
     /// would give two successors of which only one is valid.
-    private func fetch() async -> Held {
+    private func fetch() async -> UserAccess {
         let fetch = state.withLock { state in
             if let fetch = state.fetch { return fetch }
             // Not a child of the caller, which may be cancelled while the successor is in flight.
             // SAFETY: owned by the state until it ends, which the client's time limit bounds.
             let fetch = Task {
-                let held = await self.renew()
+                let userAccess = await self.renew()
                 self.state.withLock { $0.fetch = nil }
-                return held
+                return userAccess
             }
             state.fetch = fetch
             return fetch
@@ -163,10 +165,10 @@ final class AccessTokens: AccessSource {
         return await fetch.value
     }
 
-    private func renew() async -> Held {
-        guard let login = tokens.login else { return Held(identity: nil, access: .none) }
+    private func renew() async -> UserAccess {
+        guard let login = tokens.login else { return UserAccess(identity: nil, access: .none) }
         guard login.isDevice else {
-            return Held(identity: login.identity, access: .bearer(login.text))
+            return UserAccess(identity: login.identity, access: .bearer(login.text))
         }
         let asked = now()
         switch await client.refresh(login.text) {
@@ -180,14 +182,14 @@ final class AccessTokens: AccessSource {
                     metadata: ["error": "\(error)"]
                 )
             }
-            return grant(reply, since: asked).held
+            return grant(reply, since: asked).userAccess
         case .unauthorized, .refused:
             logger.error("The payment server does not accept this device's credential any more")
             state.withLock { $0.grant = nil }
             report(login, isAccepted: false)
-            return Held(identity: login.identity, access: .none)
+            return UserAccess(identity: login.identity, access: .none)
         case .unknown(let outage):
-            return Held(identity: login.identity, access: .outage(outage))
+            return UserAccess(identity: login.identity, access: .outage(outage))
         }
     }
 
@@ -198,7 +200,7 @@ final class AccessTokens: AccessSource {
             identity: TokenStore.identity(of: reply.refreshToken),
             token: reply.accessToken,
             fetchedAt: asked,
-            renewAt: asked + .seconds(life * Self.usedPart),
+            renewAt: asked + .seconds(life * Self.renewalFraction),
             endsAt: asked + .seconds(life)
         )
         state.withLock { $0.grant = grant }

@@ -10,7 +10,7 @@ protocol OrderRecord: JournalledRecord {
     associatedtype View: Sendable
 
     /// The kind of order in one word: `withdrawal`.
-    static var word: String { get }
+    static var kindName: String { get }
     /// The command that shows its outcome.
     static var nextStep: String { get }
 
@@ -27,7 +27,7 @@ protocol OrderRecord: JournalledRecord {
     /// Sends it, always with the same key and bytes.
     ///
     /// - Parameter client: A client that carries no other user's token.
-    func ask(_ client: PaymentClient) async -> Answer<Reply>
+    func send(with client: PaymentClient) async -> Answer<Reply>
     func ended(by end: Result<Reply, Problem>) -> Self
     /// The record as the local API shows it.
     ///
@@ -41,10 +41,10 @@ extension OrderRecord {
 
 /// The decisions about one order: only a definite answer to its key ends it.
 struct OrderFlow<Order: OrderRecord> {
-    enum Answered {
+    enum SendOutcome {
         case answer(Answer<Order.Reply>)
         /// Nothing was sent.
-        case notAsked(UnresolvedReason)
+        case notSent(UnresolvedReason)
     }
 
     enum Action {
@@ -60,7 +60,7 @@ struct OrderFlow<Order: OrderRecord> {
         self.isUncertain = isUncertain
     }
 
-    mutating func handle(_ answered: Answered, jitter: Double) -> Action {
+    mutating func handle(_ answered: SendOutcome, jitter: Double) -> Action {
         switch answered {
         case .answer(.success(let reply)):
             return .end(.success(reply))
@@ -76,7 +76,7 @@ struct OrderFlow<Order: OrderRecord> {
         case .answer(.unknown(let outage)):
             isUncertain = true
             return wait(because: .noAnswer, outage.retryAfter, jitter)
-        case .notAsked(let reason):
+        case .notSent(let reason):
             return wait(because: reason, nil, jitter)
         }
     }

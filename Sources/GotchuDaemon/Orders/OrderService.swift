@@ -23,7 +23,7 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
     var inFlight: [IdempotencyKey: InFlightCall] = [:]
     private var starting = 0
     private var isStopping = false
-    private var toDrive: [(id: String, isResumed: Bool)]
+    private var driveQueue: [(id: String, isResumed: Bool)]
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
@@ -32,20 +32,20 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         self.core = core
         self.clock = clock
         records = Order.kept(in: core.journal.contentsAtStart)
-        toDrive = records.values.filter(\.isOpen).sorted { $0.createdAt < $1.createdAt }
+        driveQueue = records.values.filter(\.isOpen).sorted { $0.createdAt < $1.createdAt }
             .map { ($0.id, isResumed: true) }
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        if !toDrive.isEmpty { wake.yield() }
+        if !driveQueue.isEmpty { wake.yield() }
     }
 
     /// Drives every open order, those from before the start first.
     func run() async throws {
         await withDiscardingTaskGroup { group in
             for await _ in wakes.cancelOnGracefulShutdown() {
-                for next in toDrive {
+                for next in driveQueue {
                     group.addTask { await self.drive(next.id, isUncertain: next.isResumed) }
                 }
-                toDrive = []
+                driveQueue = []
             }
             isStopping = true
         }
@@ -71,7 +71,8 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         guard records.values.count(where: \.isOpen) + starting < Self.openLimit else {
             throw Problem(
                 .paymentInProgress,
-                detail: "There are already \(Self.openLimit) of this kind (\(Order.word)) open.",
+                detail:
+                    "There are already \(Self.openLimit) of this kind (\(Order.kindName)) open.",
                 fix: Order.nextStep
             )
         }
@@ -80,16 +81,16 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         defer { starting -= 1 }
         try await core.journal.require(record.line)
         records[record.id] = record
-        records.forgetEnded(beyond: Self.memoryLimit) { $0 }
-        toDrive.append((record.id, isResumed: false))
+        records.evictEnded(beyond: Self.memoryLimit) { $0 }
+        driveQueue.append((record.id, isResumed: false))
         wake.yield()
-        core.logger.notice("An order was started", metadata: [Order.word: "\(record.id)"])
+        core.logger.notice("An order was started", metadata: [Order.kindName: "\(record.id)"])
         return view(record)
     }
 
     func view(of id: String) throws(Problem) -> Order.View {
         guard let record = records[id] else {
-            throw Problem(.notFound, detail: "There is no such \(Order.word).")
+            throw Problem(.notFound, detail: "There is no such \(Order.kindName).")
         }
         return view(record)
     }
@@ -125,7 +126,7 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
     func drive(_ id: String, isUncertain: Bool) async {
         var flow = OrderFlow<Order>(isUncertain: isUncertain)
         while let record = records[id], record.isOpen, !isStopping {
-            switch flow.handle(await ask(record), jitter: .random(in: 0..<1)) {
+            switch flow.handle(await send(record), jitter: .random(in: 0..<1)) {
             case .end(let end):
                 if await journal(end, of: record) { return }
                 reasons[id] = .journal
@@ -137,11 +138,13 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         }
     }
 
-    private func ask(_ record: Order) async -> OrderFlow<Order>.Answered {
+    private func send(_ record: Order) async -> OrderFlow<Order>.SendOutcome {
         guard core.client.server.description == record.server else {
-            return .notAsked(.otherServer)
+            return .notSent(.otherServer)
         }
-        return .answer(await record.ask(core.client.using(core.access.only(of: record.user))))
+        return .answer(
+            await record.send(with: core.client.using(core.access.restricted(to: record.user)))
+        )
     }
 
     /// - Returns: True once it is journalled.
@@ -158,7 +161,7 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
             if case .success(let reply) = end { waiter.yield(reply) }
             waiter.finish()
         }
-        core.logger.notice("An order has ended", metadata: [Order.word: "\(record.id)"])
+        core.logger.notice("An order has ended", metadata: [Order.kindName: "\(record.id)"])
         return true
     }
 

@@ -63,7 +63,7 @@ extension PaymentService: IdempotentCreation, LocalCollection {
             }
             return try await join(open.id, call)
         }
-        guard !starting.contains(session.sid), !closing.values.contains(session.sid) else {
+        guard !starting.contains(session.sid), !unlocking.values.contains(session.sid) else {
             throw Problem(
                 .paymentInProgress,
                 detail: "A payment of this is being started, or was cancelled a moment ago.",
@@ -124,7 +124,7 @@ extension PaymentService: IdempotentCreation, LocalCollection {
         payment.stage = .ended(.declined(.cancelled))
         payment.updatedAt = .now
         try await core.journal.require(payment.line)
-        closing[id] = payment.sid
+        unlocking[id] = payment.sid
         update(payment)
         endWait(of: id)
         return view(payment)
@@ -138,7 +138,7 @@ extension PaymentService {
     /// never change, the lock reports its state, and the send repeats the amount. A session that
     /// several payers share is asked about each time: the next share may have another amount.
     private func agreedSession(_ new: NewPayment) async throws(Problem) -> ResolvedSession {
-        guard let eid = new.eid else { return try Self.unresolved(new) }
+        guard let eid = new.eid else { return try Self.unverifiedSession(new) }
         let session = try await sessions.resolve(eid).getOrThrow(core.tokens)
         guard new.sid == nil || new.sid == session.sid else {
             throw Problem.invalid("eid and sid name two different sessions.")
@@ -173,7 +173,7 @@ extension PaymentService {
 
     /// Returns a session that was given by its id alone: the server checks the amount when it is
     /// sent. It would not check a tip: a server without tips ignores it.
-    private static func unresolved(_ new: NewPayment) throws(Problem) -> ResolvedSession {
+    private static func unverifiedSession(_ new: NewPayment) throws(Problem) -> ResolvedSession {
         guard let sid = new.sid else {
             throw Problem.invalid("eid or sid is missing.")
         }
@@ -203,7 +203,7 @@ extension PaymentService {
     private func checkProximity(_ new: NewPayment, _ sid: SessionID) async throws(Problem) {
         guard let eid = new.eid, let wanted = new.proximity else { return }
         // The radio may have stopped listening while the user decided.
-        await proximity.hear()
+        await proximity.listenForPresences()
         let verdict = proximity.verdict(on: sid) ?? proximity.verdict(on: eid)
         let isNear = verdict == .tap || (verdict == .near && wanted == .near)
         if isNear { return }

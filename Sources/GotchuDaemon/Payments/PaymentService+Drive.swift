@@ -10,7 +10,7 @@ extension PaymentService {
     func drive(_ id: String, isResumed: Bool) async {
         if let record = record(id) { await drive(record, isResumed: isResumed) }
         // Its session may be paid again.
-        closing[id] = nil
+        unlocking[id] = nil
     }
 
     private func drive<Record: MoneyRecord>(_ record: Record, isResumed: Bool) async {
@@ -20,7 +20,7 @@ extension PaymentService {
         var event = MoneyFlowEvent.started
         while true {
             switch flow.handle(event, jitter: .random(in: 0..<1)) {
-            case .ask(let question):
+            case .call(let question):
                 // Stop only between two steps: the journal then has all that the next start needs.
                 guard !isTaskStopping, let now = self.record(record.id) as? Record else { return }
                 event = .answered(await ask(question, about: now))
@@ -39,13 +39,16 @@ extension PaymentService {
     /// Asks the server, unless that could pay twice: the idempotency key protects only one wallet
     /// at one server, so nothing is sent as another user or to another server.
     private func ask<Record: MoneyRecord>(
-        _ question: Record.Flow.Question,
+        _ question: Record.Flow.Call,
         about record: Record
     ) async -> PaymentAnswer {
         guard core.client.server.description == record.server else {
-            return .notAsked(.otherServer)
+            return .notSent(.otherServer)
         }
-        return await record.ask(question, core.client.using(core.access.only(of: record.user)))
+        return await record.ask(
+            question,
+            core.client.using(core.access.restricted(to: record.user))
+        )
     }
 
     /// Journals a record's new stage, and publishes it once it is on disk.
@@ -76,7 +79,7 @@ extension PaymentService {
     }
 
     /// Publishes an end that could not be journalled.
-    private func finish<Record: MoneyRecord>(_ record: Record, _ end: PaymentEnd) {
+    private func finish<Record: MoneyRecord>(_ record: Record, _ end: PaymentOutcome) {
         guard var record = self.record(record.id) as? Record, record.isOpen else { return }
         record.stage = .ended(end)
         update(record)

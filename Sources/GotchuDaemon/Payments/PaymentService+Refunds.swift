@@ -15,14 +15,16 @@ extension PaymentService {
         guard let user = core.tokens.identity else { throw .notLoggedIn(core.tokens) }
         var wish = new
         wish.currency = nil
-        if let known = known(wish) {
+        if let known = existingRefund(for: wish) {
             try Self.require(new.currency, toBe: known.currency)
-            return Created(repeated(known), isReplay: true)
+            return Created(replayView(of: known), isReplay: true)
         }
-        let amount = try await refundable(wish)
+        let amount = try await refundableAmount(for: wish)
         try Self.require(new.currency, toBe: amount.currency)
         // The same refund may have been started meanwhile.
-        if let known = known(wish) { return Created(repeated(known), isReplay: true) }
+        if let known = existingRefund(for: wish) {
+            return Created(replayView(of: known), isReplay: true)
+        }
         let earlier = refunds.filter { $0.sid == wish.sid }
         guard !starting.contains(wish.sid), !earlier.contains(where: \.isOpen) else {
             throw Problem(
@@ -43,7 +45,7 @@ extension PaymentService {
     }
 
     /// The oldest refund of this wish that was not declined.
-    private func known(_ wish: NewRefund) -> RefundRecord? {
+    private func existingRefund(for wish: NewRefund) -> RefundRecord? {
         refunds.filter { $0.wish == wish && $0.refusal == nil }
             .min { $0.createdAt < $1.createdAt }
     }
@@ -59,7 +61,7 @@ extension PaymentService {
     }
 
     /// Returns the view of a repeated wish; a refund that was made is marked as made before.
-    private func repeated(_ known: RefundRecord) -> PaymentView {
+    private func replayView(of known: RefundRecord) -> PaymentView {
         var record = known
         if var receipt = record.receipt {
             receipt.wasMadeBefore = true
@@ -69,7 +71,7 @@ extension PaymentService {
     }
 
     /// Asks the server for the session and returns the amount to refund.
-    private func refundable(_ wish: NewRefund) async throws(Problem) -> Money {
+    private func refundableAmount(for wish: NewRefund) async throws(Problem) -> Money {
         let session: SessionReply
         do throws(Problem) {
             session = try await core.client.session(wish.sid).getOrThrow(core.tokens)

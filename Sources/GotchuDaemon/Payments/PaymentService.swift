@@ -24,13 +24,13 @@ actor PaymentService: Service {
     /// Sessions whose payment is being journalled: a second press must not start a second payment.
     private(set) var starting: Set<SessionID> = []
     /// Sessions of cancelled payments whose lock may still be requested or being released.
-    var closing: [String: SessionID] = [:]
+    var unlocking: [String: SessionID] = [:]
     private(set) var isStopping = false
     private(set) var counts = Counts()
 
     private var records: [String: any MoneyRecord]
     private var unresolved: UnresolvedPayments
-    private var toDrive: [(id: String, isResumed: Bool)]
+    private var driveQueue: [(id: String, isResumed: Bool)]
     /// The waits between two attempts.
     private var waits: [String: Task<Void, Never>] = [:]
     /// The time at which the session of an open payment was first heard near.
@@ -53,10 +53,10 @@ actor PaymentService: Service {
         let payments: [String: any MoneyRecord] = contents.payments
         records = payments.merging(contents.refunds) { payment, _ in payment }
         let open = records.values.filter(\.isOpen).sorted { $0.createdAt < $1.createdAt }
-        toDrive = open.map { ($0.id, isResumed: true) }
+        driveQueue = open.map { ($0.id, isResumed: true) }
         unresolved = UnresolvedPayments(open.map(\.id), at: .now)
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        if !toDrive.isEmpty { wake.yield() }
+        if !driveQueue.isEmpty { wake.yield() }
     }
 
     /// Drives every open record, those from before the start first.
@@ -65,10 +65,10 @@ actor PaymentService: Service {
     func run() async throws {
         await withDiscardingTaskGroup { group in
             for await _ in wakes.cancelOnGracefulShutdown() {
-                for next in toDrive {
+                for next in driveQueue {
                     group.addTask { await self.drive(next.id, isResumed: next.isResumed) }
                 }
-                toDrive = []
+                driveQueue = []
             }
             isStopping = true
         }
@@ -122,8 +122,8 @@ actor PaymentService: Service {
         counts.began(record)
         nearSince[record.id] = since
         records[record.id] = record
-        records.forgetEnded(beyond: Self.memoryLimit) { $0 }
-        toDrive.append((record.id, isResumed: false))
+        records.evictEnded(beyond: Self.memoryLimit) { $0 }
+        driveQueue.append((record.id, isResumed: false))
         wake.yield()
         core.logger.notice(
             record is RefundRecord ? "Refund was started" : "Payment was started",

@@ -41,7 +41,7 @@ struct UnresolvedPayments: Sendable {
     /// a short outage.
     func isUnresolved(_ id: String, at time: MonotonicTime) -> Bool {
         entries[id].map {
-            !$0.reason.endsByItself || time - $0.since >= Self.unresolvedAfter
+            !$0.reason.resolvesAutomatically || time - $0.since >= Self.unresolvedAfter
         } ?? false
     }
 }

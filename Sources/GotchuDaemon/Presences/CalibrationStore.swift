@@ -34,7 +34,7 @@ final class CalibrationStore: Sendable {
             return
         }
         let read = (try? JSONDecoder().decode([String: Entry].self, from: data))
-            .map { $0.filter { $0.value.calibration.isSound } }
+            .map { $0.filter { $0.value.calibration.isPlausible } }
         wasUnreadable = read == nil
         entries = Mutex(read ?? [:])
     }

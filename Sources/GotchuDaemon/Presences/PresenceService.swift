@@ -34,7 +34,7 @@ final class PresenceService: Service {
     private let recorder: SightingRecorder
     private let state: Mutex<State>
     /// False for a replay: the server's current answers do not apply to the recorded EIDs.
-    private let isPresent: Bool
+    private let usesServerAnswers: Bool
 
     /// Not copyable: an accidental copy would cost more than evaluating an advertisement.
     fileprivate struct State: ~Copyable {
@@ -48,10 +48,10 @@ final class PresenceService: Service {
         /// The time since which the radio has listened; `nil` while it does not.
         var scanningSince: MonotonicTime?
         /// The callers that wait for the radio to begin listening.
-        var starts: [UInt64: AsyncStream<MonotonicTime>.Continuation] = [:]
-        var nextStart: UInt64 = 0
+        var listeningWaiters: [UInt64: AsyncStream<MonotonicTime>.Continuation] = [:]
+        var nextWaiterID: UInt64 = 0
         /// A Boolean that is true if `ask` was called since the last demand check.
-        var isAsked = false
+        var isListeningRequested = false
         /// The time at which each EID was first heard at a near level, while it is present.
         var nearSince: [EID: MonotonicTime] = [:]
         var counts = Counts()
@@ -60,7 +60,7 @@ final class PresenceService: Service {
     /// Counts since the start.
     struct Counts: Sendable {
         var heard: [Sighting.Carrier: Int] = [:]
-        var ignored: [StrangerReason: Int] = [:]
+        var ignored: [IgnoredReason: Int] = [:]
         var verdicts: [Verdict: Int] = [:]
     }
 
@@ -88,7 +88,7 @@ final class PresenceService: Service {
         self.radio = radio
         self.listen = listen
         self.demandInterval = demandInterval
-        isPresent = !(radio is ReplayRadio)
+        usesServerAnswers = !(radio is ReplayRadio)
         self.calibrations = calibrations
         self.hub = hub
         self.recorder = recorder
@@ -116,8 +116,8 @@ final class PresenceService: Service {
             group.addTask {
                 await self.resolver.run { eid in
                     self.state.withLock { state in
-                        let standing = self.resolver.standing(of: eid)
-                        if self.isPresent { state.board.record(eid, standing) }
+                        let resolution = self.resolver.resolution(of: eid)
+                        if self.usesServerAnswers { state.board.record(eid, resolution) }
                         self.publish([eid], &state)
                     }
                 }
@@ -128,16 +128,16 @@ final class PresenceService: Service {
     // MARK: Demand
 
     /// Makes the radio listen, if the setting allows it, until some time after the last call.
-    func ask() {
-        state.withLock { $0.isAsked = true }
+    func requestListening() {
+        state.withLock { $0.isListeningRequested = true }
         demand.yield()
     }
 
     /// Makes the radio listen, and returns once everything near should have been heard: two seconds
     /// after listening began, at once if that is longer ago, and after a timeout of two seconds if
     /// it does not begin.
-    func hear() async {
-        ask()
+    func listenForPresences() async {
+        requestListening()
         guard listen != .never, let since = await listeningSince() else { return }
         // Presences appear only as advertisements arrive, each till at its own interval.
         await radio.pause(for: max(.zero, since + Self.hearingTime - .now))
@@ -146,8 +146,8 @@ final class PresenceService: Service {
     /// Returns the time since which the radio has listened, once it does; `nil` after a timeout.
     private func listeningSince() async -> MonotonicTime? {
         let (moments, moment) = AsyncStream<MonotonicTime>.makeStream()
-        let id = state.withLock { $0.addStart(moment) }
-        defer { state.withLock { $0.starts[id] = nil } }
+        let id = state.withLock { $0.addListeningWaiter(moment) }
+        defer { state.withLock { $0.listeningWaiters[id] = nil } }
         return await withTaskGroup(of: MonotonicTime?.self) { group in
             group.addTask { await moments.first { _ in true } }
             group.addTask {
@@ -177,11 +177,11 @@ final class PresenceService: Service {
 
     /// Returns true if sessions are read or recorded, or `ask` was called since the last check.
     private func popDemand() -> Bool {
-        let isAsked = state.withLock { state in
-            defer { state.isAsked = false }
-            return state.isAsked
+        let isRequested = state.withLock { state in
+            defer { state.isListeningRequested = false }
+            return state.isListeningRequested
         }
-        return isAsked || hub.hasSessionReaders || recorder.isRecording
+        return isRequested || hub.hasSessionReaders || recorder.isRecording
     }
 
     // MARK: Presences
@@ -217,8 +217,8 @@ final class PresenceService: Service {
     func end(_ session: SessionID) {
         let eids = resolver.end(session)
         state.withLock { state in
-            guard isPresent else { return }
-            for eid in eids { state.board.record(eid, .nobodys) }
+            guard usesServerAnswers else { return }
+            for eid in eids { state.board.record(eid, .noSession) }
         }
     }
 
@@ -246,7 +246,7 @@ final class PresenceService: Service {
         case .heard(let sighting): state.withLock { apply(sighting, &$0) }
         case .ignored(let reason):
             state.withLock { $0.counts.ignored[reason, default: 0] += 1 }
-            recorder.ignored(reason)
+            recorder.recordIgnored(reason)
         case .stateChanged(let new):
             state.withLock { state in
                 state.isAdvertising = new.advertising
@@ -258,7 +258,7 @@ final class PresenceService: Service {
                 state.listening = (new.adapter, new.address)
                 applyCalibration(&state)
             }
-            recorder.scanning(new.isScanning)
+            recorder.recordScanning(new.isScanning)
             radioState.yield(new)
         }
     }
@@ -270,10 +270,10 @@ final class PresenceService: Service {
         recorder.record(sighting)
         let wasEmpty = state.board.isEmpty
         state.unpublished.insert(sighting.eid)
-        let isNew = isPresent && !state.board.contains(sighting.eid)
+        let isNew = usesServerAnswers && !state.board.contains(sighting.eid)
         let changes = state.board.add(sighting)
         // An EID that is heard again gets the server's cached answer before its next verdict.
-        if isNew { state.board.record(sighting.eid, resolver.standing(of: sighting.eid)) }
+        if isNew { state.board.record(sighting.eid, resolver.resolution(of: sighting.eid)) }
         apply(changes, &state)
         state.recordNearness(of: sighting)
         if wasEmpty { arrival.yield() }
@@ -323,7 +323,7 @@ final class PresenceService: Service {
     private func publish(_ eids: Set<EID>, lost: Set<EID> = [], _ state: inout State) {
         for eid in lost {
             state.unpublished.remove(eid)
-            resolver.forget(eid)
+            resolver.removeFromQueue(eid)
         }
         for eid in eids { state.unpublished.remove(eid) }
         let presences = eids.compactMap { state.board[$0] }
@@ -341,7 +341,7 @@ final class PresenceService: Service {
 
     /// Schedules a question to the server about a presence in reach, unless its answer is fresh.
     private func resolve(_ presence: Presence) {
-        resolver.want(
+        resolver.enqueue(
             presence.eid,
             level: presence.level ?? -.infinity,
             since: presence.firstHeard,
@@ -352,19 +352,19 @@ final class PresenceService: Service {
 
 extension PresenceService.State {
     /// Adds a caller that waits for the radio to begin listening.
-    fileprivate mutating func addStart(
+    fileprivate mutating func addListeningWaiter(
         _ moment: AsyncStream<MonotonicTime>.Continuation
     ) -> UInt64 {
         if let scanningSince { moment.yield(scanningSince) }
-        nextStart += 1
-        starts[nextStart] = moment
-        return nextStart
+        nextWaiterID += 1
+        listeningWaiters[nextWaiterID] = moment
+        return nextWaiterID
     }
 
     fileprivate mutating func setScanning(_ isScanning: Bool) {
         scanningSince = isScanning ? scanningSince ?? .now : nil
         guard let scanningSince else { return }
-        for start in starts.values { start.yield(scanningSince) }
+        for start in listeningWaiters.values { start.yield(scanningSince) }
     }
 
     fileprivate mutating func recordNearness(of sighting: Sighting) {

@@ -18,9 +18,9 @@ struct ResolvePlan: Sendable {
     static let sharedLifetime: Duration = .seconds(5)
     /// The times for which an EID without a session is not asked about again: after the first such
     /// answer, the second, and all others.
-    static let missWaits: [Duration] = [.seconds(10), .seconds(30), .seconds(300)]
+    static let missRetryDelays: [Duration] = [.seconds(10), .seconds(30), .seconds(300)]
     /// The retry delay of an EID after no answer.
-    static let outageWait: Duration = .seconds(10)
+    static let outageRetryDelay: Duration = .seconds(10)
     /// The number of misses after which the next question waits for `missPeriod`: half of the burst
     /// that the server allows (`MissLimiter`).
     static let missLimit = 10
@@ -41,12 +41,12 @@ struct ResolvePlan: Sendable {
     enum Outcome: Sendable {
         case session(ResolvedSession)
         /// The EID has no session that could be paid.
-        case nobodys
+        case noSession
         /// There was no answer, or the server asked for a later retry.
         case unknown(retryAfter: Duration?)
     }
 
-    private struct Answered {
+    private struct CachedAnswer {
         var session: ResolvedSession?
         /// The time until which the session is fresh; `nil` if each call must ask again.
         var sessionUntil: MonotonicTime?
@@ -56,12 +56,12 @@ struct ResolvePlan: Sendable {
         var tapAt: MonotonicTime?
 
         /// A Boolean that is true if a tap should be reported, or reported again.
-        func wantsTap(at now: MonotonicTime) -> Bool {
+        func isTapReportDue(at now: MonotonicTime) -> Bool {
             session != nil && tapAt.map { now - $0 >= ResolvePlan.tapInterval } ?? true
         }
     }
 
-    private struct Wish {
+    private struct QueueEntry {
         let level: Double
         let since: MonotonicTime
         let isTap: Bool
@@ -70,8 +70,8 @@ struct ResolvePlan: Sendable {
         func isNew(at now: MonotonicTime) -> Bool { now - since < ResolvePlan.missPeriod }
     }
 
-    private var wanted: [EID: Wish] = [:]
-    private var answers: [EID: Answered] = [:]
+    private var queue: [EID: QueueEntry] = [:]
+    private var answers: [EID: CachedAnswer] = [:]
     private var misses = 0
     private var missesSince: MonotonicTime?
     private var pausedUntil: MonotonicTime?
@@ -85,7 +85,7 @@ struct ResolvePlan: Sendable {
     }
 
     /// A Boolean that is true while a fresh answer says that an EID has no session.
-    func isNobodys(_ eid: EID, at now: MonotonicTime) -> Bool {
+    func hasNoSession(_ eid: EID, at now: MonotonicTime) -> Bool {
         answers[eid].map { $0.session == nil && $0.misses > 0 && $0.validUntil > now } ?? false
     }
 
@@ -101,7 +101,7 @@ struct ResolvePlan: Sendable {
     ///     about again, so that its payee is notified. Nearness alone is not reported: it would
     ///     light up the screens of a whole room.
     /// - Returns: True if the EID was newly queued.
-    mutating func want(
+    mutating func enqueue(
         _ eid: EID,
         level: Double,
         since: MonotonicTime,
@@ -109,19 +109,19 @@ struct ResolvePlan: Sendable {
         at now: MonotonicTime
     ) -> Bool {
         if let answer = answers[eid], answer.validUntil > now {
-            guard isTap, answer.wantsTap(at: now) else { return false }
+            guard isTap, answer.isTapReportDue(at: now) else { return false }
         }
-        let wish = Wish(level: level, since: since, isTap: isTap)
-        let isNew = wanted.updateValue(wish, forKey: eid) == nil
-        if wanted.count > Self.queueLimit, let last = ranked.first {
-            wanted[last] = nil
+        let wish = QueueEntry(level: level, since: since, isTap: isTap)
+        let isNew = queue.updateValue(wish, forKey: eid) == nil
+        if queue.count > Self.queueLimit, let last = ranked.first {
+            queue[last] = nil
             return isNew && last != eid
         }
         return isNew
     }
 
     /// Removes an EID that is no longer near from the queue.
-    mutating func forget(_ eid: EID) { wanted[eid] = nil }
+    mutating func removeFromQueue(_ eid: EID) { queue[eid] = nil }
 
     /// Returns the next EID to ask about; `nil` if there is none, or none may be asked about now.
     mutating func next(at now: MonotonicTime) -> EID? {
@@ -130,12 +130,12 @@ struct ResolvePlan: Sendable {
     }
 
     /// A Boolean that is true if the question about an EID reports a tap.
-    func isTap(_ eid: EID) -> Bool { wanted[eid]?.isTap == true }
+    func isTap(_ eid: EID) -> Bool { queue[eid]?.isTap == true }
 
     /// The queued EIDs, the next one last.
     private var ranked: [EID] {
-        let top = (wanted.values.map(\.level).max() ?? 0) - Self.lead
-        return wanted.sorted { left, right in
+        let top = (queue.values.map(\.level).max() ?? 0) - Self.lead
+        return queue.sorted { left, right in
             let levels = (min(left.value.level, top), min(right.value.level, top))
             return (levels.0, left.value.since, right.key)
                 < (levels.1, right.value.since, left.key)
@@ -145,7 +145,7 @@ struct ResolvePlan: Sendable {
 
     /// Returns the time until the next question is allowed; `nil` if it is now, or none is queued.
     mutating func wait(at now: MonotonicTime) -> Duration? {
-        guard let next = ranked.last, let wish = wanted[next] else { return nil }
+        guard let next = ranked.last, let wish = queue[next] else { return nil }
         forgetMisses(at: now)
         var until = pausedUntil ?? now
         let limit = Self.missLimit + (wish.isNew(at: now) ? Self.newcomerMissLimit : 0)
@@ -157,8 +157,8 @@ struct ResolvePlan: Sendable {
 
     /// Records the answer to a question.
     mutating func record(_ eid: EID, _ outcome: Outcome, at now: MonotonicTime) {
-        let isTap = wanted.removeValue(forKey: eid)?.isTap == true
-        var answer = answers[eid] ?? Answered(session: nil, validUntil: now)
+        let isTap = queue.removeValue(forKey: eid)?.isTap == true
+        var answer = answers[eid] ?? CachedAnswer(session: nil, validUntil: now)
         let tapAt = isTap ? now : answer.tapAt
         switch outcome {
         case .session(let session):
@@ -166,18 +166,18 @@ struct ResolvePlan: Sendable {
             // The next share may have another amount at any time, so each payment step asks again.
             answer =
                 session.places == nil
-                ? Answered(session: session, sessionUntil: until, validUntil: until)
-                : Answered(session: session, validUntil: now + Self.sharedLifetime)
-        case .nobodys:
+                ? CachedAnswer(session: session, sessionUntil: until, validUntil: until)
+                : CachedAnswer(session: session, validUntil: now + Self.sharedLifetime)
+        case .noSession:
             answer.session = nil
             answer.misses += 1
-            let wait = Self.missWaits[min(answer.misses, Self.missWaits.count) - 1]
+            let wait = Self.missRetryDelays[min(answer.misses, Self.missRetryDelays.count) - 1]
             answer.validUntil = now + wait
             forgetMisses(at: now)
             misses += 1
             missesSince = missesSince ?? now
         case .unknown(let retryAfter):
-            answer.validUntil = now + Self.outageWait
+            answer.validUntil = now + Self.outageRetryDelay
             if let retryAfter { pausedUntil = now + min(retryAfter, Self.longestPause) }
         }
         answer.tapAt = tapAt
@@ -195,8 +195,8 @@ struct ResolvePlan: Sendable {
     mutating func end(_ session: SessionID, at now: MonotonicTime) -> [EID] {
         let ended = answers.filter { $0.value.session?.sid == session }.map(\.key)
         for eid in ended {
-            let validUntil = now + (Self.missWaits.last ?? .zero)
-            answers[eid] = Answered(session: nil, misses: 1, validUntil: validUntil)
+            let validUntil = now + (Self.missRetryDelays.last ?? .zero)
+            answers[eid] = CachedAnswer(session: nil, misses: 1, validUntil: validUntil)
         }
         return ended
     }

@@ -3,7 +3,7 @@ import GotchuCore
 /// The part of the presences that a payment needs.
 protocol SessionProximity: Sendable {
     /// Makes the radio listen, and returns once everything near should have been heard.
-    func hear() async
+    func listenForPresences() async
     /// The verdict on one EID at this moment; `nil` if it is not heard.
     func verdict(on eid: EID) -> Verdict?
     /// The verdict on a session at this moment, by whichever of its EIDs is heard best.

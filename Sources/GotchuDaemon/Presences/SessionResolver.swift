@@ -11,7 +11,7 @@ final class SessionResolver: Sendable {
     /// The background question in progress.
     private let question = Mutex<Question?>(nil)
     /// A Boolean that is true unless the server has refused a request that reports a tap.
-    private let tellsTaps = Atomic(true)
+    private let reportsTaps = Atomic(true)
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
@@ -49,10 +49,10 @@ final class SessionResolver: Sendable {
     var known: [EID: ResolvedSession] { plan.withLock(\.sessions) }
 
     /// The server's answer about an EID. `nobodys` holds only while the answer is fresh.
-    func standing(of eid: EID) -> Presence.Standing {
+    func resolution(of eid: EID) -> Presence.Resolution {
         plan.withLock { plan in
             if let session = plan.session(of: eid) { return .session(session.sid) }
-            return plan.isNobodys(eid, at: .now) ? .nobodys : .unknown
+            return plan.hasNoSession(eid, at: .now) ? .noSession : .unknown
         }
     }
 
@@ -63,15 +63,15 @@ final class SessionResolver: Sendable {
     ///   - since: The time at which it was first heard.
     ///   - isTap: True if this device taps the one that advertises it: its payee is notified, even
     ///     if an answer is still fresh.
-    func want(_ eid: EID, level: Double, since: MonotonicTime, isTap: Bool) {
+    func enqueue(_ eid: EID, level: Double, since: MonotonicTime, isTap: Bool) {
         let isNew = plan.withLock {
-            $0.want(eid, level: level, since: since, isTap: isTap, at: .now)
+            $0.enqueue(eid, level: level, since: since, isTap: isTap, at: .now)
         }
         if isNew { wake.yield() }
     }
 
     /// Cancels a question that has not been asked yet.
-    func forget(_ eid: EID) { plan.withLock { $0.forget(eid) } }
+    func removeFromQueue(_ eid: EID) { plan.withLock { $0.removeFromQueue(eid) } }
 
     /// Records that a session has ended.
     ///
@@ -108,12 +108,12 @@ final class SessionResolver: Sendable {
     /// Asks in the background. A server of the first contract refuses a question that reports a
     /// tap: it is asked again without one, and no tap is reported to it from then on.
     private func ask(_ eid: EID, isTap: Bool) async -> Answer<ResolveReply> {
-        let tap: PayerProximity? = isTap && tellsTaps.load(ordering: .relaxed) ? .tap : nil
+        let tap: PayerProximity? = isTap && reportsTaps.load(ordering: .relaxed) ? .tap : nil
         let answer = await client.resolve(eid, isBackground: true, proximity: tap)
         guard tap != nil, case .refused(let problem) = answer,
             problem.errorCode == .validationError
         else { return answer }
-        tellsTaps.store(false, ordering: .relaxed)
+        reportsTaps.store(false, ordering: .relaxed)
         return await client.resolve(eid, isBackground: true)
     }
 
@@ -127,7 +127,7 @@ final class SessionResolver: Sendable {
             nap?.cancel()
             while !Task.isCancelled, let eid = plan.withLock({ $0.next(at: .now) }) {
                 switch await answer(about: eid) {
-                case .session, .nobodys: await onAnswer(eid)
+                case .session, .noSession: await onAnswer(eid)
                 case .unknown: break
                 case nil: return
                 }
@@ -149,7 +149,7 @@ extension ResolvePlan.Outcome {
         case .refused(let problem):
             self =
                 switch problem.errorCode {
-                case .notFound, .sessionPaid, .sessionCancelled, .sessionExpired: .nobodys
+                case .notFound, .sessionPaid, .sessionCancelled, .sessionExpired: .noSession
                 // Other refusals say nothing about the EID.
                 default: .unknown(retryAfter: nil)  // SAFETY: as every other code does not.
                 }

@@ -24,7 +24,7 @@ final class SightingRecorder: Sendable {
     }
 
     fileprivate struct Recording {
-        let pseudonym = Pseudonym()
+        let pseudonym = Pseudonymizer()
         let start: MonotonicTime
         let end: MonotonicTime
         let output: AsyncStream<[UInt8]>.Continuation
@@ -70,15 +70,15 @@ final class SightingRecorder: Sendable {
     /// Records the sighting of another device's EID.
     func record(_ sighting: Sighting) {
         write(at: sighting.time) { pseudonym in
-            .heard(pseudonym.of(sighting.eid), sighting.carrier, sighting.rssi)
+            .heard(pseudonym.pseudonym(of: sighting.eid), sighting.carrier, sighting.rssi)
         }
     }
 
-    func ignored(_ reason: StrangerReason) {
+    func recordIgnored(_ reason: IgnoredReason) {
         write(at: .now) { _ in .ignored(reason) }
     }
 
-    func scanning(_ isScanning: Bool) {
+    func recordScanning(_ isScanning: Bool) {
         let isNews = state.withLock { state in
             defer { state.isScanning = isScanning }
             return state.isScanning != isScanning
@@ -86,7 +86,7 @@ final class SightingRecorder: Sendable {
         if isNews { write(at: .now) { _ in .scanning(isScanning) } }
     }
 
-    private func write(at time: MonotonicTime, _ event: (Pseudonym) -> RecordingLine.Event) {
+    private func write(at time: MonotonicTime, _ event: (Pseudonymizer) -> RecordingLine.Event) {
         // Ending a stream calls back and takes the lock: streams are ended after its release.
         let ended = state.withLock { state -> [AsyncStream<[UInt8]>.Continuation] in
             guard !state.recordings.isEmpty else { return [] }

@@ -7,7 +7,7 @@ import PaymentClient
 extension DaemonBackend {
     /// Returns a day's report, from the payment server alone: without it there are no sums, because
     /// this machine does not know the payments of other tills or all outcomes of its own.
-    func report(day: CalendarDay?, zone: ZoneName?) async throws(Problem) -> ReportReply {
+    func report(day: CalendarDay?, zone: TimeZoneName?) async throws(Problem) -> ReportReply {
         let selection = EarningsSelection(
             day.map { .dates($0...$0) } ?? .period(.today),
             zone: zone
@@ -62,14 +62,14 @@ extension DaemonBackend {
     }
 }
 
-extension ZoneName {
+extension TimeZoneName {
     /// The time zone of this process (tzset(3)), else of this machine (localtime(5)), else UTC.
-    static var system: ZoneName {
-        if let name = ProcessInfo.processInfo.environment["TZ"].flatMap({ ZoneName($0) }) {
+    static var system: TimeZoneName {
+        if let name = ProcessInfo.processInfo.environment["TZ"].flatMap({ TimeZoneName($0) }) {
             return name
         }
         let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/etc/localtime")
         guard let path, let folder = path.firstRange(of: "/zoneinfo/") else { return .utc }
-        return ZoneName(String(path[folder.upperBound...])) ?? .utc
+        return TimeZoneName(String(path[folder.upperBound...])) ?? .utc
     }
 }

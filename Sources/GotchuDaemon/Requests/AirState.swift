@@ -3,7 +3,7 @@ import GotchuCore
 /// The EIDs that the kiosk should have on the air, and those that are there.
 struct AirState {
     /// The time for which a capacity learnt from a refused advertisement is valid.
-    static let learntLifetime: Duration = .seconds(60)
+    static let inferredCapacityLifetime: Duration = .seconds(60)
     /// The retry delay of an EID that could not be put on the air.
     static let retryPause: Duration = .seconds(1)
 
@@ -21,10 +21,10 @@ struct AirState {
     /// The next time to call `settle`, besides the schedule's own changes.
     var retryAt: MonotonicTime?
     /// The wait until the next of these times.
-    var pause: Task<Void, Never>?
+    var waitTask: Task<Void, Never>?
     /// The capacity that the adapter reports.
-    var stated: Int?
-    private var learnt: (capacity: Int, until: MonotonicTime)?
+    var reportedCapacity: Int?
+    private var inferredCapacity: (capacity: Int, until: MonotonicTime)?
 
     /// The time of the next change that no event triggers.
     var nextChange: MonotonicTime? {
@@ -32,17 +32,17 @@ struct AirState {
     }
 
     /// A Boolean that is true if another advertisement fits beside those on the air.
-    var hasSpare: Bool { schedule.capacity.map { onAir.count < $0 } ?? true }
+    var hasFreeSlot: Bool { schedule.capacity.map { onAir.count < $0 } ?? true }
 
     /// Records that the adapter refused one advertisement more than are on the air.
-    mutating func learnFull(at now: MonotonicTime) {
-        learnt = (max(1, onAir.count), now + Self.learntLifetime)
+    mutating func recordCapacityReached(at now: MonotonicTime) {
+        inferredCapacity = (max(1, onAir.count), now + Self.inferredCapacityLifetime)
     }
 
     /// The requests that should be on the air now.
     mutating func wanted(at now: MonotonicTime) -> Set<SessionID> {
-        if let learnt, learnt.until <= now { self.learnt = nil }
-        schedule.capacity = [stated, learnt?.capacity].compactMap { $0 }.min()
+        if let inferredCapacity, inferredCapacity.until <= now { self.inferredCapacity = nil }
+        schedule.capacity = [reportedCapacity, inferredCapacity?.capacity].compactMap { $0 }.min()
         return schedule.advance(to: now)
     }
 

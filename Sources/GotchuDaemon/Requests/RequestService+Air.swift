@@ -7,42 +7,42 @@ import ServiceLifecycle
 ///
 /// Only one task at a time changes the air, so that an adapter's slots are counted correctly.
 extension RequestService {
-    /// Applies a state of the radio. Returns at once; `keepAir` makes the resulting changes.
+    /// Applies a state of the radio. Returns at once; `runAirSchedule` makes the resulting changes.
     func apply(radio state: RadioState) {
         for id in air.apply(advertised: state.advertising) { publishAirChange(of: id) }
-        guard air.stated != state.advertisingCapacity else { return }
-        air.stated = state.advertisingCapacity
+        guard air.reportedCapacity != state.advertisingCapacity else { return }
+        air.reportedCapacity = state.advertisingCapacity
         air.retryAt = .now
-        air.pause?.cancel()
+        air.waitTask?.cancel()
         airWake.yield()
     }
 
     /// Gives the requests that do not fit on the air their turns.
-    func keepAir() async {
+    func runAirSchedule() async {
         for await _ in airWakes.cancelOnGracefulShutdown() {
             while let due = air.nextChange, !Task.isCancelledOrShuttingDown {
-                await pauseAir(until: due)
+                await waitForNextChange(until: due)
                 await air.lock.lock()
-                await settle()
+                await reconcileAdvertisements()
                 air.lock.unlock()
             }
         }
     }
 
     /// Waits for a turn's end or a retry, unless the adapter's capacity changes first.
-    private func pauseAir(until due: MonotonicTime) async {
+    private func waitForNextChange(until due: MonotonicTime) async {
         // SAFETY: owned by this function, which ends with it.
         let pause = Task {
             // Both depend on time alone. Requests that come or go do not wait for it.
             _ = try? await Task.sleep(for: max(.zero, due - .now))
         }
-        air.pause = pause
+        air.waitTask = pause
         await withTaskCancellationHandler {
             await pause.value
         } onCancel: {
             pause.cancel()
         }
-        air.pause = nil
+        air.waitTask = nil
     }
 
     /// Puts a request on the air; returns once it is there.
@@ -51,13 +51,13 @@ extension RequestService {
         defer { air.lock.unlock() }
         air.add(id, eid, at: .now)
         do throws(RadioFailure) {
-            try await start(id, eid)
+            try await startAdvertising(id, eid)
         } catch {
             air.remove(id)
-            await settle()
+            await reconcileAdvertisements()
             throw error
         }
-        await settle()
+        await reconcileAdvertisements()
     }
 
     /// Keeps a request on the air until it is taken off: at once, or as soon as the radio can.
@@ -65,7 +65,7 @@ extension RequestService {
         await air.lock.lock()
         defer { air.lock.unlock() }
         air.add(id, eid, at: .now)
-        await settle()
+        await reconcileAdvertisements()
     }
 
     /// Takes a request off the air; returns when it is off.
@@ -74,7 +74,7 @@ extension RequestService {
         await air.lock.lock()
         defer { air.lock.unlock() }
         air.remove(id)
-        await settle()
+        await reconcileAdvertisements()
     }
 
     /// Changes the EID of a request; if both fit, the new one starts before the old one stops.
@@ -83,19 +83,19 @@ extension RequestService {
         defer { air.lock.unlock() }
         guard air.targets[id] != nil else { return }
         air.targets[id] = eid
-        await settle()
+        await reconcileAdvertisements()
     }
 
     /// Starts and stops advertisements so that those on the air are those wanted.
-    private func settle() async {
+    private func reconcileAdvertisements() async {
         let isRetry = air.retryAt != nil
         air.retryAt = nil
         let wanted = air.wanted(at: .now)
-        await stopAll(but: wanted)
+        await stopAdvertising(except: wanted)
         for id in wanted.sorted(by: { $0.rawValue < $1.rawValue }) {
             guard let target = air.targets[id], air.onAir[id] != target else { continue }
             do throws(RadioFailure) {
-                try await bring(id, to: target)
+                try await setAdvertisement(of: id, to: target)
             } catch {
                 air.retryAt = .now + AirState.retryPause
                 // A radio that is off may stay off: only the first failure is logged at info.
@@ -109,7 +109,7 @@ extension RequestService {
         airWake.yield()
     }
 
-    private func stopAll(but wanted: Set<SessionID>) async {
+    private func stopAdvertising(except wanted: Set<SessionID>) async {
         for (id, eid) in air.onAir where !wanted.contains(id) {
             await radio.stopAdvertising(eid)
             air.onAir[id] = nil
@@ -117,9 +117,9 @@ extension RequestService {
         }
     }
 
-    private func bring(_ id: SessionID, to eid: EID) async throws(RadioFailure) {
-        guard let old = air.onAir[id] else { return try await start(id, eid) }
-        if air.hasSpare {
+    private func setAdvertisement(of id: SessionID, to eid: EID) async throws(RadioFailure) {
+        guard let old = air.onAir[id] else { return try await startAdvertising(id, eid) }
+        if air.hasFreeSlot {
             do throws(RadioFailure) {
                 try await radio.startAdvertising(eid)
                 air.onAir[id] = eid
@@ -127,22 +127,22 @@ extension RequestService {
                 return publishAirChange(of: id)
             } catch {
                 guard error.code == .tooManyAdvertisements else { throw error }
-                air.learnFull(at: .now)
+                air.recordCapacityReached(at: .now)
             }
         }
         // There is no slot for both: a short silence is better than keeping the old EID.
         await radio.stopAdvertising(old)
         air.onAir[id] = nil
-        try await start(id, eid)
+        try await startAdvertising(id, eid)
     }
 
-    private func start(_ id: SessionID, _ eid: EID) async throws(RadioFailure) {
+    private func startAdvertising(_ id: SessionID, _ eid: EID) async throws(RadioFailure) {
         do throws(RadioFailure) {
             try await radio.startAdvertising(eid)
         } catch {
             guard error.code == .tooManyAdvertisements, !air.onAir.isEmpty else { throw error }
-            air.learnFull(at: .now)
-            await stopAll(but: air.wanted(at: .now))
+            air.recordCapacityReached(at: .now)
+            await stopAdvertising(except: air.wanted(at: .now))
             try await radio.startAdvertising(eid)
         }
         air.onAir[id] = eid

@@ -8,7 +8,7 @@ extension RequestService {
         guard let places, var record = records[id], !record.state.isFinal,
             record.places != places || record.contest != contest
         else { return }
-        if record.places != places { notices[id] = nil }
+        if record.places != places { noticedAt[id] = nil }
         record.places = places
         record.contest = contest
         records[id] = record

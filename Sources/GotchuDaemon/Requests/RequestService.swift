@@ -40,11 +40,11 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     var air = AirState()
     /// The time at which the server last reported a payer's device at the till, by open request.
     /// Not kept over a restart.
-    var notices: [SessionID: Timestamp] = [:]
+    var noticedAt: [SessionID: Timestamp] = [:]
     /// The refunded amounts, by request, as the payment server said when it was last asked.
     /// Not kept over a restart.
     var refunded: [SessionID: Int64] = [:]
-    private var toWatch: [SessionID] = []
+    private var watchQueue: [SessionID] = []
     /// The number of requests being created, which are not in `records` yet.
     private var creating = 0
     /// The number of attempts to create one since the start.
@@ -79,7 +79,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             let canEnd = record.server == client.server.description
             if !record.state.isFinal {
                 // Another server cannot say how it ended.
-                if canEnd { toWatch.append(record.sid) } else { record.state = .unknown }
+                if canEnd { watchQueue.append(record.sid) } else { record.state = .unknown }
             }
             records[record.sid] = record
         }
@@ -90,14 +90,14 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         }
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (airWakes, airWake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        if !toWatch.isEmpty { wake.yield() }
+        if !watchQueue.isEmpty { wake.yield() }
     }
 
     func run() async throws {
         await withDiscardingTaskGroup { group in
-            group.addTask { await self.keepAir() }
+            group.addTask { await self.runAirSchedule() }
             for await _ in wakes.cancelOnGracefulShutdown() {
-                for id in popToWatch() {
+                for id in popWatchQueue() {
                     group.addTask { await RequestDriver(id: id, service: self).run() }
                 }
             }
@@ -121,14 +121,14 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         attempts += 1
         let attempt = attempts
         defer { creating -= 1 }
-        onStep(.asking(attempt, new))
+        onStep(.sessionRequested(attempt, new))
         do throws(Problem) {
             let record = try await open(new, call: call)
             onStep(.opened(attempt, view(record)))
             publish(record)
             return view(record)
         } catch {
-            onStep(.askingFailed(attempt))
+            onStep(.sessionRequestFailed(attempt))
             throw error
         }
     }
@@ -185,8 +185,8 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         }
         counts.started += 1
         records[record.sid] = record
-        forgetOldest()
-        toWatch.append(record.sid)
+        evictOldest()
+        watchQueue.append(record.sid)
         wake.yield()
         logger.notice(
             "Request is on the air",
@@ -267,7 +267,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             case .created, .advertising: .advertising
             case .locked: .locked
             case .paid: .paid
-            case .timeout: .expired
+            case .expired: .expired
             case .cancelled: .cancelled
             }
         let isOld = await !changeState(
@@ -282,7 +282,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         onStep(.confirmed(id))
         if session.noticedAt != nil, let record = records[id], record.state == .advertising {
             // By this device's own clock, which may differ from the server's.
-            notices[id] = .now
+            noticedAt[id] = .now
             publish(record)
         }
     }
@@ -329,7 +329,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         record.places = places ?? record.places
         record.contest = contest ?? record.contest
         records[id] = record
-        notices[id] = nil
+        noticedAt[id] = nil
         // Published first: a customer waits at the till, and the radio may be slow.
         publish(record)
         if state.isFinal || state == .unknown { counts.ended[state, default: 0] += 1 }
@@ -366,12 +366,12 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         try? await journal.append(.request(ended))
     }
 
-    private func popToWatch() -> [SessionID] {
-        defer { toWatch = [] }
-        return toWatch
+    private func popWatchQueue() -> [SessionID] {
+        defer { watchQueue = [] }
+        return watchQueue
     }
 
-    private func forgetOldest() {
+    private func evictOldest() {
         let ended = records.values.filter(\.state.isFinal).sorted { $0.createdAt < $1.createdAt }
         for record in ended.prefix(max(0, records.count - Self.memoryLimit)) {
             records[record.sid] = nil
@@ -389,7 +389,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         RequestView(
             record,
             refundedCents: refunded[record.sid],
-            noticedAt: notices[record.sid],
+            noticedAt: noticedAt[record.sid],
             isOnAir: air.isOnAir(record.sid)
         )
     }

@@ -25,7 +25,7 @@ extension DaemonBackend {
         let ours: [MetricsPage.Sample] = [Sighting.Carrier.serviceData, .localName].map {
             (["result": "ours", "reason": $0.rawValue], counts.heard[$0] ?? 0)
         }
-        let others: [MetricsPage.Sample] = StrangerReason.allCases.map {
+        let others: [MetricsPage.Sample] = IgnoredReason.allCases.map {
             (["result": "ignored", "reason": $0.rawValue], counts.ignored[$0] ?? 0)
         }
         page.counter(

@@ -13,17 +13,17 @@ final class DaemonStatus: Sendable {
     private let route: ServerRoute
     private let tokens: TokenStore
     private let hub: EventHub
-    private let onNews: @Sendable (StatusReply) -> Void
+    private let onChange: @Sendable (StatusReply) -> Void
     private let state: Mutex<State>
     /// Held while a status is published, so that an older one never follows a newer one.
     private let publishing = Mutex(())
 
     private struct State {
         var radio: RadioState
-        var serverCondition = ServerMonitor.Condition.notAsked
+        var serverCondition = ServerMonitor.Condition.notProbed
         /// The reason why the journal cannot be written, if it cannot.
         var journalFailure: JournalFailure?
-        var ignored: [StrangerReason: Int] = [:]
+        var ignored: [IgnoredReason: Int] = [:]
         var unresolvedPayments = 0
         /// The reason for which the last reload was refused, if it was.
         var reloadProblem: ConfigurationError?
@@ -37,14 +37,14 @@ final class DaemonStatus: Sendable {
         route: ServerRoute,
         tokens: TokenStore,
         hub: EventHub,
-        onNews: @escaping @Sendable (StatusReply) -> Void
+        onChange: @escaping @Sendable (StatusReply) -> Void
     ) {
         kind = radioKind
         self.listen = listen
         self.route = route
         self.tokens = tokens
         self.hub = hub
-        self.onNews = onNews
+        self.onChange = onChange
         state = Mutex(State(radio: RadioState()))
     }
 
@@ -67,7 +67,7 @@ final class DaemonStatus: Sendable {
         if isNews { publish() }
     }
 
-    func apply(ignored: [StrangerReason: Int]) {
+    func apply(ignored: [IgnoredReason: Int]) {
         state.withLock { $0.ignored = ignored }
     }
 
@@ -103,7 +103,7 @@ final class DaemonStatus: Sendable {
                 return state.published != now
             }
             guard isNews else { return }
-            onNews(whole)
+            onChange(whole)
             hub.publish(.statusChanged(whole))
         }
     }
@@ -176,12 +176,12 @@ final class DaemonStatus: Sendable {
         } else if state.radio.adapter == nil {
             items.append(.radioStarting)
         }
-        if state.radio.isDemoted, let note = state.radio.transportNote {
+        if state.radio.isTransportDegraded, let note = state.radio.transportNote {
             items.append(.transportLost(note))
         }
         switch state.serverCondition {
         case .ready: break
-        case .notAsked: items.append(.serverNotAsked)
+        case .notProbed: items.append(.serverNotProbed)
         case .outage(let outage): items.append(.server(route, outage))
         case .callsFail(let outage): items.append(.callsFail(route.server, outage))
         }
@@ -201,7 +201,7 @@ final class DaemonStatus: Sendable {
 extension ServerMonitor.Condition {
     fileprivate var isReady: Bool? {
         switch self {
-        case .notAsked: nil
+        case .notProbed: nil
         case .ready: true
         case .outage, .callsFail: false
         }

@@ -21,7 +21,7 @@ extension HealthItem {
         )
     }
 
-    static let serverNotAsked = HealthItem(
+    static let serverNotProbed = HealthItem(
         code: "server-not-asked",
         severity: .error,
         text: "The payment server is being asked for the first time.",
@@ -31,14 +31,17 @@ extension HealthItem {
     /// Returns the item for a payment server that cannot do its work.
     static func server(_ route: ServerRoute, _ outage: Outage) -> HealthItem {
         let server = route.server
-        let look = route.look
+        let curlCommand = route.curlCommand
         let way = route.proxy.map { " through the proxy \($0)" } ?? ""
         // A proxy resolves the server's name itself: the unknown name is then the proxy's.
         let named = route.proxy.map { "the proxy \($0)" } ?? "the payment server \(server)"
         let (code, text, fix) =
             switch outage.code {
             case .unreachable:
-                ("server-unreachable", "Nothing can be connected to at \(server)\(way).", look)
+                (
+                    "server-unreachable", "Nothing can be connected to at \(server)\(way).",
+                    curlCommand
+                )
             case .unknownName:
                 (
                     "server-name-unknown",
@@ -49,40 +52,40 @@ extension HealthItem {
                 (
                     "server-refused-by-proxy",
                     "The proxy before the payment server \(server) makes no connection to it.",
-                    "Tell the operator of \(named): \(look)"
+                    "Tell the operator of \(named): \(curlCommand)"
                 )
             case .untrusted:
                 (
                     "server-untrusted",
                     "The TLS certificate of \(server) is not trusted here, or this machine's clock "
                         + "is wrong.",
-                    "Name its CA, if that is one of your own, as ca_file in gotchud.json: \(look)"
+                    "Name its CA, if that is one of your own, as ca_file in gotchud.json: \(curlCommand)"
                 )
             case .timedOut:
                 (
                     "server-silent", "The payment server \(server) does not answer in time\(way).",
-                    look
+                    curlCommand
                 )
             case .unreadable:
                 (
                     "server-foreign",
                     "What answers at \(server) is not a payment server: the address is wrong, or "
                         + "this network wants to be logged in to first.",
-                    look
+                    curlCommand
                 )
             case .failing:
                 (
                     "server-failing",
                     "What stands before the payment server \(server) does not reach it "
                         + "(\(outage.underlying ?? "HTTP 5xx")).",
-                    "Tell the payment server's operator: \(look)"
+                    "Tell the payment server's operator: \(curlCommand)"
                 )
             case .busy, .otherUser:
                 (
                     "server-not-ready",
                     "The payment server \(server) says that it cannot work now"
-                        + "\(outage.said.map { ": \($0)" } ?? ".")",
-                    "Tell the payment server's operator: \(look)"
+                        + "\(outage.serverDetail.map { ": \($0)" } ?? ".")",
+                    "Tell the payment server's operator: \(curlCommand)"
                 )
             }
         return HealthItem(code: code, severity: .error, text: text, fix: fix)

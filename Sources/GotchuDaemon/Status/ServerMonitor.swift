@@ -18,7 +18,7 @@ actor ServerMonitor: Service {
 
     /// A condition of the server, as far as it is known.
     enum Condition: Equatable, Sendable {
-        case notAsked
+        case notProbed
         /// It reports that it is ready, within this time.
         case ready(latency: Duration)
         /// It is not ready, or its condition is not known.
@@ -28,7 +28,7 @@ actor ServerMonitor: Service {
     }
 
     private let client: PaymentClient
-    private let calls: ServerCalls
+    private let calls: ServerCallOutcomes
     private let isLoginRefused: @Sendable () -> Bool
     private let hasOpenRequest: @Sendable () async -> Bool
     private let onChange: @Sendable (Condition) async -> Void
@@ -44,7 +44,7 @@ actor ServerMonitor: Service {
     ///   - onChange: Called with the condition that each probe has found.
     init(
         client: PaymentClient,
-        calls: ServerCalls,
+        calls: ServerCallOutcomes,
         isLoginRefused: @escaping @Sendable () -> Bool,
         hasOpenRequest: @escaping @Sendable () async -> Bool,
         logger: Logger,
@@ -67,20 +67,20 @@ actor ServerMonitor: Service {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
                 while !Task.isCancelled {
-                    await askUntilReady()
+                    await probeUntilReady()
                     // A server that fails reports nothing: it is probed at intervals.
                     try? await Task.sleep(for: Self.interval)
                 }
             }
             group.addTask { [self] in
-                for await _ in calls.outages { await askUntilReady() }
+                for await _ in calls.outages { await probeUntilReady() }
             }
             group.addTask { [self] in
                 for await _ in calls.openings {
                     while !Task.isCancelled, await hasOpenRequest() {
                         // A customer waits, and is told when the server does not answer.
                         try? await Task.sleep(for: Self.requestInterval)
-                        await askUntilReady()
+                        await probeUntilReady()
                     }
                 }
             }
@@ -89,8 +89,8 @@ actor ServerMonitor: Service {
         }
     }
 
-    private func askUntilReady() async {
-        while !Task.isCancelled, await !ask() {
+    private func probeUntilReady() async {
+        while !Task.isCancelled, await !probeAndReport() {
             // A server that recovers reports nothing, either.
             try? await Task.sleep(for: Self.outageInterval)
         }
@@ -106,7 +106,7 @@ actor ServerMonitor: Service {
     }
 
     /// - Returns: False if the next probe is due soon.
-    private func ask() async -> Bool {
+    private func probeAndReport() async -> Bool {
         newest += 1
         let number = newest
         let start = ContinuousClock.now
@@ -128,18 +128,18 @@ actor ServerMonitor: Service {
         guard !Task.isCancelled, number == newest else { return true }
         await onChange(condition)
         switch condition {
-        case .notAsked, .ready:
-            failures.worked()
+        case .notProbed, .ready:
+            failures.recordSuccess()
             return true
         case .outage(let outage), .callsFail(let outage):
-            failures.failed(outage)
+            failures.recordFailure(outage)
             return false
         }
     }
 }
 
 /// The outcomes of calls to the payment server. Safe to use from any number of tasks.
-final class ServerCalls: Sendable {
+final class ServerCallOutcomes: Sendable {
     /// The number of failures in a row that is not taken for chance.
     static let failureLimit = 3
 

@@ -4,7 +4,7 @@ import GotchuCore
 /// The pages that show a code and wait to be paired. Pure: uses no clock and no file.
 struct Pairings {
     /// The lifetime of a code.
-    static let patience: Duration = .seconds(120)
+    static let codeLifetime: Duration = .seconds(120)
     /// The maximum number of pages that wait.
     static let pendingLimit = 3
     /// The number of wrong codes that voids all codes: with three of a million codes valid at a
@@ -46,21 +46,21 @@ struct Pairings {
         at now: MonotonicTime,
         using random: inout some RandomNumberGenerator
     ) -> String? {
-        forget(at: now)
+        removeExpired(at: now)
         guard pending.count < Self.pendingLimit else { return nil }
         var code: String
         repeat {
             code = String(String(Int.random(in: 1_000_000..<2_000_000, using: &random)).dropFirst())
         } while pending.contains { $0.code == code }
         pending.append(
-            Pending(code: code, ticket: ticket, expiresAt: now + Self.patience, grant: nil)
+            Pending(code: code, ticket: ticket, expiresAt: now + Self.codeLifetime, grant: nil)
         )
         return code
     }
 
     /// Approves the page that shows a code. A code can be used once.
     mutating func approve(_ code: String, as grant: NewPairing, at now: MonotonicTime) -> Approval {
-        forget(at: now)
+        removeExpired(at: now)
         if let index = pending.firstIndex(where: { $0.code == code && $0.grant == nil }) {
             pending[index].grant = grant
             wrong = 0
@@ -75,7 +75,7 @@ struct Pairings {
 
     /// Returns a page's outcome; an approval is returned once.
     mutating func outcome(of ticket: String, at now: MonotonicTime) -> Outcome {
-        forget(at: now)
+        removeExpired(at: now)
         guard let index = pending.firstIndex(where: { $0.ticket == ticket }) else {
             return .expired
         }
@@ -85,9 +85,9 @@ struct Pairings {
     }
 
     /// Returns true if a page was approved under a name and has not fetched its outcome yet.
-    func holds(_ name: String) -> Bool { pending.contains { $0.grant?.name == name } }
+    func isNameTaken(_ name: String) -> Bool { pending.contains { $0.grant?.name == name } }
 
-    private mutating func forget(at now: MonotonicTime) {
+    private mutating func removeExpired(at now: MonotonicTime) {
         pending.removeAll { $0.expiresAt <= now }
     }
 }

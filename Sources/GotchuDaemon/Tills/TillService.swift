@@ -44,7 +44,7 @@ final class TillService: LocalPairings, TillRegistry {
         let digits = String(code.filter { $0 != " " })
         return try state.withLock { state throws(Problem) in
             guard !state.tills.contains(where: { $0.name == new.name }),
-                !state.pairings.holds(new.name)
+                !state.pairings.isNameTaken(new.name)
             else {
                 throw Problem(
                     .validationError,

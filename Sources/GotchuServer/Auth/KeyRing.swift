@@ -10,10 +10,10 @@ internal import Synchronization
 /// waiting callers share it. After a failed fetch the old keys stay.
 final class KeyRing: Service {
     /// The shortest time between two fetches, however many keys are requested.
-    static let shortestPause: Duration = .seconds(60)
+    static let minimumInterval: Duration = .seconds(60)
     /// The longest time between two fetches, and so, roughly and while fetches succeed, the longest
     /// time that a revoked key stays accepted.
-    static let longestPause: Duration = .seconds(15 * 60)
+    static let maximumInterval: Duration = .seconds(15 * 60)
 
     private struct State {
         var keys = KeySet.empty
@@ -62,7 +62,7 @@ final class KeyRing: Service {
         await cancelWhenGracefulShutdown { [self] in
             await fetch()?.value
             while !Task.isCancelled {
-                try? await Task.sleep(for: Self.shortestPause)
+                try? await Task.sleep(for: Self.minimumInterval)
                 if isDue { await fetch()?.value }
             }
         }
@@ -74,7 +74,7 @@ final class KeyRing: Service {
         let now = clock()
         return state.withLock { state in
             guard let startedAt = state.startedAt else { return true }
-            return state.hasFailed || now - startedAt >= Self.longestPause
+            return state.hasFailed || now - startedAt >= Self.maximumInterval
         }
     }
 
@@ -83,7 +83,9 @@ final class KeyRing: Service {
         let now = clock()
         return state.withLock { state in
             if let fetch = state.fetch { return fetch }
-            if let startedAt = state.startedAt, now - startedAt < Self.shortestPause { return nil }
+            if let startedAt = state.startedAt, now - startedAt < Self.minimumInterval {
+                return nil
+            }
             state.startedAt = now
             // Not a child of the caller: cancelling one caller must not cancel others' fetch.
             // SAFETY: owned by the state until it ends, which the time limit of a fetch bounds.

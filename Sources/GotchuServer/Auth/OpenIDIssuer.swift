@@ -19,7 +19,7 @@ struct OpenIDIssuer: Sendable {
             Self.isTimely(claims, at: time), let keyID = token.keyID,
             let key = await keys.key(id: keyID)
         else { return false }
-        return key.signed(token)
+        return key.verifies(token)
     }
 
     private static func isTimely(_ claims: TokenClaims, at time: Timestamp) -> Bool {

@@ -22,8 +22,8 @@ struct Secret: Sendable {
     ///
     /// Development uses a separate secret: anyone can get tokens there, and they must not be valid
     /// if the same database is later served in production.
-    static func keptBeside(
-        database path: String,
+    static func loadOrCreate(
+        forDatabase path: String,
         isDevelopment: Bool
     ) throws(ServerFailure) -> Secret {
         let file = path + (isDevelopment ? ".dev-secret" : ".secret")

@@ -12,7 +12,7 @@ struct Tokens: Sendable {
     /// The lifetime of a development token.
     static let developmentLifetime: Duration = .seconds(7 * 24 * 60 * 60)
 
-    let own: OwnTokens
+    let localIssuer: LocalTokenIssuer
     /// The OpenID issuer whose tokens are accepted besides the server's own.
     let issuer: OpenIDIssuer?
     let users: UserDirectory
@@ -21,7 +21,7 @@ struct Tokens: Sendable {
 
     /// Creates a token with all scopes for a development server's user.
     func developmentToken(for user: UserID) throws -> String {
-        try own.sign(
+        try localIssuer.sign(
             Login(user: user),
             scope: Scope.allCases.text,
             lifetime: Self.developmentLifetime,
@@ -43,7 +43,7 @@ struct Tokens: Sendable {
             throw Self.unauthorized
         }
         if let scope, !claims.scopes.contains(scope.rawValue) {
-            throw Refused(
+            throw ProblemWithHeaders(
                 problem: Problem(
                     .forbidden,
                     detail: "The token does not allow this.",
@@ -55,7 +55,7 @@ struct Tokens: Sendable {
             )
         }
         let login =
-            claims.issuer == OwnTokens.issuer
+            claims.issuer == LocalTokenIssuer.issuer
             ? Self.login(claims) : Login(user: try await users.user(claims))
         return TokenAccess(login: login, endsAt: claims.expiresAt)
     }
@@ -73,7 +73,7 @@ struct Tokens: Sendable {
     /// - Returns: True if the user's next call can insert the user again.
     func forgetUser(of request: Request) -> Bool {
         guard let text = Self.bearer(of: request), let token = SignedToken(text),
-            token.claims.issuer != OwnTokens.issuer
+            token.claims.issuer != LocalTokenIssuer.issuer
         else { return false }
         return users.forget(token.claims)
     }
@@ -82,20 +82,20 @@ struct Tokens: Sendable {
     private func claims(of text: String) async -> TokenClaims? {
         let now = clock()
         if let claims = verified.claims(of: text) {
-            return OwnTokens.isTimely(claims, at: now) ? claims : nil
+            return LocalTokenIssuer.isTimely(claims, at: now) ? claims : nil
         }
         guard let token = SignedToken(text) else { return nil }
-        guard token.claims.issuer == OwnTokens.issuer else {
+        guard token.claims.issuer == LocalTokenIssuer.issuer else {
             return await issuer?.accepts(token, at: now) == true ? token.claims : nil
         }
-        guard own.accepts(token, at: now) else { return nil }
+        guard localIssuer.accepts(token, at: now) else { return nil }
         verified.insert(text, token.claims)
         return token.claims
     }
 
     /// The reply for every invalid token. It gives no reason, so that a forger learns nothing.
-    static var unauthorized: Refused {
-        Refused(
+    static var unauthorized: ProblemWithHeaders {
+        ProblemWithHeaders(
             problem: Problem(
                 .unauthorized,
                 detail: "The call needs a valid bearer token.",

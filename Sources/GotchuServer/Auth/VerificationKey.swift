@@ -12,7 +12,7 @@ struct VerificationKey: Sendable {
     }
 
     /// Returns true if the token was signed with the matching private key.
-    func signed(_ token: SignedToken) -> Bool {
+    func verifies(_ token: SignedToken) -> Bool {
         guard token.algorithm == algorithm.name else { return false }
         return (try? algorithm.verify(token.signature, signs: token.signedBytes)) ?? false
     }

@@ -6,7 +6,7 @@ internal import ServiceProcess
 
 /// The settings of `gotchu-server`: from a flag, else the environment, else the default.
 struct ServerSettings: Settings {
-    var listen = ListenAddress.usual
+    var listen = ListenAddress.defaultAddress
     var database: DatabaseLocation?
     var isDevelopment = false
     /// The opening balance of a development server's wallets, in minor units.
@@ -122,7 +122,7 @@ struct ServerSettings: Settings {
                     fix: "Name what the issuer writes into its tokens."
                 )
             }
-            guard issuer != OwnTokens.issuer, !issuer.contains(">") else {
+            guard issuer != LocalTokenIssuer.issuer, !issuer.contains(">") else {
                 throw ServerFailure(.configuration, "This cannot be the name of an OpenID issuer.")
             }
             if case .file(let path) = keys, access(path, R_OK) != 0 {

@@ -6,7 +6,7 @@ internal import Ledger
 /// A page of a contest's standings, with the columns of the template.
 struct ContestBoard: Sendable {
     /// The default and the maximum number of standings on a page.
-    static let usualPage: Int64 = 50
+    static let defaultPageSize: Int64 = 50
     static let pageLimit: Int64 = 200
 
     let view: ContestView

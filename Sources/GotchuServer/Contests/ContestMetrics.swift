@@ -65,7 +65,7 @@ final class ContestMetrics: Sendable {
     private func reading() async throws(LedgerError) -> Reading {
         let ledger = reader.ledger
         var reading = Reading()
-        let due = try await ledger.due(passing: Self.others, limit: Self.readLimit)
+        let due = try await ledger.due(excluding: Self.others, limit: Self.readLimit)
         for contest in try await contests(due.map(\.id)) {
             if let end = contest.settlesAt, end < ledger.now { reading.waiting += 1 }
         }

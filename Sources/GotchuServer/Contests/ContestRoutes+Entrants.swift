@@ -16,7 +16,7 @@ extension ContestRoutes {
         _ request: Request,
         _ context: ServerContext,
         isRepeated: Bool = false,
-        rendered: ((Contest) async throws -> WholeReply)? = nil
+        rendered: ((Contest) async throws -> BufferedReply)? = nil
     ) async throws -> Response {
         let answer = try await decide(command, by: user, key: key, context)
         return try await Reply.answer(answer, isRepeated: isRepeated) { id in
@@ -66,7 +66,7 @@ extension ContestRoutes {
         let fee = try fields.integer("entry_fee_cents")
         let usesWallet = try fields.boolean("use_wallet") ?? true
         let invitation = try fields.shortText("join_token", limit: 64)
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard usesWallet else {
             throw Problem.invalid(
                 "An entry is paid from the wallet: put money into it first "
@@ -79,7 +79,7 @@ extension ContestRoutes {
         guard fee.map({ $0 >= 0 }) ?? true else {
             throw Problem.invalid("entry_fee_cents must not be negative.")
         }
-        try await check(invitation, to: id, by: login)
+        try await countWrongInvitation(invitation, to: id, by: login)
         return try await submit(
             JoinContest(
                 contest: id,
@@ -95,7 +95,7 @@ extension ContestRoutes {
     }
 
     /// Counts a wrong invitation like an unknown EID, to slow down guessing.
-    func check(
+    func countWrongInvitation(
         _ invitation: String?,
         to id: RecordID,
         by login: Login
@@ -105,14 +105,14 @@ extension ContestRoutes {
         guard let contest = try await reader.contest(id), !contest.admits(invitation) else {
             return
         }
-        authentication.limits.missed(by: .login(login))
+        authentication.limits.countMiss(by: .login(login))
     }
 
     @Sendable func leave(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payer)
         let key = try request.idempotencyKey()
         let id = try Self.contest(in: context)
-        try await request.fields().end()
+        try await request.fields().rejectUnreadMembers()
         return try await submit(
             LeaveContest(contest: id, user: user),
             by: user,
@@ -141,13 +141,13 @@ extension ContestRoutes {
         var fields = fields
         var roster: [String] = []
         let players = try fields.objects("roster", limit: RosterRule.sizeLimit)
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard let players else { throw Problem.invalid("roster is missing.") }
         for var player in players {
             guard let id = try player.string("player_id"), id.isUUID else {
                 throw Problem.invalid("player_id must be a UUID.")
             }
-            try player.end()
+            try player.rejectUnreadMembers()
             roster.append(id)
         }
         let (contest, entry) = try await visible(context, to: (login.user, .login(login)))
@@ -178,7 +178,7 @@ extension ContestRoutes {
     ) async throws -> Contest {
         var fields = fields
         let text = try fields.shortText("text", limit: 280)
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard let text, !text.isEmpty else {
             throw Problem.invalid("text must have 1 to 280 characters.")
         }

@@ -5,7 +5,7 @@ internal import Hummingbird
 internal import Ledger
 
 extension ContestRoutes {
-    static let usualLimit: Int64 = 25
+    static let defaultLimit: Int64 = 25
 
     /// Lists contests, newest first: by page number, or after a cursor.
     @Sendable func list(_ request: Request, _ context: ServerContext) async throws -> Response {
@@ -20,7 +20,7 @@ extension ContestRoutes {
         let mine = query.text("mine")
         guard mine == nil || mine == "1" else { throw Problem.invalid("mine must be 1.") }
         let page = try query.integer("page", in: 1...1_000_000_000)
-        let limit = try query.integer("limit", in: 1...100) ?? Self.usualLimit
+        let limit = try query.integer("limit", in: 1...100) ?? Self.defaultLimit
         let cursor = try Self.cursor(&query)
         try query.end()
         guard page == nil || cursor == nil else {
@@ -56,7 +56,7 @@ extension ContestRoutes {
         in state: ContestState? = nil,
         page number: Int64? = nil,
         behind cursor: RecordID? = nil,
-        limit: Int64 = usualLimit,
+        limit: Int64 = defaultLimit,
         for viewer: UserID?,
         _ request: Request
     ) async throws -> ContestList {

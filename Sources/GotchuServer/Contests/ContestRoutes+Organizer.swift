@@ -12,7 +12,7 @@ extension ContestRoutes {
         let key = try request.idempotencyKey()
         var fields = try await request.fields()
         let terms = try await terms(&fields)
-        try fields.end()
+        try fields.rejectUnreadMembers()
         return try await submit(
             Self.creation(of: terms, by: user),
             by: user,
@@ -54,7 +54,7 @@ extension ContestRoutes {
         let tiers = try fields.tiers()
         let rake = try fields.integer("rake_bps") ?? 0
         let prize = try fields.integer("added_prize_cents") ?? 0
-        let review = try fields.integer("settle_after_seconds") ?? ContestTerms.usualReview
+        let review = try fields.integer("settle_after_seconds") ?? ContestTerms.defaultReviewSeconds
         let isPrivate = try fields.boolean("is_invite_only") ?? false
         guard let template = try await reader.template(id) else {
             throw Problem(.notFound, detail: "There is no such template.")
@@ -82,7 +82,7 @@ extension ContestRoutes {
     /// Returns 128 random bits, in hex.
     static func newInvitation() -> String {
         var generator = SystemRandomNumberGenerator()
-        var text = TextBytes(capacity: 32)
+        var text = TextBuilder(capacity: 32)
         for _ in 0..<2 {
             text.add(hex: UInt64.random(in: .min ... .max, using: &generator), width: 16)
         }
@@ -92,7 +92,7 @@ extension ContestRoutes {
     @Sendable func publish(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, id) = try await organizer(of: request, context)
         let key = try request.idempotencyKey()
-        try await request.fields().end()
+        try await request.fields().rejectUnreadMembers()
         return try await submit(
             PublishContest(contest: id, organizer: user),
             by: user,
@@ -105,7 +105,7 @@ extension ContestRoutes {
     @Sendable func settle(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, id) = try await organizer(of: request, context)
         let key = try request.idempotencyKey()
-        try await request.fields().end()
+        try await request.fields().rejectUnreadMembers()
         let contest = try await reader.contest(id)
         if let contest { try requireReviewed(contest, by: user) }
         return try await submit(
@@ -123,7 +123,7 @@ extension ContestRoutes {
     /// stored under the key.
     func requireReviewed(_ contest: Contest, by user: UserID) throws {
         guard contest.organizer == user, let end = contest.settlesAt,
-            contest.settleReason(at: ledger.now) == .contestUnderReview
+            contest.settleRefusal(at: ledger.now) == .contestUnderReview
         else { return }
         throw Problem(
             .contestState,
@@ -150,7 +150,7 @@ extension ContestRoutes {
 
     @Sendable func lock(_ request: Request, _ context: ServerContext) async throws -> Response {
         let (user, id) = try await organizer(of: request, context)
-        try await request.fields().end()
+        try await request.fields().rejectUnreadMembers()
         return try await change(.lock, id, user, request)
     }
 
@@ -176,7 +176,7 @@ extension ContestRoutes {
         _ context: ServerContext
     ) async throws -> Response {
         let (user, id) = try await organizer(of: request, context)
-        try await request.fields().end()
+        try await request.fields().rejectUnreadMembers()
         let invitation = Self.newInvitation()
         _ = try await ledger.submit(
             ChangeContest(.renewInvitation(invitation), contest: id, organizer: user)
@@ -188,7 +188,7 @@ extension ContestRoutes {
         let (user, id) = try await organizer(of: request, context)
         var fields = try await request.fields()
         let revision = try fields.requiredInteger("revision")
-        try fields.end()
+        try fields.rejectUnreadMembers()
         let contest = try await ledger.submit(
             CompleteContest(contest: id, organizer: user, revision: revision)
         ).accepted()
@@ -212,7 +212,7 @@ extension ContestRoutes {
         var fields = fields
         let base = try fields.requiredInteger("base_revision")
         let objects = try fields.objects("scores", limit: ScoreRevision.limit)
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard (0...Int64(Int32.max)).contains(base) else {
             throw Problem.invalid("base_revision must be a revision.")
         }
@@ -258,7 +258,7 @@ extension ContestRoutes {
     static func reason(_ fields: consuming JSONFields) throws -> String {
         var fields = fields
         let reason = try fields.shortText("reason", limit: longestReason)
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard let reason, !reason.isEmpty else {
             throw Problem.invalid("reason must have 1 to \(longestReason) characters.")
         }
@@ -285,7 +285,7 @@ extension JSONFields {
                     shareBPS: try object.requiredInteger("share_bps")
                 )
             )
-            try object.end()
+            try object.rejectUnreadMembers()
         }
         return tiers
     }
@@ -304,7 +304,7 @@ extension JSONFields {
         default: throw .invalid("points must be a whole number, or null.")
         }
         let values = try scoreValues()
-        try end()
+        try rejectUnreadMembers()
         let isByEntry = contest.terms.scoredBy == .entry
         guard isByEntry == (entry != nil), isByEntry == (player == nil) else {
             throw .invalid(

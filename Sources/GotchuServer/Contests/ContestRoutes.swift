@@ -10,7 +10,7 @@ struct ContestOptions: Sendable {
     /// The house's part of an organiser's rake, in basis points; copied into each new contest.
     var commissionBPS: Int64 = 0
     /// The users to whom contests are shown.
-    var users = FeatureUsers.everybody
+    var users = UserAllowlist.everybody
 }
 
 /// The routes of contests. Reading is public; entrants and organisers make changes.
@@ -64,20 +64,23 @@ struct ContestRoutes: Sendable {
     /// Adds to each problem the field names that the first clients of contests use.
     private func described(_ handler: @escaping Handler) -> Handler {
         { request, context in
-            try await requireShown(to: await user(of: request), context)
+            try await requireAvailable(to: await user(of: request), context)
             do {
                 return try await handler(request, context)
             } catch let problem as Problem {
-                throw problem.ofContests
-            } catch let refused as Refused {
-                throw Refused(problem: refused.problem.ofContests, headers: refused.headers)
+                throw problem.withContestFields
+            } catch let refused as ProblemWithHeaders {
+                throw ProblemWithHeaders(
+                    problem: refused.problem.withContestFields,
+                    headers: refused.headers
+                )
             }
         }
     }
 
     /// Returns the caller, if contests are shown only to some users.
     private func user(of request: Request) async -> UserID? {
-        guard !options.users.areAll else { return nil }
+        guard !options.users.isUnrestricted else { return nil }
         return try? await authentication.tokens.login(of: request).user
     }
 
@@ -87,10 +90,10 @@ struct ContestRoutes: Sendable {
     /// - Parameters:
     ///   - user: The user; `nil` without a login.
     ///   - context: The call, if it may concern a single contest.
-    func requireShown(to user: UserID?, _ context: ServerContext? = nil) async throws {
-        guard !options.users.areAll else { return }
+    func requireAvailable(to user: UserID?, _ context: ServerContext? = nil) async throws {
+        guard !options.users.isUnrestricted else { return }
         if let user {
-            if options.users.contain(user) { return }
+            if options.users.contains(user) { return }
             if let id = context.flatMap({ try? Self.contest(in: $0) }) {
                 // Count the call before anything is read for it.
                 try authentication.limits.allowCall(by: Login(user: user))
@@ -150,7 +153,7 @@ struct ContestRoutes: Sendable {
         guard !isParty else { return (contest, entry) }
         guard !contest.body.isDeleted, contest.state != .draft else { throw Problem.noContest }
         guard contest.admits(invitation) else {
-            if invitation != nil { authentication.limits.missed(by: viewer.subject) }
+            if invitation != nil { authentication.limits.countMiss(by: viewer.subject) }
             throw Problem.noContest
         }
         return (contest, entry)
@@ -184,7 +187,7 @@ struct ContestRoutes: Sendable {
             page: try await reader.board(
                 of: contest,
                 from: start ?? 0,
-                limit: Int(limit ?? ContestBoard.usualPage)
+                limit: Int(limit ?? ContestBoard.defaultPageSize)
             )
         )
         return try Reply.json(board.leaderboard)
@@ -206,12 +209,12 @@ struct ContestRoutes: Sendable {
     }
 
     /// Returns the settlement; before it is made, its preview.
-    func settlementReply(of contest: Contest) async throws -> WholeReply {
+    func settlementReply(of contest: Contest) async throws -> BufferedReply {
         let plan = try await reader.result(of: contest).plan
         if contest.state == .settled, let flaw = plan.flaw(of: contest) {
             throw LedgerError.corrupt("a contest: \(flaw)")
         }
-        return try Reply.whole(SettlementReply(plan, of: contest))
+        return try Reply.buffered(SettlementReply(plan, of: contest))
     }
 
     // MARK: Rendering
@@ -251,10 +254,10 @@ struct ContestRoutes: Sendable {
         _ contest: Contest,
         to viewer: UserID?,
         _ request: Request
-    ) async throws -> WholeReply {
+    ) async throws -> BufferedReply {
         let view = try await view(of: contest, for: viewer, in: request.language)
         return request.uri.path.hasPrefix("/api/custom-contests/")
-            ? try Reply.whole(CustomContest(view)) : try Reply.whole(view.detail)
+            ? try Reply.buffered(CustomContest(view)) : try Reply.buffered(view.detail)
     }
 
     /// Returns the id of the contest in the address.
@@ -271,7 +274,7 @@ extension Problem {
 
 }
 
-extension WholeReply {
+extension BufferedReply {
     /// Returns the reply with its ETag; 304 without a body if the caller has this version.
     fileprivate func unless(_ request: Request) -> Response {
         let tag = "\"\(SHA256.hash(data: Array(body.readableBytesView)).prefix(16).hex)\""

@@ -99,13 +99,13 @@ extension ContestView {
     private var organizerActions: [ContestAction] {
         let isHidden = contest.body.isDeleted
         let isDraft = contest.state == .draft && !isHidden && now < terms.lockTime
-        let canScore = contest.scoreReason == nil
+        let canScore = contest.scoreRefusal == nil
         let isCompletable =
             contest.body.revision > 0
             && (contest.state == .live || contest.state == .complete && contest.isDisputed)
         let canDispute = contest.state == .complete && !contest.isDisputed
-        let canSettle = contest.state == .complete && contest.settleReason(at: now) == nil
-        let canCancel = contest.cancelReason == nil && !contest.isOver
+        let canSettle = contest.state == .complete && contest.settleRefusal(at: now) == nil
+        let canCancel = contest.cancelRefusal == nil && !contest.isOver
         let canDelete = (contest.isOver || contest.state == .draft) && !isHidden
         return [
             action("publish", words.publish, isDraft ? nil : notNow, needsKey: true),

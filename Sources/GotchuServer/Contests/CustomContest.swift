@@ -54,7 +54,7 @@ struct CustomContest: Encodable, Sendable {
         organizer_name = detail.organizerName
         payout_table = zip(detail.payoutTable, view.terms.tiers).map { tier, terms in
             let amount = tier.amountCents.value.map {
-                Money(minorUnits: $0.value, currency: tier.currency).plain
+                Money(minorUnits: $0.value, currency: tier.currency).decimalText
             }
             return Tier(
                 amount: Nullable(amount),

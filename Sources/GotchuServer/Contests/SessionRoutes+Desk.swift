@@ -18,7 +18,7 @@ extension SessionRoutes {
         let memo = try fields.shortText("memo", limit: Self.longestText)
         let seconds = try fields.integer("ttl_seconds")
         let reference = try fields.shortText("payee_reference", limit: Self.longestText)
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard let id = text.flatMap({ ContestID.record($0) }) else {
             throw Problem.invalid("contest_id must be the UUID of a contest.")
         }
@@ -29,7 +29,7 @@ extension SessionRoutes {
             throw Problem.invalid("A free contest has no desk: it is entered without paying.")
         }
         guard amount.map({ $0 == fee }) ?? true else { throw Refusal(.amountChanged).problem }
-        try await desk.requireOnboarded(organizer)
+        try await funding.requireOnboarded(organizer)
         return try await ledger.submit(
             OpenDesk(
                 of: contest,

@@ -3,7 +3,7 @@ internal import Hummingbird
 
 /// The routes with which payees set up their account at the provider.
 struct ConnectRoutes: Sendable {
-    let desk: FundingDesk
+    let funding: FundingOperations
     let authentication: CallerAuthentication
     /// The server's address for browsers, if it has one.
     let publicURL: String?
@@ -12,15 +12,15 @@ struct ConnectRoutes: Sendable {
     @Sendable func link(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payouts)
         let fields = try await request.fields()
-        try fields.end()
+        try fields.rejectUnreadMembers()
         let host = request.head.authority ?? "localhost"
-        let link = try await desk.setUpLink(for: user, at: publicURL ?? "http://\(host)")
+        let link = try await funding.setUpLink(for: user, at: publicURL ?? "http://\(host)")
         return try Reply.json(link)
     }
 
     @Sendable func status(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payouts)
         try QueryParameters(request).end()
-        return try Reply.json(try await desk.newestStatus(of: user))
+        return try Reply.json(try await funding.refreshedStatus(of: user))
     }
 }

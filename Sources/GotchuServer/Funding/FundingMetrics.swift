@@ -50,17 +50,17 @@ final class FundingMetrics: Sendable {
     ///   - type: One of `ProviderEvent.types`, or empty. Any other type is counted as `other`, so
     ///     that callers cannot add lines to the metrics page.
     ///   - outcome: A label that this server defines.
-    func rang(_ type: String, _ outcome: String) {
+    func countEvent(_ type: String, _ outcome: String) {
         let name = ProviderEvent.types.contains(type) ? type : "other"
         state.withLock { $0.events[Key(first: name, second: outcome), default: 0] += 1 }
     }
 
     /// Records a record's state after a refresh, and counts it if the state has changed.
-    func looked(at record: Record, before: String?) {
+    func countState(of record: Record, previous: String?) {
         state.withLock { state in
             state.held.keep(record.id, record.state == DepositBody.State.held.rawValue)
             state.unreleased.keep(record.id, Self.needsRelease(record))
-            guard record.state != before else { return }
+            guard record.state != previous else { return }
             switch record.kind {
             case DepositBody.kind: state.deposits[record.state.lowercased(), default: 0] += 1
             case WithdrawalBody.kind: state.withdrawals[record.state.lowercased(), default: 0] += 1

@@ -33,12 +33,12 @@ extension ServerSettings {
 }
 
 /// The users that get a feature that is not yet offered to everyone.
-struct FeatureUsers: Sendable {
+struct UserAllowlist: Sendable {
     private static let sizeLimit = 1024 * 1024
 
     private let ids: Set<String>?
 
-    static let everybody = FeatureUsers(ids: nil)
+    static let everybody = UserAllowlist(ids: nil)
 
     private init(ids: Set<String>?) {
         self.ids = ids
@@ -67,7 +67,7 @@ struct FeatureUsers: Sendable {
         ids = Set(lines.filter { !$0.isEmpty && !$0.hasPrefix("#") })
     }
 
-    var areAll: Bool { ids == nil }
+    var isUnrestricted: Bool { ids == nil }
 
-    func contain(_ user: UserID) -> Bool { ids?.contains(user.rawValue) ?? true }
+    func contains(_ user: UserID) -> Bool { ids?.contains(user.rawValue) ?? true }
 }

@@ -11,8 +11,8 @@ struct FundingRoutes: Sendable {
     private let returns: ProviderReturns?
 
     init(
-        _ desk: FundingDesk,
-        _ stripe: StripeWork?,
+        _ funding: FundingOperations,
+        _ stripe: StripeIntegration?,
         _ authentication: CallerAuthentication,
         _ options: ServerOptions,
         _ gate: WebGate?
@@ -22,21 +22,21 @@ struct FundingRoutes: Sendable {
             ProviderReturns(
                 gate: gate,
                 setUp: SetUpPages(
-                    desk: desk,
+                    funding: funding,
                     limits: authentication.limits,
-                    key: PayeeTicket.key(of: authentication.tokens.own),
+                    key: PayeeTicket.key(of: authentication.tokens.localIssuer),
                     origin: site.origin
                 )
             )
         }
-        intents = IntentRoutes(desk: desk, authentication: authentication)
-        withdrawals = WithdrawalRoutes(desk: desk, authentication: authentication)
+        intents = IntentRoutes(funding: funding, authentication: authentication)
+        withdrawals = WithdrawalRoutes(funding: funding, authentication: authentication)
         connect = ConnectRoutes(
-            desk: desk,
+            funding: funding,
             authentication: authentication,
             publicURL: options.publicURL?.origin
         )
-        webhook = StripeWebhook(ledger: desk.ledger, stripe: stripe)
+        webhook = StripeWebhook(ledger: funding.ledger, stripe: stripe)
     }
 
     func register(on router: Router<ServerContext>) {
@@ -50,7 +50,7 @@ struct FundingRoutes: Sendable {
         router.post("/api/wallet/withdrawals/:id/cancel", use: withdrawals.cancel)
         router.post("/api/connect/links", use: connect.link)
         router.get("/api/connect/status", use: connect.status)
-        router.post(RouterPath(StripeWebhook.path), use: webhook.ring)
+        router.post(RouterPath(StripeWebhook.path), use: webhook.receive)
         returns?.register(on: router)
     }
 }

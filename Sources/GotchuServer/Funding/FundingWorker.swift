@@ -22,8 +22,8 @@ struct FundingWorker: Service {
     static let bindingInterval: Duration = .seconds(10)
 
     let ledger: Ledger
-    let looks: FundingLooks
-    let bells: FundingBells
+    let refresher: RecordRefresher
+    let refreshQueue: SharedRefreshQueue
     let isLive: Bool
     let payouts: PayoutTerms
     let logger: Logger
@@ -39,11 +39,11 @@ struct FundingWorker: Service {
                 group.addTask { await listEvents() }
                 group.addTask {
                     await withDiscardingTaskGroup { group in
-                        for await _ in bells.signals {
-                            for record in bells.begin() {
+                        for await _ in refreshQueue.signals {
+                            for record in refreshQueue.dequeue() {
                                 group.addTask {
-                                    await look(at: record)
-                                    bells.end(record)
+                                    await refresh(record)
+                                    refreshQueue.finish(record)
                                 }
                             }
                         }
@@ -66,12 +66,12 @@ struct FundingWorker: Service {
         while !Task.isCancelled {
             do {
                 if try await isBound() {
-                    failures.worked()
-                    return looks.gate.bind()
+                    failures.recordSuccess()
+                    return refresher.gate.bind()
                 }
-                failures.failed(ProviderAway())
+                failures.recordFailure(ProviderUnavailable())
             } catch let error as LedgerError {
-                failures.failed(error)
+                failures.recordFailure(error)
             }
             // No event announces that Stripe or the key works again, so this polls.
             try? await Task.sleep(for: Self.bindingInterval)
@@ -79,7 +79,7 @@ struct FundingWorker: Service {
     }
 
     private func isBound() async throws -> Bool {
-        guard case .done(let account) = await looks.provider.client.send(.ownAccount) else {
+        guard case .done(let account) = await refresher.provider.client.send(.ownAccount) else {
             return false
         }
         warnOfCurrency(of: account)
@@ -99,7 +99,7 @@ struct FundingWorker: Service {
 
     /// Warns if the account settles in another currency than the ledger's.
     private func warnOfCurrency(of account: ConnectedAccount) {
-        let currency = FundingDesk.currency.rawValue
+        let currency = FundingOperations.currency.rawValue
         guard let theirs = account.defaultCurrency, theirs.lowercased() != currency.lowercased()
         else { return }
         logger.warning(
@@ -122,31 +122,31 @@ struct FundingWorker: Service {
         while !Task.isCancelled {
             // Polls: records become due by the clock, and another server may have created them.
             try? await Task.sleep(for: Self.interval)
-            guard looks.gate.isOpen else { continue }
+            guard refresher.gate.isOpen else { continue }
             do {
                 for kind in [WithdrawalBody.kind, DepositBody.kind, PayeeBody.kind] {
                     // No more than can be refreshed now: other servers claim the rest.
-                    let free = bells.free
+                    let free = refreshQueue.free
                     guard free > 0 else { break }
                     let due = try await ledger.claimDue(
                         kind: kind,
                         leaseFor: Self.lease,
                         limit: free
                     )
-                    for record in due { bells.ring(record.id) }
+                    for record in due { refreshQueue.enqueue(record.id) }
                 }
                 // Records that rang within a second of their last refresh wait for this signal.
-                bells.wake()
-                failures.worked()
+                refreshQueue.wake()
+                failures.recordSuccess()
             } catch {
-                failures.failed(error)
+                failures.recordFailure(error)
             }
         }
     }
 
-    private func look(at record: RecordID) async {
+    private func refresh(_ record: RecordID) async {
         do {
-            _ = try await looks.look(at: record)
+            _ = try await refresher.refresh(record)
         } catch {
             // It is due again when its lease expires.
             logger.info(
@@ -159,7 +159,7 @@ struct FundingWorker: Service {
     // MARK: The list of events
 
     private func listEvents() async {
-        var listing = EventListing(ledger: ledger, looks: looks, logger: logger)
+        var listing = EventPoller(ledger: ledger, refresher: refresher, logger: logger)
         var failures = FailureLog(
             logger,
             failure: "Stripe's list of events cannot be read.",
@@ -167,11 +167,11 @@ struct FundingWorker: Service {
         )
         while !Task.isCancelled {
             do {
-                try await looks.countWaiting()
+                try await refresher.countWaiting()
                 try await listing.read()
-                failures.worked()
+                failures.recordSuccess()
             } catch {
-                failures.failed(error)
+                failures.recordFailure(error)
             }
             // Polls: the list replaces lost webhooks, so nothing announces new events.
             try? await Task.sleep(for: Self.listingInterval)

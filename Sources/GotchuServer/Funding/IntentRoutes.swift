@@ -6,53 +6,53 @@ internal import Ledger
 
 /// The routes with which payers deposit money into their wallets.
 struct IntentRoutes: Sendable {
-    static let usualLimit: Int64 = 25
+    static let defaultLimit: Int64 = 25
 
-    let desk: FundingDesk
+    let funding: FundingOperations
     let authentication: CallerAuthentication
 
     @Sendable func create(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payer)
-        _ = try desk.source(for: user)
+        _ = try funding.source(for: user)
         let key = try request.idempotencyKey()
         var fields = try await request.fields()
         let amount = try amount(&fields)
         let reference = try fields.shortText("reference", limit: SessionRoutes.longestText)
         let name = try fields.string("presentation") ?? Presentation.clientSecret.rawValue
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard let presentation = Presentation(rawValue: name) else {
             throw Problem.invalid("presentation must be client_secret or hosted.")
         }
         let fingerprint = Fingerprint.deposit(amount, reference: reference, presentation)
-        let (reply, secret) = try await desk.open(
+        let (reply, secret) = try await funding.open(
             amount,
             reference: reference,
             presentation: presentation,
             as: KeyedRequest(user, key, fingerprint, context)
         )
         return try await Reply.answer(reply) { id in
-            try Reply.whole(try await desk.made(id, of: user, secret))
+            try Reply.buffered(try await funding.intentReply(id, of: user, secret))
         }
     }
 
     private func amount(_ fields: inout JSONFields) throws(Problem) -> Money {
         let cents = try fields.requiredInteger("amount_cents")
-        let least = desk.options.depositMinimum
+        let least = funding.options.depositMinimum
         guard cents >= least, Money.allowedRequest.contains(cents) else {
             throw .invalid("amount_cents must be at least \(least).")
         }
         guard
-            try fields.string("currency") ?? FundingDesk.currency.rawValue
-                == FundingDesk.currency.rawValue
-        else { throw .invalid("currency must be \(FundingDesk.currency.rawValue).") }
-        return Money(minorUnits: cents, currency: FundingDesk.currency)
+            try fields.string("currency") ?? FundingOperations.currency.rawValue
+                == FundingOperations.currency.rawValue
+        else { throw .invalid("currency must be \(FundingOperations.currency.rawValue).") }
+        return Money(minorUnits: cents, currency: FundingOperations.currency)
     }
 
     @Sendable func list(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payer)
-        _ = try desk.source(for: user)
+        _ = try funding.source(for: user)
         let page = try FundingPage(request)
-        let deposits: [Deposit] = try await desk.newest(of: user, page)
+        let deposits: [Deposit] = try await funding.newest(of: user, page)
         return try Reply.json(
             IntentsReply(
                 paymentIntents: deposits.map { IntentReply($0) },
@@ -64,14 +64,14 @@ struct IntentRoutes: Sendable {
     @Sendable func show(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payer)
         let id = try FundingPage.id(in: context)
-        let deposit = try await desk.looked(at: try await desk.subject(id, of: user))
+        let deposit = try await funding.refreshed(try await funding.subject(id, of: user))
         return try Reply.json(IntentReply(deposit))
     }
 
     @Sendable func cancel(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payer)
         let id = try FundingPage.id(in: context)
-        return try Reply.json(IntentReply(try await desk.cancelDeposit(id, of: user)))
+        return try Reply.json(IntentReply(try await funding.cancelDeposit(id, of: user)))
     }
 }
 
@@ -100,10 +100,10 @@ struct FundingPage: Sendable {
         let limit = try query.integer("limit", in: 1...HistoryRoutes.largestLimit)
         let cursor = query.text("cursor")
         try query.end()
-        try self.init(cursor: cursor, limit: Int(limit ?? IntentRoutes.usualLimit))
+        try self.init(cursor: cursor, limit: Int(limit ?? IntentRoutes.defaultLimit))
     }
 
-    func cursor<Body>(after subjects: [Subject<Body>]) -> String? {
+    func cursor<Body>(after subjects: [FundingRecord<Body>]) -> String? {
         subjects.count == limit ? subjects.last?.id.rawValue : nil
     }
 

@@ -25,7 +25,7 @@ struct PayeeTicket: Sendable {
         var path: String {
             switch self {
             case .invitation: WebPath.connect
-            case .renewal, .invitedRenewal: WebPath.connectAgain
+            case .renewal, .invitedRenewal: WebPath.connectRefresh
             }
         }
     }
@@ -69,7 +69,9 @@ struct PayeeTicket: Sendable {
     }
 
     /// Returns the key for tickets; it differs from the keys for tokens and cookies.
-    static func key(of own: OwnTokens) -> SymmetricKey { own.key(for: "gotchu-payee-ticket") }
+    static func key(of own: LocalTokenIssuer) -> SymmetricKey {
+        own.key(for: "gotchu-payee-ticket")
+    }
 
     private var claims: String {
         "\(Base64URL.encode(user.rawValue.utf8)).\(expiresAt.milliseconds)"

@@ -81,7 +81,7 @@ struct Reconciliation {
             .map { ($0.key, $0.value) }
     }
 
-    static func text(_ cents: Int64) -> String { Money(minorUnits: cents).plain }
+    static func text(_ cents: Int64) -> String { Money(minorUnits: cents).decimalText }
 }
 
 private func < (left: (Timestamp?, String), right: (Timestamp?, String)) -> Bool {

@@ -93,7 +93,7 @@ struct ReconciliationRun {
     /// Reads the balance's history, newest first. Transactions in other currencies are left out:
     /// the ledger has none.
     private func transactions(from start: Timestamp) async throws -> [BalanceTransaction] {
-        let all = await provider.all(pages: StripeProvider.longList) {
+        let all = await provider.all(pages: StripeProvider.fullListLimit) {
             StripeCall.balanceTransactions(from: start, to: nil, after: $0)
         }
         return try done(all).filter { $0.currency == Self.currency.rawValue }
@@ -124,7 +124,7 @@ struct ReconciliationRun {
             if attempt > 0 { try await Task.sleep(for: Self.pause) }
             let balance = total(try await done(.balance(of: nil)))
             let known = Set(lines.map(\.id))
-            let start = lines.first?.created.advanced(by: .zero - EventListing.overlap)
+            let start = lines.first?.created.advanced(by: .zero - EventPoller.overlap)
             let newer = try await transactions(from: start ?? Timestamp(milliseconds: 0))
                 .filter { !known.contains($0.id) }
             lines = newer + lines
@@ -197,7 +197,7 @@ struct ReconciliationRun {
                 facts[entry.transfer.step, default: 0] -= entry.amount
             }
             guard entries.count == range.limit, let last = entries.last else { return facts }
-            start = .after(last.entry.number)
+            start = .before(last.entry.number)
         }
     }
 
@@ -300,7 +300,7 @@ struct ReconciliationRun {
         guard let record, let time = record.dueAt, time > Timestamp.now else { return }
         let withdrawal = try Withdrawal(record)
         // A refresh without a reply does not count.
-        guard withdrawal.body.silentSince == nil else { return }
+        guard withdrawal.body.unansweredSince == nil else { return }
         switch (withdrawal.state, payout.status) {
         case (.inTransit, .paid): money.theirs += payout.amount
         case (.paid, .failed), (.paid, .canceled): money.theirs -= payout.amount
@@ -318,7 +318,7 @@ struct ReconciliationRun {
     /// yet.
     private func adopt(_ differences: inout Int) async throws {
         let start = Timestamp.now.advanced(by: .seconds(-30 * 24 * 3_600))
-        let intents = await provider.all(pages: StripeProvider.longList) {
+        let intents = await provider.all(pages: StripeProvider.fullListLimit) {
             StripeCall.paymentIntents(from: start, to: .now, after: $0)
         }
         for intent in try done(intents) where intent.status == .succeeded {

@@ -10,7 +10,7 @@ extension StripeProvider {
     private static let referenceName = "gotchu_reference"
     private static let product = "Gotchu wallet"
 
-    func open(_ order: DepositOrder) async -> Shown {
+    func open(_ order: DepositOrder) async -> CallResult {
         var metadata = [
             Self.depositName: order.deposit.rawValue, Self.userName: order.user.rawValue,
         ]
@@ -24,8 +24,8 @@ extension StripeProvider {
         switch order.presentation {
         case .clientSecret:
             let outcome = await client.send(.createPaymentIntent(charging, key: key))
-            return await made(outcome, orFind: { await find(order) }) { intent in
-                Shown(.deposit(SeenDeposit(intent)), secret: intent.clientSecret)
+            return await creationResult(outcome, orFind: { await find(order) }) { intent in
+                CallResult(.deposit(SeenDeposit(intent)), secret: intent.clientSecret)
             }
         case .hosted:
             let pages = CheckoutPages(
@@ -36,22 +36,26 @@ extension StripeProvider {
                 expiresAt: order.expiresAt
             )
             let outcome = await client.send(.createCheckout(charging, pages, key: key))
-            return await made(outcome, orFind: { await find(order) }) { await shown($0) }
+            return await creationResult(outcome, orFind: { await find(order) }) {
+                await result(of: $0)
+            }
         }
     }
 
-    func read(_ reference: DepositReference) async -> Shown {
+    func read(_ reference: DepositReference) async -> CallResult {
         if let checkout = reference.checkout {
-            return await seen(await client.send(.checkout(checkout))) { await shown($0) }
+            return await lookupResult(await client.send(.checkout(checkout))) {
+                await result(of: $0)
+            }
         }
-        guard let intent = reference.intent else { return Shown(.absent) }
-        return await seen(await client.send(.paymentIntent(intent))) { intent in
-            await shown(intent, checkout: nil, secret: intent.clientSecret)
+        guard let intent = reference.intent else { return CallResult(.absent) }
+        return await lookupResult(await client.send(.paymentIntent(intent))) { intent in
+            await result(of: intent, checkout: nil, secret: intent.clientSecret)
         }
     }
 
     /// Cancels a payment unless it has succeeded, and returns its state.
-    func end(_ reference: DepositReference) async -> Shown {
+    func end(_ reference: DepositReference) async -> CallResult {
         // A refusal means that it has ended or is being paid; the state read next decides.
         if let checkout = reference.checkout {
             _ = await client.send(.expireCheckout(checkout))
@@ -61,7 +65,7 @@ extension StripeProvider {
         return await read(reference)
     }
 
-    func find(_ order: DepositOrder) async -> Shown {
+    func find(_ order: DepositOrder) async -> CallResult {
         let from = order.createdAt.advanced(by: .zero - Self.clockDifference)
         let to = order.createdAt.advanced(by: .seconds(24 * 3_600))
         let deposit = order.deposit.rawValue
@@ -71,10 +75,10 @@ extension StripeProvider {
                 { .paymentIntents(from: from, to: to, after: $0) },
                 for: { $0.metadata[Self.depositName] == deposit }
             )
-            return await seen(outcome) { found in
-                guard let intent = found else { return Shown(.absent) }
-                return await seen(await client.send(.paymentIntent(intent.id))) { intent in
-                    await shown(intent, checkout: nil, secret: intent.clientSecret)
+            return await lookupResult(outcome) { found in
+                guard let intent = found else { return CallResult(.absent) }
+                return await lookupResult(await client.send(.paymentIntent(intent.id))) { intent in
+                    await result(of: intent, checkout: nil, secret: intent.clientSecret)
                 }
             }
         case .hosted:
@@ -82,44 +86,48 @@ extension StripeProvider {
                 { .checkouts(from: from, to: to, after: $0) },
                 for: { $0.metadata[Self.depositName] == deposit }
             )
-            return await seen(outcome) { found in
-                guard let checkout = found else { return Shown(.absent) }
-                return await seen(await client.send(.checkout(checkout.id))) { await shown($0) }
+            return await lookupResult(outcome) { found in
+                guard let checkout = found else { return CallResult(.absent) }
+                return await lookupResult(await client.send(.checkout(checkout.id))) {
+                    await result(of: $0)
+                }
             }
         }
     }
 
-    private func shown(_ checkout: CheckoutSession) async -> Shown {
+    private func result(of checkout: CheckoutSession) async -> CallResult {
         guard let intent = checkout.paymentIntent?.object else {
             guard checkout.paymentIntent == nil, let seen = SeenDeposit(checkout) else {
-                return Shown(.unknown(after: Self.unreadableDelay))
+                return CallResult(.unknown(after: Self.unreadableDelay))
             }
-            return Shown(.deposit(seen), secret: checkout.url)
+            return CallResult(.deposit(seen), secret: checkout.url)
         }
-        return await shown(intent, checkout: checkout, secret: checkout.url)
+        return await result(of: intent, checkout: checkout, secret: checkout.url)
     }
 
     /// Returns a payment with its refunds and disputes.
-    private func shown(
-        _ intent: PaymentIntent,
+    private func result(
+        of intent: PaymentIntent,
         checkout: CheckoutSession?,
         secret: String?
-    ) async -> Shown {
-        guard intent.status != .unknown else { return Shown(.unknown(after: Self.unreadableDelay)) }
+    ) async -> CallResult {
+        guard intent.status != .unknown else {
+            return CallResult(.unknown(after: Self.unreadableDelay))
+        }
         guard intent.status == .succeeded else {
-            return Shown(.deposit(SeenDeposit(intent, checkout: checkout)), secret: secret)
+            return CallResult(.deposit(SeenDeposit(intent, checkout: checkout)), secret: secret)
         }
         let refunds = await all { .refunds(ofPaymentIntent: intent.id, after: $0) }
-        guard case .done(let refunds) = refunds else { return Shown(Self.unknown(refunds)) }
+        guard case .done(let refunds) = refunds else { return CallResult(Self.unknown(refunds)) }
         let disputes = await all { .disputes(ofPaymentIntent: intent.id, after: $0) }
-        guard case .done(let disputes) = disputes else { return Shown(Self.unknown(disputes)) }
+        guard case .done(let disputes) = disputes else { return CallResult(Self.unknown(disputes)) }
         let line = intent.latestCharge?.object?.balanceTransaction?.object
         let charge = SeenCharge(
             transaction: line.map(SeenTransaction.init),
             refunds: refunds.reversed().map { SeenReturn($0) },
             disputes: disputes.reversed().map { SeenReturn($0) }
         )
-        return Shown(.deposit(SeenDeposit(intent, checkout: checkout, charge: charge)))
+        return CallResult(.deposit(SeenDeposit(intent, checkout: checkout, charge: charge)))
     }
 }
 

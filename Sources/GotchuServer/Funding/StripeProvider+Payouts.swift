@@ -11,37 +11,37 @@ extension StripeProvider {
 
     // MARK: Payees
 
-    func open(_ order: PayeeOrder) async -> Shown {
+    func open(_ order: PayeeOrder) async -> CallResult {
         let call = StripeCall.createAccount(
             metadata: [Self.userName: order.user.rawValue],
             key: CallKey(ours: order.key)
         )
         let outcome = await client.send(call)
-        return await made(outcome, orFind: { await find(order) }) { account in
-            Shown(.payee(SeenPayee(account)))
+        return await creationResult(outcome, orFind: { await find(order) }) { account in
+            CallResult(.payee(SeenPayee(account)))
         }
     }
 
-    func read(account: String) async -> Shown {
+    func read(account: String) async -> CallResult {
         let outcome = await client.send(.account(account))
         // A closed account can no longer be read. Any other refusal is a fault on our side.
         if case .refused(let problem) = outcome,
             ["account_invalid", "resource_missing"].contains(problem.code)
         {
-            return Shown(.refused(ProviderRefusal(.other, problem)))
+            return CallResult(.refused(ProviderRefusal(.other, problem)))
         }
-        return await seen(outcome) { Shown(.payee(SeenPayee($0))) }
+        return await lookupResult(outcome) { CallResult(.payee(SeenPayee($0))) }
     }
 
-    func find(_ order: PayeeOrder) async -> Shown {
+    func find(_ order: PayeeOrder) async -> CallResult {
         let user = order.user.rawValue
         let from = order.createdAt.advanced(by: .zero - Self.clockDifference)
         let outcome = await search(
             { .accounts(from: from, to: nil, after: $0) },
             for: { $0.metadata[Self.userName] == user && !order.pastAccounts.contains($0.id) }
         )
-        return await seen(outcome) { found in
-            Shown(found.map { .payee(SeenPayee($0)) } ?? .absent)
+        return await lookupResult(outcome) { found in
+            CallResult(found.map { .payee(SeenPayee($0)) } ?? .absent)
         }
     }
 
@@ -68,7 +68,7 @@ extension StripeProvider {
 
     // MARK: Transfers
 
-    func send(_ order: TransferOrder) async -> Shown {
+    func send(_ order: TransferOrder) async -> CallResult {
         let call = StripeCall.createTransfer(
             // The destination may be the account of another user, to whom this user is linked.
             NamedAmount(order.amount, withdrawal: order.withdrawal, of: order.user),
@@ -77,25 +77,29 @@ extension StripeProvider {
             key: CallKey(ours: order.key)
         )
         let outcome = await client.send(call)
-        return await made(outcome, orFind: { await find(order) }) { Shown(Self.shown($0)) }
+        return await creationResult(outcome, orFind: { await find(order) }) {
+            CallResult(Self.observation(of: $0))
+        }
     }
 
-    func read(transfer: String) async -> Shown {
-        await seen(await client.send(.transfer(transfer))) { Shown(Self.shown($0)) }
+    func read(transfer: String) async -> CallResult {
+        await lookupResult(await client.send(.transfer(transfer))) {
+            CallResult(Self.observation(of: $0))
+        }
     }
 
-    func find(_ order: TransferOrder) async -> Shown {
+    func find(_ order: TransferOrder) async -> CallResult {
         let group = order.withdrawal.rawValue
         // A reversed transfer belongs to an earlier attempt.
         let outcome = await search(
             { .transfers(group: group, after: $0) },
             for: { $0.amountReversed < $0.amount && $0.metadata[Self.withdrawalName] == group }
         )
-        return await seen(outcome) { Shown($0.map(Self.shown) ?? .absent) }
+        return await lookupResult(outcome) { CallResult($0.map(Self.observation) ?? .absent) }
     }
 
     /// Reverses all of a transfer, and returns its state.
-    func reverse(_ order: ReversalOrder) async -> Shown {
+    func reverse(_ order: ReversalOrder) async -> CallResult {
         let call = StripeCall.createReversal(
             of: order.transfer,
             amount: order.amount.minorUnits,
@@ -106,10 +110,10 @@ extension StripeProvider {
         let read = await read(transfer: order.transfer)
         // Any attempt may have reversed it: the transfer's state decides.
         if case .transfer(let seen) = read.observation, seen.reversal != nil { return read }
-        return await made(outcome, orFind: { read }) { _ in read }
+        return await creationResult(outcome, orFind: { read }) { _ in read }
     }
 
-    private static func shown(_ transfer: StripeTransfer) -> Observation {
+    private static func observation(of transfer: StripeTransfer) -> Observation {
         guard let destination = transfer.destination?.id else {
             return .unknown(after: unreadableDelay)
         }
@@ -127,7 +131,7 @@ extension StripeProvider {
 
     // MARK: Payouts
 
-    func send(_ order: PayoutOrder) async -> Shown {
+    func send(_ order: PayoutOrder) async -> CallResult {
         let call = StripeCall.createPayout(
             NamedAmount(order.amount, withdrawal: order.withdrawal),
             from: order.account,
@@ -135,16 +139,18 @@ extension StripeProvider {
             key: CallKey(ours: order.key)
         )
         let outcome = await client.send(call)
-        return await made(outcome, orFind: { await find(order) }) { Shown(Self.shown($0)) }
-    }
-
-    func read(_ reference: PayoutReference) async -> Shown {
-        await seen(await client.send(.payout(reference.payout, of: reference.account))) {
-            Shown(Self.shown($0))
+        return await creationResult(outcome, orFind: { await find(order) }) {
+            CallResult(Self.observation(of: $0))
         }
     }
 
-    func find(_ order: PayoutOrder) async -> Shown {
+    func read(_ reference: PayoutReference) async -> CallResult {
+        await lookupResult(await client.send(.payout(reference.payout, of: reference.account))) {
+            CallResult(Self.observation(of: $0))
+        }
+    }
+
+    func find(_ order: PayoutOrder) async -> CallResult {
         let from = order.createdAt.advanced(by: .zero - Self.clockDifference)
         let withdrawal = order.withdrawal.rawValue
         // One that failed or was reversed is of an earlier try: its money is back at the account.
@@ -156,10 +162,10 @@ extension StripeProvider {
                     && payout.reversedBy == nil
             }
         )
-        return await seen(outcome) { Shown($0.map(Self.shown) ?? .absent) }
+        return await lookupResult(outcome) { CallResult($0.map(Self.observation) ?? .absent) }
     }
 
-    private static func shown(_ payout: StripePayout) -> Observation {
+    private static func observation(of payout: StripePayout) -> Observation {
         guard let status = SeenPayout.Status(payout) else {
             return .unknown(after: unreadableDelay)
         }

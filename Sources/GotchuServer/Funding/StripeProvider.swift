@@ -15,7 +15,7 @@ struct StripeProvider: Sendable {
     /// The most pages of a listing that are searched.
     private static let pageLimit = 200
     /// The most pages when a whole listing is read.
-    static let longList = 100_000
+    static let fullListLimit = 100_000
     /// The clock difference to Stripe that a listing allows for.
     static let clockDifference: Duration = .seconds(900)
 
@@ -24,7 +24,7 @@ struct StripeProvider: Sendable {
     let site: PublicURL
 
     /// A call's result: the observation, and the secret for the payer only.
-    struct Shown: Sendable {
+    struct CallResult: Sendable {
         let observation: Observation
         /// The client secret of a payment or the address of a checkout. Never stored, never logged.
         var secret: String?
@@ -36,7 +36,7 @@ struct StripeProvider: Sendable {
     }
 
     /// Makes a call and returns its result.
-    func perform(_ call: Call) async -> Shown {
+    func perform(_ call: Call) async -> CallResult {
         switch call {
         case .openDeposit(let order): await open(order)
         case .readDeposit(let reference): await read(reference)
@@ -60,29 +60,30 @@ struct StripeProvider: Sendable {
     /// - Parameters:
     ///   - find: Looks for the object if a retry with the key cannot resolve the outcome.
     ///   - shown: Returns the observation of the created object.
-    func made<Reply>(
+    func creationResult<Reply>(
         _ outcome: StripeOutcome<Reply>,
-        orFind find: () async -> Shown,
-        _ shown: (Reply) async -> Shown
-    ) async -> Shown {
+        orFind find: () async -> CallResult,
+        _ shown: (Reply) async -> CallResult
+    ) async -> CallResult {
         switch outcome {
         case .done(let reply): return await shown(reply)
-        case .refused(let problem): return Shown(.refused(ProviderRefusal(.other, problem)))
+        case .refused(let problem): return CallResult(.refused(ProviderRefusal(.other, problem)))
         case .insufficient(let problem):
-            return Shown(.refused(ProviderRefusal(.insufficientFunds, problem)))
-        case .keyReused(let problem): return Shown(.refused(ProviderRefusal(.keyReused, problem)))
+            return CallResult(.refused(ProviderRefusal(.insufficientFunds, problem)))
+        case .keyReused(let problem):
+            return CallResult(.refused(ProviderRefusal(.keyReused, problem)))
         case .unresolved: return await find()
-        case .unknown, .throttled, .misconfigured: return Shown(Self.unknown(outcome))
+        case .unknown, .throttled, .misconfigured: return CallResult(Self.unknown(outcome))
         }
     }
 
     /// Returns the observation of a read. A refused read says nothing about the object, so its
     /// outcome is unknown.
-    func seen<Reply>(
+    func lookupResult<Reply>(
         _ outcome: StripeOutcome<Reply>,
-        _ shown: (Reply) async -> Shown
-    ) async -> Shown {
-        guard case .done(let reply) = outcome else { return Shown(Self.unknown(outcome)) }
+        _ shown: (Reply) async -> CallResult
+    ) async -> CallResult {
+        guard case .done(let reply) = outcome else { return CallResult(Self.unknown(outcome)) }
         return await shown(reply)
     }
 

@@ -14,9 +14,9 @@ struct StripeWebhook: Sendable {
 
     let ledger: Ledger
     /// The provider; `nil` if there is none.
-    let stripe: StripeWork?
+    let stripe: StripeIntegration?
 
-    @Sendable func ring(_ request: Request, _ context: ServerContext) async throws -> Response {
+    @Sendable func receive(_ request: Request, _ context: ServerContext) async throws -> Response {
         guard let stripe, !stripe.options.webhookSecrets.isEmpty else {
             throw Problem.fundingNotConfigured
         }
@@ -31,7 +31,7 @@ struct StripeWebhook: Sendable {
             at: .now
         )
         guard verdict == .genuine else {
-            stripe.metrics.rang("", verdict == .stale ? "stale" : "forged")
+            stripe.metrics.countEvent("", verdict == .stale ? "stale" : "forged")
             throw Problem(
                 .signatureInvalid,
                 detail: "The call is not signed by Stripe for this server, or at another time.",
@@ -41,22 +41,23 @@ struct StripeWebhook: Sendable {
         }
         guard let event = StripeEvent(body) else {
             // An error status would make Stripe resend it for days.
-            stripe.metrics.rang("", "unreadable")
+            stripe.metrics.countEvent("", "unreadable")
             return try Self.received("")
         }
-        stripe.metrics.rang(event.type, try await outcome(of: event, at: stripe))
+        stripe.metrics.countEvent(event.type, try await outcome(of: event, at: stripe))
         return try Self.received(event.id)
     }
 
     /// Queues the event's record for a refresh.
     ///
     /// - Throws: If the ledger cannot be read: Stripe then resends the event.
-    private func outcome(of event: StripeEvent, at stripe: StripeWork) async throws -> String {
+    private func outcome(of event: StripeEvent, at stripe: StripeIntegration) async throws -> String
+    {
         guard event.isLive == stripe.isLive else { return "other_mode" }
         guard ProviderEvent.types.contains(event.type) else { return "ignored" }
         switch try await ProviderEvent.record(of: event, in: ledger) {
         case .record(let record):
-            stripe.bells.ring(record)
+            stripe.refreshQueue.enqueue(record)
             return "rung"
         case .missing: return "missing"
         case .foreign: return "foreign"

@@ -6,33 +6,33 @@ internal import Ledger
 
 /// The routes with which payees withdraw money from their wallets.
 struct WithdrawalRoutes: Sendable {
-    let desk: FundingDesk
+    let funding: FundingOperations
     let authentication: CallerAuthentication
 
     @Sendable func create(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payouts)
-        _ = try desk.source(for: user)
+        _ = try funding.source(for: user)
         let key = try request.idempotencyKey()
         var fields = try await request.fields()
         let cents = try fields.requiredInteger("amount_cents")
         let bankAccount = try fields.string("bank_account_id")
-        try fields.end()
-        let least = desk.options.payouts.minimum
+        try fields.rejectUnreadMembers()
+        let least = funding.options.payouts.minimum
         guard cents >= least, Money.allowedRequest.contains(cents) else {
             throw Problem.invalid("amount_cents must be at least \(least).")
         }
         guard bankAccount.map(Self.isBankAccount) ?? true else {
             throw Problem.invalid("bank_account_id must be the id of one of the payee's own.")
         }
-        let amount = Money(minorUnits: cents, currency: FundingDesk.currency)
-        let reply = try await desk.withdraw(
+        let amount = Money(minorUnits: cents, currency: FundingOperations.currency)
+        let reply = try await funding.withdraw(
             amount,
             to: bankAccount,
             as: KeyedRequest(user, key, .withdrawal(amount, to: bankAccount), context)
         )
         return try await Reply.answer(reply) { id in
-            let withdrawal = WithdrawalReply(try await desk.subject(id, of: user))
-            return try Reply.whole(withdrawal, status: .accepted)
+            let withdrawal = WithdrawalReply(try await funding.subject(id, of: user))
+            return try Reply.buffered(withdrawal, status: .accepted)
         }
     }
 
@@ -50,12 +50,12 @@ struct WithdrawalRoutes: Sendable {
 
     @Sendable func list(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payouts)
-        _ = try desk.source(for: user)
+        _ = try funding.source(for: user)
         let page = try FundingPage(request)
-        let withdrawals: [Withdrawal] = try await desk.newest(of: user, page)
+        let withdrawals: [Withdrawal] = try await funding.newest(of: user, page)
         return try Reply.json(
             WithdrawalsReply(
-                withdrawable: try await desk.withdrawable(of: user),
+                withdrawable: try await funding.withdrawable(of: user),
                 withdrawals: withdrawals.map { WithdrawalReply($0) },
                 nextCursor: page.cursor(after: withdrawals)
             )
@@ -65,14 +65,14 @@ struct WithdrawalRoutes: Sendable {
     @Sendable func show(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payouts)
         let id = try FundingPage.id(in: context)
-        return try Reply.json(WithdrawalReply(try await desk.subject(id, of: user)))
+        return try Reply.json(WithdrawalReply(try await funding.subject(id, of: user)))
     }
 
     @Sendable func cancel(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payouts)
-        _ = try desk.source(for: user)
+        _ = try funding.source(for: user)
         let id = try FundingPage.id(in: context)
-        let cancelled = try await desk.ledger.submit(CancelWithdrawal(id, user: user)).accepted()
+        let cancelled = try await funding.ledger.submit(CancelWithdrawal(id, user: user)).accepted()
         return try Reply.json(WithdrawalReply(cancelled))
     }
 }

@@ -7,7 +7,7 @@ internal import Payments
 extension LedgerReads {
     /// Returns what a user owes, in minor units.
     func debt(of user: UserID) async throws -> Int64 {
-        let key = Account.Key(.houseOf(.owed, user), FundingDesk.currency)
+        let key = Account.Key(.houseOf(.owed, user), FundingOperations.currency)
         return -(try await history(of: key, .newest)?.account.balance ?? 0)
     }
 }
@@ -21,7 +21,7 @@ struct WithdrawalTerms: Sendable {
     let payouts: PayoutTerms
 
     private func account(of user: UserID) -> Account.Key {
-        Account.Key(.user(user), FundingDesk.currency)
+        Account.Key(.user(user), FundingOperations.currency)
     }
 
     /// Returns a user's account, and its credits that are too recent to be withdrawn. Money that a
@@ -40,12 +40,12 @@ struct WithdrawalTerms: Sendable {
         guard let found = try await reads.earnings(of: account(of: user), range) else {
             throw Refusal(.unknownUser).thrown
         }
-        let young = found.slices.filter {
+        let held = found.slices.filter {
             !$0.isDebit && $0.kind != TransferKind.withdrawalReturned.name
         }
         let hold = WithdrawalHold(
             entryCount: found.account.entryCount,
-            young: young.reduce(0) { $0 + $1.amount }
+            heldAmount: held.reduce(0) { $0 + $1.amount }
         )
         return (found.account, hold)
     }
@@ -59,10 +59,10 @@ struct WithdrawalTerms: Sendable {
     ) async throws -> Withdrawable {
         let debt = try await reads.debt(of: user)
         let (account, hold) = try await hold(of: user, source)
-        let available = max(0, account.balance - hold.young - debt)
+        let available = max(0, account.balance - hold.heldAmount - debt)
         return Withdrawable(
             availableCents: WireInteger(available),
-            heldCents: WireInteger(min(max(0, account.balance), hold.young)),
+            heldCents: WireInteger(min(max(0, account.balance), hold.heldAmount)),
             owedCents: WireInteger(debt)
         )
     }
@@ -75,7 +75,7 @@ struct WithdrawalTerms: Sendable {
         _ submit: (SettleDebt) async throws -> Int64
     ) async throws {
         guard try await reads.debt(of: user) > 0 else { return }
-        _ = try await submit(SettleDebt(user, in: FundingDesk.currency))
+        _ = try await submit(SettleDebt(user, in: FundingOperations.currency))
     }
 
     /// Returns true for an unreleased payee with too few sales that are old enough.
@@ -85,7 +85,7 @@ struct WithdrawalTerms: Sendable {
         let key = account(of: user)
         let newest = try await reads.history(of: key, .newest)?.account.entryCount ?? 0
         let range = HistoryRange(
-            .after(min(newest, Int64(Self.entryLimit)) + 1),
+            .before(min(newest, Int64(Self.entryLimit)) + 1),
             limit: Self.entryLimit
         )
         let entries = try await reads.history(of: key, range)?.entries ?? []

@@ -48,17 +48,17 @@ final class HTTPConnection: ChannelDuplexHandler {
         case over
     }
 
-    private let front: HTTPFront
-    private let executor: LoopExecutor
+    private let connector: HTTPConnector
+    private let executor: EventLoopTaskExecutor
     private var phase = Phase.idle
     /// The number of body pieces received for the current request.
     private var pieceCount = 0
     /// Input received while a request is answered. Nothing more is read until it has been
     /// processed.
-    private var waiting = CircularBuffer<Input>(initialCapacity: 0)
+    private var pendingInput = CircularBuffer<Input>(initialCapacity: 0)
     private var isReadHeld = false
     /// True while queued input is processed: replies may be ready at once, and must not recurse.
-    private var isCatchingUp = false
+    private var isProcessing = false
     /// True if no request follows the current one.
     private var isLast = false
     /// True if the client requested another protocol (Upgrade, CONNECT): the decoder would buffer
@@ -71,11 +71,11 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var address: ClientAddress?
     private var deadline = NIODeadline.distantFuture
     /// The timer. It fires no later than the deadline, which has usually been extended by then.
-    private var alarm: (task: Scheduled<Void>, time: NIODeadline)?
+    private var timer: (task: Scheduled<Void>, time: NIODeadline)?
 
-    init(_ front: HTTPFront, on loop: any EventLoop) {
-        self.front = front
-        executor = LoopExecutor(loop)
+    init(_ connector: HTTPConnector, on loop: any EventLoop) {
+        self.connector = connector
+        executor = EventLoopTaskExecutor(loop)
     }
 
     // MARK: The channel
@@ -91,16 +91,16 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func begin(_ context: ChannelHandlerContext) {
         guard address == nil else { return }
         let address = ClientAddress(context.channel.remoteAddress)
-        guard front.connections.opened(address) else { return context.close(promise: nil) }
+        guard connector.connections.opened(address) else { return context.close(promise: nil) }
         self.address = address
-        limit(Self.headLimit, context)
+        setDeadline(Self.headLimit, context)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         (phase, stream) = (.over, nil)
-        waiting.removeAll()
-        alarm?.task.cancel()
-        if let address { front.connections.closed(address) }
+        pendingInput.removeAll()
+        timer?.task.cancel()
+        if let address { connector.connections.closed(address) }
         address = nil
     }
 
@@ -110,11 +110,13 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     /// Starts the body's deadline. Most requests arrive in one piece and need none.
     func channelReadComplete(context: ChannelHandlerContext) {
-        if case .reading = phase, deadline == .distantFuture { limit(Self.bodyLimit, context) }
+        if case .reading = phase, deadline == .distantFuture {
+            setDeadline(Self.bodyLimit, context)
+        }
     }
 
     func read(context: ChannelHandlerContext) {
-        isReadHeld = !waiting.isEmpty || isUpgrade
+        isReadHeld = !pendingInput.isEmpty || isUpgrade
         if !isReadHeld { context.read() }
     }
 
@@ -144,7 +146,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// Closes the connection after the current reply; an incomplete request gets none.
     private func stop(_ context: ChannelHandlerContext) {
         (isLast, isStopping) = (true, true)
-        waiting.removeAll()
+        pendingInput.removeAll()
         switch phase {
         case .idle, .reading: close(context)
         // Streams have been ended before: a client still connected does not read.
@@ -156,7 +158,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     // MARK: Requests
 
     private func receive(_ input: Input, _ context: ChannelHandlerContext) {
-        if case .answering = phase { waiting.append(input) } else { use(input, context) }
+        if case .answering = phase { pendingInput.append(input) } else { use(input, context) }
     }
 
     private func use(_ input: Input, _ context: ChannelHandlerContext) {
@@ -221,10 +223,10 @@ final class HTTPConnection: ChannelDuplexHandler {
             return refuse(.invalid("This is not HTTP/1.1."), context)
         }
         let request = Request(head: known, body: RequestBody(buffer: body))
-        let (front, channel) = (front, context.channel)
+        let (connector, channel) = (connector, context.channel)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         Task.immediate(executorPreference: executor) {
-            let reply = await front.reply(to: request, on: channel)
+            let reply = await connector.reply(to: request, on: channel)
             let (connection, context) = bound.value
             connection.write(reply, context)
         }
@@ -279,20 +281,22 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard case .answering = phase else { return }
         if isLast { return close(context) }
         phase = .idle
-        limit(Self.idleLimit, context)
-        catchUp(context)
+        setDeadline(Self.idleLimit, context)
+        processPending(context)
     }
 
-    private func catchUp(_ context: ChannelHandlerContext) {
-        guard !isCatchingUp else { return }
-        isCatchingUp = true
-        defer { isCatchingUp = false }
-        while let input = waiting.first {
+    private func processPending(_ context: ChannelHandlerContext) {
+        guard !isProcessing else { return }
+        isProcessing = true
+        defer { isProcessing = false }
+        while let input = pendingInput.first {
             if case .answering = phase { return }
-            waiting.removeFirst()
+            pendingInput.removeFirst()
             use(input, context)
         }
-        if case .reading = phase, deadline == .distantFuture { limit(Self.bodyLimit, context) }
+        if case .reading = phase, deadline == .distantFuture {
+            setDeadline(Self.bodyLimit, context)
+        }
         if isReadHeld { read(context: context) }
     }
 
@@ -303,8 +307,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         var problem = problem
         let id = Problems.makeRequestID()
         problem.requestID = id
-        front.metrics.answered(nil, problem.status)
-        front.logger.debug(
+        connector.metrics.countReply(nil, problem.status)
+        connector.logger.debug(
             "A request was not HTTP",
             metadata: ["request-id": "\(id)", "detail": "\(problem.detail)"]
         )
@@ -319,36 +323,36 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// while the client is still sending would reset the connection and lose the reply.
     private func close(_ context: ChannelHandlerContext) {
         (phase, deadline) = (.over, .distantFuture)
-        waiting.removeAll()
+        pendingInput.removeAll()
         context.close(mode: .output).assumeIsolated().whenComplete { _ in
             self.isOutputClosed = true
             if self.isInputClosed || self.isUpgrade || self.isStopping {
                 context.close(promise: nil)
             } else {
-                self.limit(Self.headLimit, context)
+                self.setDeadline(Self.headLimit, context)
             }
         }
         if isReadHeld { read(context: context) }
     }
 
     /// Sets the deadline: the connection is closed after `time` unless the deadline is changed.
-    private func limit(_ time: TimeAmount, _ context: ChannelHandlerContext) {
+    private func setDeadline(_ time: TimeAmount, _ context: ChannelHandlerContext) {
         deadline = .now() + time
-        if let alarm, alarm.time <= deadline { return }
-        alarm?.task.cancel()
-        watch(context)
+        if let timer, timer.time <= deadline { return }
+        timer?.task.cancel()
+        scheduleTimer(context)
     }
 
-    private func watch(_ context: ChannelHandlerContext) {
+    private func scheduleTimer(_ context: ChannelHandlerContext) {
         let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
-            self.alarm = nil
+            self.timer = nil
             if self.deadline <= .now() {
                 context.close(promise: nil)
             } else if self.deadline < .distantFuture {
-                self.watch(context)
+                self.scheduleTimer(context)
             }
         }
-        alarm = (task, deadline)
+        timer = (task, deadline)
     }
 
     // MARK: The rules

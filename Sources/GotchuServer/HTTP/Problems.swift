@@ -59,7 +59,7 @@ struct Problems: RouterMiddleware {
         // A client would read a body as the reply to its next request.
         if request.method == .head { response = response.createHeadResponse() }
         let route = context.endpointPath
-        metrics.took(.now - start, on: route)
+        metrics.recordDuration(.now - start, of: route)
         Self.name(&response.headers, context.requestID, note)
         record(response.status, to: request.head, on: route, context.requestID, context.logger)
         return response
@@ -81,7 +81,7 @@ struct Problems: RouterMiddleware {
         _ requestID: String,
         _ logger: Logger
     ) {
-        metrics.answered(route, status.code)
+        metrics.countReply(route, status.code)
         guard logger.logLevel <= .debug else { return }
         ServerContext.log(logger, requestID).debug(
             "A request was answered.",
@@ -105,7 +105,7 @@ struct Problems: RouterMiddleware {
         to error: any Error,
         named requestID: String,
         _ logger: Logger
-    ) throws -> WholeReply {
+    ) throws -> BufferedReply {
         var refused = refused(error, logger)
         // A stored refusal keeps the id of the request that it was first given to.
         if refused.problem.requestID == nil { refused.problem.requestID = requestID }
@@ -152,7 +152,7 @@ struct Problems: RouterMiddleware {
         switch error {
         case let problem as Problem:
             return (problem, [:])
-        case let refused as Refused:
+        case let refused as ProblemWithHeaders:
             return (refused.problem, refused.headers)
         case let error as HTTPError:
             return (problem(for: error), error.headers)

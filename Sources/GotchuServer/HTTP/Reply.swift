@@ -15,7 +15,7 @@ enum Reply {
         headers: HTTPFields = [:],
         contentType: String = "application/json"
     ) throws -> Response {
-        try whole(value, status: status, headers: headers, contentType: contentType).response
+        try buffered(value, status: status, headers: headers, contentType: contentType).response
     }
 
     static func bytes(of value: some Encodable) throws -> ByteBuffer {
@@ -25,8 +25,8 @@ enum Reply {
     static func problem(
         _ problem: Problem,
         headers: HTTPFields = [:]
-    ) throws -> WholeReply {
-        try whole(
+    ) throws -> BufferedReply {
+        try buffered(
             problem,
             status: HTTPResponse.Status(code: problem.status),
             headers: headers,
@@ -40,7 +40,7 @@ enum Reply {
     static func answer<Outcome>(
         _ answer: CommandReply<Outcome>,
         isRepeated: Bool = false,
-        _ rendered: (Outcome) async throws -> WholeReply
+        _ rendered: (Outcome) async throws -> BufferedReply
     ) async throws -> Response {
         let isReplay = answer.isReplay || isRepeated
         switch answer.outcome {
@@ -52,17 +52,20 @@ enum Reply {
             guard answer.isRemembered else { throw refusal.thrown }
             var problem = refusal.problem
             problem.requestID = answer.requestID
-            throw Refused(problem: problem, headers: isReplay ? [.idempotentReplayed: "true"] : [:])
+            throw ProblemWithHeaders(
+                problem: problem,
+                headers: isReplay ? [.idempotentReplayed: "true"] : [:]
+            )
         }
     }
 
-    static func whole(
+    static func buffered(
         _ value: some Encodable,
         status: HTTPResponse.Status = .ok,
         headers: HTTPFields = [:],
         contentType: String = "application/json"
-    ) throws -> WholeReply {
-        WholeReply(
+    ) throws -> BufferedReply {
+        BufferedReply(
             try bytes(of: value),
             status: status,
             headers: headers,
@@ -72,7 +75,7 @@ enum Reply {
 }
 
 /// A reply whose whole body is known; not to be cached (`Cache-Control: no-store`).
-struct WholeReply: Sendable {
+struct BufferedReply: Sendable {
     let status: HTTPResponse.Status
     var headers: HTTPFields
     let body: ByteBuffer
@@ -98,13 +101,13 @@ struct WholeReply: Sendable {
 
 extension Problem {
     /// Returns the problem with a `Retry-After`.
-    func retry(after seconds: Int) -> Refused {
-        Refused(problem: self, headers: [.retryAfter: String(max(1, seconds))])
+    func retry(after seconds: Int) -> ProblemWithHeaders {
+        ProblemWithHeaders(problem: self, headers: [.retryAfter: String(max(1, seconds))])
     }
 }
 
 /// A problem with headers of its own.
-struct Refused: Error {
+struct ProblemWithHeaders: Error {
     let problem: Problem
     let headers: HTTPFields
 }

@@ -10,7 +10,7 @@ final class WriteDeadline: ChannelOutboundHandler {
     typealias OutboundOut = ByteBuffer
 
     /// The time for which a client may read nothing while data is waiting to be sent.
-    static let usualLimit: TimeAmount = .seconds(30)
+    static let defaultLimit: TimeAmount = .seconds(30)
 
     private let limit: TimeAmount
     private var written = 0

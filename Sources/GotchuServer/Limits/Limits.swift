@@ -40,8 +40,8 @@ struct Limits: Sendable {
     }
 
     /// Counts an unknown EID.
-    func missed(by subject: RateLimitSubject) {
-        misses.missed(subject)
+    func countMiss(by subject: RateLimitSubject) {
+        misses.countMiss(subject)
     }
 
     /// Limits the look-ups of devices' credentials.
@@ -60,8 +60,8 @@ struct Limits: Sendable {
     }
 
     /// Counts a credential that belongs to no device.
-    func missedCredential(from client: ClientAddress) {
-        unknownCredentials.missed(.address(client))
+    func countUnknownCredential(from client: ClientAddress) {
+        unknownCredentials.countMiss(.address(client))
     }
 
     /// Limits a user's requests that call the payment provider each time: all users share the

@@ -73,7 +73,7 @@ final class MissLimiter: Sendable {
     }
 
     /// Counts a miss, even if the subject has none left: it may have sent several calls at once.
-    func missed(_ subject: RateLimitSubject) {
+    func countMiss(_ subject: RateLimitSubject) {
         let now = clock()
         subjects.charge(subject)
         shared.withLock { shared in

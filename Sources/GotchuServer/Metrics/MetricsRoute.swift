@@ -13,7 +13,7 @@ struct MetricsRoute: Sendable {
     let ledger: Ledger
     let requests: RequestMetrics
     let misses: MissLimiter
-    let store: StoreWatch
+    let store: StoreMetricsCache
     let readiness: Readiness
     /// The metrics of deposits and payouts; `nil` without a provider.
     let funding: FundingMetrics?

@@ -18,12 +18,12 @@ final class RequestMetrics: Sendable {
     var times: [String: Histogram] { durations.withLock { $0 } }
 
     /// Records the duration of a request below `/api/`, unless it is a stream.
-    func took(_ time: Duration, on route: String?) {
+    func recordDuration(_ time: Duration, of route: String?) {
         guard let route, route.hasPrefix("/api/"), !route.hasSuffix("/events") else { return }
         durations.withLock { $0[route, default: .human].observe(time) }
     }
 
-    func answered(_ route: String?, _ status: Int) {
+    func countReply(_ route: String?, _ status: Int) {
         let key = Key(route: route ?? "NotFound", status: status)
         counts.withLock { $0[key, default: 0] += 1 }
     }

@@ -19,7 +19,7 @@ struct DevelopmentLogin: Sendable {
         try limits.allowLogin(from: context.client)
         var fields = try await request.fields()
         let email = try fields.string("email")
-        try fields.end()
+        try fields.rejectUnreadMembers()
         let user = try await user(of: email)
         let token = try tokens.developmentToken(for: user.id)
         return try Reply.json(DevLoginReply(token: token, userID: user.id.rawValue))

@@ -11,12 +11,12 @@ struct EarningsRoutes: Sendable {
 
     let ledger: Ledger
     let authentication: CallerAuthentication
-    let desk: FundingDesk
+    let funding: FundingOperations
 
     @Sendable func show(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payee)
         var query = try QueryParameters(request)
-        let question = try EarningsQuestion(&query, now: ledger.now)
+        let question = try EarningsQuery(&query, now: ledger.now)
         try query.end()
         let found = try await ledger.earnings(
             of: Account.Key(.user(user), Self.currency),
@@ -26,10 +26,10 @@ struct EarningsRoutes: Sendable {
             throw Problem(.notFound, detail: "This user has no wallet here.")
         }
         var reply = try question.reply(found)
-        let shares = try await desk.shares(of: found.account, user: user)
-        reply.pendingCents = WireInteger(shares.pending)
-        reply.processingCents = WireInteger(shares.processing)
-        reply.paidCents = WireInteger(shares.paid)
+        let breakdown = try await funding.earningsBreakdown(of: found.account, user: user)
+        reply.pendingCents = WireInteger(breakdown.pending)
+        reply.processingCents = WireInteger(breakdown.processing)
+        reply.paidCents = WireInteger(breakdown.paid)
         return try Reply.json(reply)
     }
 
@@ -40,7 +40,7 @@ struct EarningsRoutes: Sendable {
         var query = try QueryParameters(request)
         let limit = try query.integer("limit", in: 1...HistoryRoutes.largestLimit)
         let text = query.text("cursor")
-        let question = try EarningsQuestion(&query, now: ledger.now, period: .all)
+        let question = try EarningsQuery(&query, now: ledger.now, period: .all)
         try query.end()
         let key = Account.Key(.user(user), Self.currency)
         guard let found = try await ledger.earnings(of: key, question.range) else {
@@ -52,18 +52,20 @@ struct EarningsRoutes: Sendable {
         }
         let end = min(cursor??.number ?? .max, found.numbers.upperBound)
         let count = Int(
-            min(limit ?? IntentRoutes.usualLimit, max(0, end - found.numbers.lowerBound))
+            min(limit ?? IntentRoutes.defaultLimit, max(0, end - found.numbers.lowerBound))
         )
         guard count > 0 else {
             return try Reply.json(EarningsHistoryReply(entries: [], nextCursor: nil))
         }
-        let page = try await ledger.history(of: key, HistoryRange(.after(end), limit: count))
+        let page = try await ledger.history(of: key, HistoryRange(.before(end), limit: count))
         let entries = page?.entries ?? []
-        let shares = try await desk.shares(of: found.account, user: user)
+        let breakdown = try await funding.earningsBreakdown(of: found.account, user: user)
         let last = entries.last?.entry.number ?? 1
         return try Reply.json(
             EarningsHistoryReply(
-                entries: try entries.compactMap { try EarningsEntry($0.entry, $0.record, shares) },
+                entries: try entries.compactMap {
+                    try EarningsEntry($0.entry, $0.record, breakdown)
+                },
                 nextCursor: last > found.numbers.lowerBound
                     ? HistoryCursor(after: last).text(for: found.account) : nil
             )
@@ -72,7 +74,7 @@ struct EarningsRoutes: Sendable {
 }
 
 /// A query for earnings, and its reply.
-struct EarningsQuestion {
+struct EarningsQuery {
     /// The most days of a report, and of a report by hour.
     static let (dayLimit, hourLimit): (Int64, Int64) = (400, 31)
     /// The earliest date of a report.
@@ -80,7 +82,7 @@ struct EarningsQuestion {
 
     private let period: EarningsPeriod
     private let zoneName: String
-    private let zone: ZoneRules
+    private let zone: TimeZoneRules
     private let now: Timestamp
     private let today: CalendarDay
     /// The first and the last date; `nil` for all time.
@@ -168,7 +170,7 @@ struct EarningsQuestion {
     }
 
     /// The ledger query that also reads the earnings before yesterday and last week.
-    var comparingRange: EarningsRange {
+    var comparisonRange: EarningsRange {
         let earlier = [today.advanced(by: -1), today.monday.advanced(by: -7)]
         return EarningsRange(
             marks: range.marks + earlier.map { zone.start(of: $0) },
@@ -176,7 +178,7 @@ struct EarningsQuestion {
         )
     }
 
-    /// Returns yesterday's and last week's earnings from the result for `comparingRange`.
+    /// Returns yesterday's and last week's earnings from the result for `comparisonRange`.
     func before(_ found: AccountEarnings) -> (yesterday: Int64, lastWeek: Int64) {
         let earned = found.earned
         return (earned[0] - earned[3], earned[1] - earned[4])
@@ -262,7 +264,7 @@ extension EarningsCounts {
 
 extension EarningsEntry {
     /// - Returns: `nil` for an entry that does not change earnings.
-    fileprivate init?(_ entry: Entry, _ record: Record?, _ shares: EarningsShares) throws {
+    fileprivate init?(_ entry: Entry, _ record: Record?, _ breakdown: EarningsBreakdown) throws {
         let kind: Kind
         switch (try TransferKind.of(entry).earner, entry.isDebit) {
         case (.receiver, false): kind = .earning
@@ -277,7 +279,7 @@ extension EarningsEntry {
             amountCents: WireInteger(abs(entry.amount)),
             currency: entry.account.currency,
             earnedAt: entry.at,
-            payoutStatus: shares.status(ofEarningsUpTo: entry.earned),
+            payoutStatus: breakdown.status(ofEarningsUpTo: entry.earned),
             memo: session?.memo,
             payeeReference: session?.reference
         )
@@ -292,12 +294,12 @@ enum TimeZoneFile {
     /// Reads the rules of a zone; `UTC` needs no file.
     ///
     /// - Returns: `nil` for an unknown zone. A name cannot point outside the folder.
-    static func rules(of name: String) -> ZoneRules? {
-        guard let name = ZoneName(name) else { return nil }
+    static func rules(of name: String) -> TimeZoneRules? {
+        guard let name = TimeZoneName(name) else { return nil }
         if name == .utc { return .utc }
         guard let data = FileManager.default.contents(atPath: folder + name.rawValue),
             data.count <= sizeLimit
         else { return nil }
-        return ZoneRules(tzif: [UInt8](data))
+        return TimeZoneRules(tzif: [UInt8](data))
     }
 }

@@ -59,8 +59,8 @@ extension WatchStream {
     /// The keep-alive: proxies keep the stream open, and a lost client is detected.
     private static var comment: ByteBuffer { ByteBuffer(string: ":\n\n") }
 
-    func listen(_ onNews: @escaping @Sendable () -> Void) {
-        watch.listen(onNews)
+    func listen(_ onUpdate: @escaping @Sendable () -> Void) {
+        watch.listen(onUpdate)
     }
 
     mutating func next() -> ReplyPiece? { nextState() }
@@ -93,10 +93,10 @@ extension ChangeFeed {
         } catch {
             let detail =
                 switch error {
-                case .ofLogin:
+                case .perLogin:
                     "This device or login follows as many sessions and wallets as it may: "
                         + "\(watchersPerLogin)."
-                case .ofAll: "Too many follow sessions and wallets at this moment."
+                case .allLogins: "Too many follow sessions and wallets at this moment."
                 }
             throw Problem(.rateLimited, detail: detail).retry(after: 5)
         }

@@ -6,7 +6,7 @@ internal import Payments
 
 /// The caller's wallet for third-party programs: its balance, and its history in pages.
 struct HistoryRoutes: Sendable {
-    static let usualLimit: Int64 = 25
+    static let defaultLimit: Int64 = 25
     static let largestLimit: Int64 = 100
     static let largestPage: Int64 = 1_000_000_000
     private static let currency = Currency.usd
@@ -27,7 +27,7 @@ struct HistoryRoutes: Sendable {
         let user = try await authentication.user(of: request)
         var query = try QueryParameters(request)
         let page = try query.integer("page", in: 1...Self.largestPage)
-        let limit = try query.integer("limit", in: 1...Self.largestLimit) ?? Self.usualLimit
+        let limit = try query.integer("limit", in: 1...Self.largestLimit) ?? Self.defaultLimit
         let cursor = query.text("cursor")
         try query.end()
         if let cursor {
@@ -54,7 +54,7 @@ struct HistoryRoutes: Sendable {
         guard let cursor = HistoryCursor(text, of: account) else {
             throw Problem.invalid("The cursor is none of this wallet's.")
         }
-        let range = HistoryRange(.after(cursor.number), limit: Int(limit))
+        let range = HistoryRange(.before(cursor.number), limit: Int(limit))
         return try Self.reply(try await history(of: user, range), page: nil, limit: limit)
     }
 

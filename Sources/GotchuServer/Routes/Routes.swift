@@ -46,11 +46,16 @@ struct Routes: Sendable {
         readiness: Readiness,
         options: ServerOptions,
         provider: OpenIDClient? = nil,
-        stripe: StripeWork? = nil
+        stripe: StripeIntegration? = nil
     ) {
         let limits = Limits(callsPerSecond: options.limits.callsPerSecond)
         let authentication = CallerAuthentication(tokens: tokens, limits: limits)
-        let desk = FundingDesk(ledger: ledger, work: stripe, limits: limits, options: options)
+        let operations = FundingOperations(
+            ledger: ledger,
+            stripe: stripe,
+            limits: limits,
+            options: options
+        )
         contests = options.contests.map { ContestRoutes($0, ledger, authentication) }
         accounts = options.developmentOpening.map { opening in
             DevelopmentLogin(ledger: ledger, tokens: tokens, limits: limits, opening: opening)
@@ -66,7 +71,7 @@ struct Routes: Sendable {
             authentication: authentication,
             liveLimit: options.limits.sessionsPerPayee,
             publicURL: options.web?.site.origin,
-            desk: desk,
+            funding: operations,
             contests: contests
         )
         events = SessionEvents(ledger: ledger, authentication: authentication)
@@ -74,22 +79,26 @@ struct Routes: Sendable {
         wallet = WalletRoutes(ledger: ledger, authentication: authentication, contests: entries)
         history = HistoryRoutes(ledger: ledger, authentication: authentication)
         walletEvents = WalletEvents(ledger: ledger, authentication: authentication)
-        earnings = EarningsRoutes(ledger: ledger, authentication: authentication, desk: desk)
+        earnings = EarningsRoutes(
+            ledger: ledger,
+            authentication: authentication,
+            funding: operations
+        )
         health = HealthRoutes(readiness: readiness)
         metrics = MetricsRoute(
             ledger: ledger,
             requests: requests,
             misses: limits.misses,
-            store: StoreWatch(store: store),
+            store: StoreMetricsCache(store: store),
             readiness: readiness,
             funding: stripe?.metrics,
             contests: contests?.metrics,
             isOpen: options.limits.hasOpenMetrics
         )
         web = options.web.map { [accounts, contests] web in
-            WebRoutes(web, desk, store, authentication, accounts, provider, contests)
+            WebRoutes(web, operations, store, authentication, accounts, provider, contests)
         }
-        funding = FundingRoutes(desk, stripe, authentication, options, web?.gate)
+        funding = FundingRoutes(operations, stripe, authentication, options, web?.gate)
         problems = Problems(metrics: requests, tokens: tokens, options: options)
     }
 
@@ -101,7 +110,7 @@ struct Routes: Sendable {
             let names = methods.map(\.rawValue)
             for other in Self.methods where !methods.contains(other) {
                 router.on(routes[0].path, method: other) { _, _ -> Response in
-                    throw Refused(
+                    throw ProblemWithHeaders(
                         problem: Problem(
                             .methodNotAllowed,
                             detail: "This address takes \(names.joined(separator: " and ")) only."

@@ -14,17 +14,17 @@ struct SessionRoutes: Sendable {
     let liveLimit: Int
     /// The origin of the payer's pages, if there are any.
     let publicURL: String?
-    let desk: FundingDesk
+    let funding: FundingOperations
     /// The contests for which desks can be opened; `nil` without contests.
     let contests: ContestRoutes?
 
-    var ledger: Ledger { desk.ledger }
+    var ledger: Ledger { funding.ledger }
 
     @Sendable func create(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payee = try await authentication.user(of: request, needing: .payee)
         var fields = try await request.fields()
         let kind = try fields.string("kind")
-        if kind == Desk.name, let contests, contests.options.users.contain(payee) {
+        if kind == Desk.name, let contests, contests.options.users.contains(payee) {
             return try reply(await openDesk(of: payee, contests.reader, fields))
         }
         let amount = try Self.amount(&fields)
@@ -33,12 +33,12 @@ struct SessionRoutes: Sendable {
         let reference = try fields.shortText("payee_reference", limit: Self.longestText)
         let allowsTip = try fields.boolean("allows_tip") ?? false
         let split = try Self.split(&fields, kind, of: amount, allowsTip: allowsTip)
-        try fields.end()
+        try fields.rejectUnreadMembers()
         let lifetime = try Self.lifetime(
             seconds,
             in: split == nil ? Session.allowedSeconds : Split.allowedSeconds
         )
-        try await desk.requireOnboarded(payee)
+        try await funding.requireOnboarded(payee)
         let created: CreatedSession
         if let split {
             created = try await ledger.submit(
@@ -52,7 +52,7 @@ struct SessionRoutes: Sendable {
                     reference: reference,
                     lifetime: lifetime,
                     liveLimit: liveLimit,
-                    usualTake: desk.options.takeBasisPoints
+                    defaultTakeBasisPoints: funding.options.takeBasisPoints
                 )
             ).accepted()
         } else {
@@ -65,7 +65,7 @@ struct SessionRoutes: Sendable {
                     lifetime: lifetime,
                     allowsTip: allowsTip,
                     liveLimit: liveLimit,
-                    usualTake: desk.options.takeBasisPoints
+                    defaultTakeBasisPoints: funding.options.takeBasisPoints
                 )
             ).accepted()
         }
@@ -143,7 +143,7 @@ struct SessionRoutes: Sendable {
         var fields = try await request.fields()
         let text = try fields.string("eid")
         let proximity = try fields.string("proximity")
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard proximity == nil || proximity.flatMap(PayerProximity.init) != nil else {
             throw Problem.invalid("proximity must be tap.")
         }
@@ -151,7 +151,7 @@ struct SessionRoutes: Sendable {
             throw Problem.invalid("eid must be 10 hex characters.")
         }
         guard let published = try await ledger.published(eid) else {
-            authentication.limits.missed(by: subject)
+            authentication.limits.countMiss(by: subject)
             throw Problem(.notFound, detail: "There is no request with this EID.")
         }
         let session = published.session
@@ -190,7 +190,7 @@ struct SessionRoutes: Sendable {
         let sid = try fields.sessionID("sid")
         let place = try fields.integer("place")
         let expected = try fields.integer("expected_amount_cents")
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard expected.map(Money.allowedRequest.contains) ?? true else {
             throw Problem.invalid("expected_amount_cents must be from 1 to 100000000.")
         }
@@ -231,7 +231,7 @@ struct SessionRoutes: Sendable {
         let sid = try Self.session(in: context)
         var fields = try await request.fields()
         let replaced = try fields.eid("replaces")
-        try fields.end()
+        try fields.rejectUnreadMembers()
         let rotation = try await ledger.submit(
             RotateEID(session: sid, payee: payee, replaced: replaced)
         ).accepted()

@@ -46,9 +46,9 @@ struct SessionStream: WatchStream {
         return try EventReply.event(session, with: isNew ? "id: \(session.version)" : nil)
     }
 
-    func listen(_ onNews: @escaping @Sendable () -> Void) {
-        watch.listen(onNews)
-        desk?.watch?.listen(onNews)
+    func listen(_ onUpdate: @escaping @Sendable () -> Void) {
+        watch.listen(onUpdate)
+        desk?.watch?.listen(onUpdate)
     }
 
     mutating func next() -> ReplyPiece? {

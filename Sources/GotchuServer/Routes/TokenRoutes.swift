@@ -22,15 +22,15 @@ struct TokenRoutes: Sendable {
         try limits.allowLogin(from: context.client)
         var fields = try await request.fields()
         let text = try fields.string("refresh_token")
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard let text else { throw Problem.invalid("refresh_token is missing.") }
         guard let shown = DeviceCredential(text) else {
             try limits.allowCredential(sealed: nil, from: context.client)
-            limits.missedCredential(from: context.client)
+            limits.countUnknownCredential(from: context.client)
             throw Self.refused
         }
-        let successor = shown.successor(by: tokens.own.key)
-        let number = shown.number(sealedWith: tokens.own.key)
+        let successor = shown.successor(by: tokens.localIssuer.key)
+        let number = shown.number(sealedWith: tokens.localIssuer.key)
         let now = tokens.clock()
         let admit: @Sendable (inout Device) -> (Device.Admission, Device) = { device in
             let admission = device.admit(
@@ -46,7 +46,7 @@ struct TokenRoutes: Sendable {
         let isSealed = number != nil
         try limits.allowCredential(sealed: isSealed ? shown.familyHash : nil, from: context.client)
         guard var known = try await devices.device(shown.device), admit(&known).0 != .refused else {
-            if !isSealed { limits.missedCredential(from: context.client) }
+            if !isSealed { limits.countUnknownCredential(from: context.client) }
             throw Self.refused
         }
         guard !ledger.isBusy else { throw Self.busy }
@@ -75,7 +75,7 @@ struct TokenRoutes: Sendable {
         }
         return try Reply.json(
             TokenReply(
-                accessToken: try tokens.own.sign(
+                accessToken: try tokens.localIssuer.sign(
                     Login(user: device.user, device: device.id),
                     scope: device.scopes,
                     lifetime: lifetime,
@@ -84,7 +84,7 @@ struct TokenRoutes: Sendable {
                 expiresIn: lifetime.components.seconds,
                 refreshToken: successor.numbered(
                     device.generation,
-                    sealedWith: tokens.own.key
+                    sealedWith: tokens.localIssuer.key
                 ).text,
                 userID: device.user.rawValue,
                 scope: device.scopes
@@ -92,7 +92,7 @@ struct TokenRoutes: Sendable {
         )
     }
 
-    private static var busy: Refused {
+    private static var busy: ProblemWithHeaders {
         Problem(.tryAgain, detail: "Too many commands are waiting.", retryable: true)
             .retry(after: 1)
     }

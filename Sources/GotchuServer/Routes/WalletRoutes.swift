@@ -35,7 +35,7 @@ struct WalletRoutes: Sendable {
         let sid = try fields.sessionID("sid")
         let expected = try fields.integer("expected_amount_cents")
         let tip = try fields.integer("tip_cents") ?? 0
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard tip == 0 || Money.allowedRequest.contains(tip) else {
             throw Problem.invalid("tip_cents must be from 0 to 100000000.")
         }
@@ -47,7 +47,7 @@ struct WalletRoutes: Sendable {
             contests?.joined(.desk)
         }
         return try await Reply.answer(answer) { paid in
-            try Reply.whole(
+            try Reply.buffered(
                 SendReply(
                     ok: true,
                     newBalanceCents: WireInteger(paid.newBalance),
@@ -82,7 +82,7 @@ struct WalletRoutes: Sendable {
         let key = try request.idempotencyKey()
         var fields = try await request.fields()
         let amount = try fields.integer("amount_cents")
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard amount.map(Money.allowedRequest.contains) ?? true else {
             throw Problem.invalid("amount_cents must be from 1 to 100000000.")
         }
@@ -91,7 +91,7 @@ struct WalletRoutes: Sendable {
             as: KeyedRequest(payee, key, .refund(sid, amount: amount), context)
         )
         return try await Reply.answer(answer) { refunded in
-            try Reply.whole(
+            try Reply.buffered(
                 RefundReply(
                     ok: true,
                     amountCents: WireInteger(refunded.amount),

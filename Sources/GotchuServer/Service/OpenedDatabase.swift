@@ -22,8 +22,8 @@ struct OpenedDatabase: Sendable {
             try SQLiteStore.claim(path: path)
             let store = try SQLiteStore(path: path)
             try await requireUse(of: store, isDevelopment: isDevelopment)
-            try await store.renewLog()
-            let secret = try Secret.keptBeside(database: path, isDevelopment: isDevelopment)
+            try await store.resyncLog()
+            let secret = try Secret.loadOrCreate(forDatabase: path, isDevelopment: isDevelopment)
             return OpenedDatabase(store: store, secret: secret)
         case .postgres(let url):
             let store = try PostgreSQLStore(url: url, logger: logger)
@@ -40,12 +40,12 @@ struct OpenedDatabase: Sendable {
     ) async throws -> OpenedDatabase {
         switch location {
         case .sqlite(let path):
-            let store = try SQLiteStore(path: path, .asItIs)
+            let store = try SQLiteStore(path: path, .existingSchema)
             let isDevelopment = try await store.use() == .development
-            let secret = try Secret.keptBeside(database: path, isDevelopment: isDevelopment)
+            let secret = try Secret.loadOrCreate(forDatabase: path, isDevelopment: isDevelopment)
             return OpenedDatabase(store: store, secret: secret)
         case .postgres(let url):
-            let store = try PostgreSQLStore(url: url, .asItIs, logger: logger)
+            let store = try PostgreSQLStore(url: url, .existingSchema, logger: logger)
             let isDevelopment = try await store.use() == .development
             let secret = try await store.secret(isDevelopment: isDevelopment)
             return OpenedDatabase(store: store, secret: secret)
@@ -75,8 +75,8 @@ struct OpenedDatabase: Sendable {
     /// Opens an existing database for a command, without changing its tables.
     static func existing(_ location: DatabaseLocation, logger: Logger) throws -> any Store {
         switch location {
-        case .sqlite(let path): try SQLiteStore(path: path, .asItIs)
-        case .postgres(let url): try PostgreSQLStore(url: url, .asItIs, logger: logger)
+        case .sqlite(let path): try SQLiteStore(path: path, .existingSchema)
+        case .postgres(let url): try PostgreSQLStore(url: url, .existingSchema, logger: logger)
         }
     }
 }

@@ -17,23 +17,23 @@ final class Readiness: Sendable {
         /// Initially true: a server that has just opened its database is ready.
         var isReady = true
         var isDraining = false
-        var proof: Task<Void, Never>?
+        var probeTask: Task<Void, Never>?
         var startedAt: MonotonicTime?
     }
 
     private let ledger: Ledger
     /// The time after which a caller that waits for a check is told that the server is not ready.
-    private let patience: Duration
+    private let timeout: Duration
     private let clock: @Sendable () -> MonotonicTime
     private let state = Mutex(State())
 
     init(
         ledger: Ledger,
-        patience: Duration = Readiness.period,
+        timeout: Duration = Readiness.period,
         clock: @escaping @Sendable () -> MonotonicTime = { .now }
     ) {
         self.ledger = ledger
-        self.patience = patience
+        self.timeout = timeout
         self.clock = clock
     }
 
@@ -48,29 +48,29 @@ final class Readiness: Sendable {
     /// - Throws: If payments should go elsewhere for now.
     func check() async throws {
         if ledger.isBusy || isDraining { throw Self.notReady }
-        switch known() {
+        switch cachedResult() {
         case true?: return
         case false?: throw Self.notReady
-        case nil: try await prove()
+        case nil: try await probe()
         }
     }
 
     /// Returns the last check's result; `nil` if the caller has to start a new check.
-    private func known() -> Bool? {
+    private func cachedResult() -> Bool? {
         let now = clock()
         return state.withLock { state in
             if let startedAt = state.startedAt, now - startedAt < Self.period {
                 return state.isReady
             }
             // A check that takes longer than this period is a failure.
-            if state.proof != nil { return false }
+            if state.probeTask != nil { return false }
             state.startedAt = now
             return nil
         }
     }
 
     /// Waits for a check with a timeout, so that a hanging database does not block the caller.
-    private func prove() async throws {
+    private func probe() async throws {
         let (ends, end) = AsyncStream.makeStream(
             of: Bool.self,
             bufferingPolicy: .bufferingNewest(1)
@@ -78,12 +78,12 @@ final class Readiness: Sendable {
         state.withLock { state in
             // Not a child of the caller, which waits for a second at most.
             // SAFETY: owned by the state until the ledger answers, at its shutdown at the latest.
-            state.proof = Task {
+            state.probeTask = Task {
                 end.yield(await self.isWritable())
                 end.finish()
             }
         }
-        let isReady = try? await withTimeout(patience) {
+        let isReady = try? await withTimeout(timeout) {
             for await isReady in ends { return isReady }
             return false
         }
@@ -93,13 +93,13 @@ final class Readiness: Sendable {
     private func isWritable() async -> Bool {
         let isReady = (try? await ledger.probe()) != nil
         state.withLock { state in
-            state.proof = nil
+            state.probeTask = nil
             state.isReady = isReady
         }
         return isReady
     }
 
-    private static var notReady: Refused {
+    private static var notReady: ProblemWithHeaders {
         Problem(.tryAgain, detail: "The books cannot be written just now.", retryable: true)
             .retry(after: retryAfterSeconds)
     }

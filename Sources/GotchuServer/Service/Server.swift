@@ -16,7 +16,7 @@ internal import UnixSignals
 /// The whole server: a store, its writer and the HTTP server, in one service group.
 struct Server: Sendable {
     /// The time limit of a shutdown after the drain: enough for queued commits.
-    private static let longestShutdown: Duration = .seconds(8)
+    private static let shutdownTimeout: Duration = .seconds(8)
     /// The divisor for the connections of one address: it may use 1/8 of all.
     private static let addressShare = 8
     static let name = "gotchu-server"
@@ -50,14 +50,14 @@ struct Server: Sendable {
         )
         let issuer = self.issuer
         let tokens = Tokens(
-            own: OwnTokens(books.secret),
+            localIssuer: LocalTokenIssuer(books.secret),
             issuer: issuer,
             users: UserDirectory(ledger: ledger),
             clock: { ledger.now }
         )
         let (provider, readiness) = (provider(of: issuer), Readiness(ledger: ledger))
         let stripe = options.stripe.map { stripe in
-            StripeWork(stripe, options.funding.payouts, ledger, tokens.own, logger)
+            StripeIntegration(stripe, options.funding.payouts, ledger, tokens.localIssuer, logger)
         }
         let routes = Routes(
             ledger: ledger,
@@ -86,7 +86,7 @@ struct Server: Sendable {
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        configuration.maximumGracefulShutdownDuration = Self.longestShutdown + limits.drain
+        configuration.maximumGracefulShutdownDuration = Self.shutdownTimeout + limits.drain
         try await ServiceGroup(configuration: configuration).run()
     }
 
@@ -123,7 +123,7 @@ struct Server: Sendable {
     ) -> any Service {
         let limits = options.limits
         let responder = routes.router().buildResponder()
-        let front = HTTPFront(
+        let connector = HTTPConnector(
             responder: { [logger] request, channel in
                 let source = ApplicationRequestContextSource(channel: channel, logger: logger)
                 return try await responder.respond(
@@ -138,11 +138,11 @@ struct Server: Sendable {
             metrics: routes.requests,
             logger: logger
         )
-        return front.server(
+        return connector.server(
             configuration: ServerConfiguration(
                 address: .hostname(options.listen.host, port: options.listen.port),
                 availableConnectionsDelegate: MaximumAvailableConnections(
-                    OpenFiles.allow(limits.connections),
+                    OpenFiles.raiseLimit(toHold: limits.connections),
                     logger: logger
                 )
             ),

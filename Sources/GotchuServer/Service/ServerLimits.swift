@@ -11,9 +11,9 @@ struct ServerLimits: Equatable, Sendable {
     /// Calls per second of one device or login, on average; bursts of six times as many pass.
     var callsPerSecond = 50
     /// Sessions that one device or login may watch at once.
-    var streamsPerLogin = ChangeFeed.usualWatchersPerLogin
+    var streamsPerLogin = ChangeFeed.defaultWatchersPerLogin
     /// The most open sessions of one payee.
-    var sessionsPerPayee = CreateSession.usualLiveLimit
+    var sessionsPerPayee = CreateSession.defaultLiveLimit
     /// The time for which a server keeps answering after a stop signal.
     var drain: Duration = .zero
     /// Trusted proxies, whose `X-Forwarded-For` is used.

@@ -17,7 +17,7 @@ struct ServerOptions: Sendable {
     let publicURL: PublicURL?
     let funding: FundingOptions
     /// The users to whom deposits and withdrawals are offered.
-    let fundingUsers: FeatureUsers
+    let fundingUsers: UserAllowlist
     /// The settings of Stripe; `nil` without a key.
     let stripe: StripeOptions?
 
@@ -47,13 +47,13 @@ struct ServerOptions: Sendable {
         web = try settings.webOptions
         publicURL = settings.publicURL
         funding = settings.funding
-        fundingUsers = try FeatureUsers(file: settings.funding.usersFile)
+        fundingUsers = try UserAllowlist(file: settings.funding.usersFile)
         stripe = try settings.stripeOptions
         contests =
             settings.hasContests
             ? ContestOptions(
                 commissionBPS: settings.contestCommission,
-                users: try FeatureUsers(file: settings.contestUsersFile)
+                users: try UserAllowlist(file: settings.contestUsersFile)
             ) : nil
     }
 }

@@ -13,7 +13,7 @@ struct ContestForm: Sendable {
 
     private var values = [
         "fee": "0", "tiers": "1 100", "rake": "0", "prize": "0",
-        "review": "\(ContestTerms.usualReview / 60)",
+        "review": "\(ContestTerms.defaultReviewSeconds / 60)",
     ]
 
     init() {}

@@ -33,7 +33,7 @@ struct ContestPage: Sendable {
             title: detail.display.title,
             section: .contests,
             banner: problem.map { WebPage.Banner(Self.sentence($0), isBad: true) },
-            asOf: zone.time(now, isKept: true),
+            asOf: zone.time(now, hasFullDate: true),
             language: language,
             controls: """
                 \(visit == nil ? logIn : nil)\
@@ -71,11 +71,11 @@ struct ContestPage: Sendable {
 
     private var summary: HTML {
         var facts: [(String, HTML)] = [
-            (words.closes, zone.time(detail.lockTime, isKept: true)),
-            (words.starts, zone.time(detail.startTime, isKept: true)),
+            (words.closes, zone.time(detail.lockTime, hasFullDate: true)),
+            (words.starts, zone.time(detail.startTime, hasFullDate: true)),
         ]
         if let end = detail.endTime.value {
-            facts.append((words.ends, zone.time(end, isKept: true)))
+            facts.append((words.ends, zone.time(end, hasFullDate: true)))
         }
         let rows = facts.map { "<dt>\($0.0)</dt><dd>\($0.1)</dd>" as HTML }
         let text: HTML? =
@@ -271,7 +271,7 @@ struct ContestListPage: Sendable {
             \(words.logIn)</a>
             """ : nil
         return WebPage(
-            title: language.frame.contests,
+            title: language.layout.contests,
             section: .contests,
             language: language,
             controls: "\(organize)\(login)",
@@ -299,7 +299,7 @@ struct ContestListPage: Sendable {
                 """
         }
         let columns = [
-            (language.frame.contests, "what"), (words.fee, "n"), (words.entries, ""),
+            (language.layout.contests, "what"), (words.fee, "n"), (words.entries, ""),
         ]
         return "<section class=\"panel\">\(HTML.list(columns, rows))\(more)</section>"
     }

@@ -23,7 +23,7 @@ struct ContestPages: Sendable {
             _ body: @escaping @Sendable (inout WebForm) async throws -> Response
         ) {
             let answer = gate.form(needing: .payer, fields: limit) { form in
-                try await contests.requireShown(to: form.visit.user, form.visit.context)
+                try await contests.requireAvailable(to: form.visit.user, form.visit.context)
                 return try await body(&form)
             }
             router.post(RouterPath("\(one)/\(name)"), use: answer)
@@ -36,7 +36,7 @@ struct ContestPages: Sendable {
 
     private func list(_ request: Request, _ context: ServerContext) async throws -> Response {
         let visit = try await gate.visit(request, context)
-        try await contests.requireShown(to: visit?.user)
+        try await contests.requireAvailable(to: visit?.user)
         var query = try QueryParameters(request)
         let cursor = try ContestRoutes.cursor(&query)
         try query.end()
@@ -50,7 +50,7 @@ struct ContestPages: Sendable {
 
     private func show(_ request: Request, _ context: ServerContext) async throws -> Response {
         let visit = try await gate.visit(request, context)
-        try await contests.requireShown(to: visit?.user, context)
+        try await contests.requireAvailable(to: visit?.user, context)
         return try await page(request, context, visit).response(for: visit)
     }
 
@@ -103,7 +103,7 @@ struct ContestPages: Sendable {
             detail: try view.detail,
             board: try board.leaderboard,
             language: request.language,
-            zone: .own(at: contests.ledger.now, in: request.language),
+            zone: .local(at: contests.ledger.now, in: request.language),
             now: contests.ledger.now,
             visit: visit,
             invitation: invitation,
@@ -116,7 +116,7 @@ struct ContestPages: Sendable {
     // MARK: Presses
 
     /// The contest that a form's address names, and the fields that most of its forms share.
-    private struct Press {
+    private struct ContestSubmission {
         let visit: WebVisit
         let contest: RecordID
         let key: IdempotencyKey?
@@ -137,12 +137,16 @@ struct ContestPages: Sendable {
     }
 
     @Sendable private func join(_ form: inout WebForm) async throws -> Response {
-        let press = try Press(&form)
+        let press = try ContestSubmission(&form)
         let fee = form.fields.text("entry_fee_cents").flatMap { Int64($0) }
         try form.fields.end()
         guard let fee, fee >= 0 else { throw Problem.invalid("The form has no entry fee.") }
         let user = press.visit.user
-        try await contests.check(press.invitation, to: press.contest, by: Login(user: user))
+        try await contests.countWrongInvitation(
+            press.invitation,
+            to: press.contest,
+            by: Login(user: user)
+        )
         let command = JoinContest(
             contest: press.contest,
             user: user,
@@ -159,7 +163,7 @@ struct ContestPages: Sendable {
     }
 
     @Sendable private func leave(_ form: inout WebForm) async throws -> Response {
-        let press = try Press(&form)
+        let press = try ContestSubmission(&form)
         try form.fields.end()
         return try await decide(
             LeaveContest(contest: press.contest, user: press.visit.user),
@@ -176,7 +180,7 @@ struct ContestPages: Sendable {
     /// - Parameter fields: The form fields of this command.
     private func decide(
         _ command: some KeyedContestCommand,
-        _ press: Press,
+        _ press: ContestSubmission,
         _ name: String,
         _ fields: HTML?,
         unknown: String
@@ -191,7 +195,7 @@ struct ContestPages: Sendable {
             return try await again(press, Mistake(problem: refusal.problem))
         } catch is LedgerError {
             let token = press.invitation.map { HTML.hidden("join_token", $0) }
-            return WebPage.unknown(
+            return WebPage.unknownOutcome(
                 "Contest",
                 section: .contests,
                 unknown,
@@ -202,7 +206,7 @@ struct ContestPages: Sendable {
         }
     }
 
-    private func again(_ press: Press, _ mistake: Mistake) async throws -> Response {
+    private func again(_ press: ContestSubmission, _ mistake: Mistake) async throws -> Response {
         let visit = press.visit
         return try await page(
             visit.request,
@@ -215,7 +219,7 @@ struct ContestPages: Sendable {
     }
 
     @Sendable private func enter(_ form: inout WebForm) async throws -> Response {
-        let press = try Press(&form)
+        let press = try ContestSubmission(&form)
         var chosen: [String] = []
         for place in 1...RosterRule.sizeLimit {
             guard let id = form.fields.text(ContestPage.place(place)) else { break }
@@ -235,7 +239,7 @@ struct ContestPages: Sendable {
     }
 
     @Sendable private func object(_ form: inout WebForm) async throws -> Response {
-        let press = try Press(&form)
+        let press = try ContestSubmission(&form)
         let text = form.fields.text("text") ?? ""
         try form.fields.end()
         do {

@@ -100,7 +100,7 @@ struct ContestSections: Sendable {
     private func scalar(_ value: JSONValue) -> HTML? {
         switch value {
         case .string(let text):
-            Timestamp(iso8601: text).map { zone.time($0, isKept: true) }
+            Timestamp(iso8601: text).map { zone.time($0, hasFullDate: true) }
                 ?? "<bdi>\(text)</bdi>"
         case .integer(let number): "\(number)"
         case .boolean(let isTrue): "\(isTrue ? words.yes : words.no)"

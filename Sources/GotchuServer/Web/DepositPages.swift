@@ -12,10 +12,10 @@ struct DepositPages: Sendable {
     /// The number of deposits on a page, the newest first.
     private static let rowLimit = 15
     /// The refresh interval of the wallet page in seconds while a deposit is open.
-    static let renewal = 5
+    static let refreshInterval = 5
 
     let gate: WebGate
-    let desk: FundingDesk
+    let funding: FundingOperations
     let store: any Store
 
     // MARK: The press
@@ -26,11 +26,12 @@ struct DepositPages: Sendable {
         let visit = form.visit
         let text = form.fields.text("amount")
         let key = try form.fields.keyAtEnd()
-        guard let amount = FundingDesk.amount(text, atLeast: desk.options.depositMinimum) else {
+        guard let amount = FundingOperations.amount(text, atLeast: funding.options.depositMinimum)
+        else {
             return gate.redirect(to: WebPath.wallet, saying: .malformedDeposit)
         }
         do {
-            let (reply, secret) = try await desk.open(
+            let (reply, secret) = try await funding.open(
                 amount,
                 reference: nil,
                 presentation: .hosted,
@@ -38,7 +39,10 @@ struct DepositPages: Sendable {
             )
             switch reply.outcome {
             case .success(let id):
-                return lead(visit, to: try await desk.made(id, of: visit.user, secret))
+                return paymentRedirect(
+                    visit,
+                    to: try await funding.intentReply(id, of: visit.user, secret)
+                )
             case .failure(let refusal):
                 let notice: WebNotice =
                     switch refusal.reason {
@@ -50,18 +54,18 @@ struct DepositPages: Sendable {
             }
         } catch let problem as Problem where problem.code == ErrorCode.providerRefused.rawValue {
             return gate.redirect(to: WebPath.wallet, saying: .depositRefused)
-        } catch let error where error is LedgerError || error is Refused {
-            return unknown(amount, key, visit)
+        } catch let error where error is LedgerError || error is ProblemWithHeaders {
+            return unknownOutcome(amount, key, visit)
         }
     }
 
     /// Returns a reply that opens the page on which a deposit is paid; the wallet if there is none.
-    private func lead(_ visit: WebVisit, to intent: IntentReply) -> Response {
+    private func paymentRedirect(_ visit: WebVisit, to intent: IntentReply) -> Response {
         if let page = intent.checkoutURL {
-            let sites = desk.sites + [gate.site.origin]
-            return WebPage.leaving(
+            let origins = funding.pageOrigins + [gate.site.origin]
+            return WebPage.providerRedirect(
                 to: page,
-                of: sites,
+                allowing: origins,
                 section: .wallet,
                 for: visit,
                 in: visit.language
@@ -71,14 +75,16 @@ struct DepositPages: Sendable {
         return gate.redirect(to: WebPath.wallet, saying: isAdded ? .moneyAdded : .depositUnpayable)
     }
 
-    private func unknown(_ amount: Money, _ key: IdempotencyKey, _ visit: WebVisit) -> Response {
+    private func unknownOutcome(_ amount: Money, _ key: IdempotencyKey, _ visit: WebVisit)
+        -> Response
+    {
         let words = visit.language.wallet
-        return WebPage.unknown(
+        return WebPage.unknownOutcome(
             words.addMoney,
             section: .wallet,
             words.pageUnknown.filled(visit.language.text(amount)),
             again: WebPath.deposits,
-            "\(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.plain))",
+            "\(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.decimalText))",
             for: visit,
             in: visit.language
         )
@@ -89,17 +95,17 @@ struct DepositPages: Sendable {
         let visit = form.visit
         try form.fields.end()
         let id = try FundingPage.id(in: visit.context)
-        let deposit: Deposit = try await desk.subject(id, of: visit.user)
-        let page = try await desk.callable(by: visit.user)?.drive(id)
+        let deposit: Deposit = try await funding.subject(id, of: visit.user)
+        let page = try await funding.providerForCall(by: visit.user)?.refreshNow(id)
         guard deposit.body.presentation == .hosted else { throw Refusal(.unknownRecord).problem }
-        return lead(visit, to: try await desk.made(id, of: visit.user, page))
+        return paymentRedirect(visit, to: try await funding.intentReply(id, of: visit.user, page))
     }
 
     @Sendable func cancel(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         try form.fields.end()
         do {
-            _ = try await desk.cancelDeposit(FundingPage.id(in: visit.context), of: visit.user)
+            _ = try await funding.cancelDeposit(FundingPage.id(in: visit.context), of: visit.user)
             return gate.redirect(to: WebPath.wallet, saying: .depositCancelled)
         } catch let problem as Problem where problem.code == ErrorCode.intentSettled.rawValue {
             return gate.redirect(to: WebPath.wallet, saying: .depositUnpayable)
@@ -116,9 +122,9 @@ struct DepositPages: Sendable {
         for visit: WebVisit,
         after cursor: String?
     ) async throws -> (content: HTML?, isWaiting: Bool) {
-        guard visit.allows(.payer), desk.isOpen(to: visit.user) else { return (nil, false) }
+        guard visit.allows(.payer), funding.isOpen(to: visit.user) else { return (nil, false) }
         let page = try FundingPage(cursor: cursor, limit: Self.rowLimit)
-        let deposits = try await desk.lookedAtDeposits(of: visit.user, page)
+        let deposits = try await funding.refreshedDeposits(of: visit.user, page)
         let words = visit.language.wallet
         let rows = deposits.map { row($0, visit) }
         let columns = [
@@ -139,9 +145,9 @@ struct DepositPages: Sendable {
     private func addPanel(_ visit: WebVisit, _ terms: User.Terms?) -> HTML {
         let words = visit.language.wallet
         func money(_ cents: Int64) -> String {
-            visit.language.text(Money(minorUnits: cents, currency: FundingDesk.currency))
+            visit.language.text(Money(minorUnits: cents, currency: FundingOperations.currency))
         }
-        let options = desk.options
+        let options = funding.options
         let form = visit.form(
             to: WebPath.deposits,
             style: "line",
@@ -161,13 +167,13 @@ struct DepositPages: Sendable {
         )
         return """
             <section class="panel" id="add"><h2>\(words.addMoney)</h2>\(form)
-            <p class="quiet">\(desk.work == nil ? words.development : words.byCard) \(limits)</p>
+            <p class="quiet">\(funding.stripe == nil ? words.development : words.byCard) \(limits)</p>
             </section>
             """
     }
 
     private func row(_ deposit: Deposit, _ visit: WebVisit) -> HTML {
-        let (zone, words) = (visit.ownZone, visit.language.wallet)
+        let (zone, words) = (visit.localizedZone, visit.language.wallet)
         let error = deposit.body.error.map { error -> HTML in
             "<br><span class=\"quiet\"\(WebPage.spoken(.english))>\(error.message)</span>"
         }
@@ -230,8 +236,8 @@ extension FundingPage {
     /// Returns the link to the next page; `nil` if this is the last.
     ///
     /// - Parameter path: The address of the first page, without parameters.
-    func older<Body: Particulars>(
-        than subjects: [Subject<Body>],
+    func older<Body: FundingBody>(
+        than subjects: [FundingRecord<Body>],
         on path: String,
         _ word: String = "Older"
     ) -> HTML? {
@@ -241,9 +247,9 @@ extension FundingPage {
     }
 }
 
-extension FundingDesk {
+extension FundingOperations {
     /// The origins of the provider's pages.
-    var sites: [String] { work?.sites ?? [] }
+    var pageOrigins: [String] { stripe?.pageOrigins ?? [] }
 
     /// Parses a typed amount; `nil` if it is malformed, too small or too large.
     static func amount(_ text: String?, atLeast least: Int64) -> Money? {

@@ -16,12 +16,12 @@ struct EarningsPages: Sendable {
     static let fileLimit = 20_000
 
     let ledger: Ledger
-    let desk: FundingDesk
+    let funding: FundingOperations
 
     /// The selection given by an address.
     private struct Filter {
         let zone: WebZone
-        let question: EarningsQuestion
+        let earningsQuery: EarningsQuery
         let before: Int64?
         /// The query parameters that select the same again.
         let query: String
@@ -47,7 +47,7 @@ struct EarningsPages: Sendable {
                 values["by"] = "day"
             }
             var known = QueryParameters(values)
-            question = try EarningsQuestion(&known, now: visit.now)
+            earningsQuery = try EarningsQuery(&known, now: visit.now)
         }
     }
 
@@ -71,10 +71,10 @@ struct EarningsPages: Sendable {
         do {
             filter = try Filter(visit)
         } catch let problem as Problem where problem.status == 400 {
-            return mistaken(problem, visit)
+            return invalidFilterPage(problem, visit)
         }
-        let found = try await earnings(visit, filter.question.comparingRange)
-        let reply = try filter.question.reply(found)
+        let found = try await earnings(visit, filter.earningsQuery.comparisonRange)
+        let reply = try filter.earningsQuery.reply(found)
         let page = try await list(visit).page(
             of: found.numbers,
             before: filter.before,
@@ -83,12 +83,12 @@ struct EarningsPages: Sendable {
         return WebPage(
             title: "Earnings",
             section: .earnings,
-            asOf: filter.before == nil ? filter.zone.time(reply.asOf, isKept: true) : nil,
+            asOf: filter.before == nil ? filter.zone.time(reply.asOf, hasFullDate: true) : nil,
             controls: controls(reply, filter),
             content: """
-                \(cards(reply, filter.question.before(found)))
+                \(cards(reply, filter.earningsQuery.before(found)))
                 \(chartPanel(reply, filter))
-                \(try await whereabouts(found.account, visit))
+                \(try await payoutPanel(found.account, visit))
                 \(listPanel(page, filter))
                 \(customPanel(reply.from, reply.to, filter.zone.name))
                 """
@@ -97,7 +97,7 @@ struct EarningsPages: Sendable {
     }
 
     /// Returns the page for malformed dates or zones: without sums, and with the typed values.
-    private func mistaken(_ problem: Problem, _ visit: WebVisit) -> Response {
+    private func invalidFilterPage(_ problem: Problem, _ visit: WebVisit) -> Response {
         func typed(_ name: String) -> String? {
             visit.request.uri.queryParameters[Substring(name)].map { String($0.prefix(64)) }
         }
@@ -165,13 +165,13 @@ struct EarningsPages: Sendable {
     }
 
     /// Returns the panel of pending, processing and paid amounts; `nil` if payouts are not offered.
-    private func whereabouts(_ account: Account, _ visit: WebVisit) async throws -> HTML? {
-        guard desk.isOpen(to: visit.user) else { return nil }
-        let shares = try await desk.shares(of: account, user: visit.user)
+    private func payoutPanel(_ account: Account, _ visit: WebVisit) async throws -> HTML? {
+        guard funding.isOpen(to: visit.user) else { return nil }
+        let breakdown = try await funding.earningsBreakdown(of: account, user: visit.user)
         let rows = [
-            ("Pending: in the wallet", shares.pending),
-            ("Processing: on its way to the bank", shares.processing),
-            ("Paid to the bank, or spent", shares.paid),
+            ("Pending: in the wallet", breakdown.pending),
+            ("Processing: on its way to the bank", breakdown.processing),
+            ("Paid to the bank, or spent", breakdown.paid),
         ].map { "<dt>\($0.0)</dt><dd>\(money(WireInteger($0.1)))</dd>" as HTML }
         return """
             <section class="panel" id="payouts"><h2>Of all earnings \
@@ -300,7 +300,7 @@ struct EarningsPages: Sendable {
     /// and in major units.
     @Sendable func file(_ visit: WebVisit) async throws -> Response {
         let filter = try Filter(visit)
-        let numbers = try await earnings(visit, filter.question.range).numbers
+        let numbers = try await earnings(visit, filter.earningsQuery.range).numbers
         let list = list(visit)
         var page = PaymentList.Page()
         var lines: [PaymentList.Line] = []
@@ -315,7 +315,7 @@ struct EarningsPages: Sendable {
         } while page.next != nil
         let rows = lines.map { CSV.row(Self.fields($0, filter.zone)) }
         let text = CSV.row(Self.titles) + rows.joined()
-        let name = "gotchu-earnings-\(filter.question.fileName).csv"
+        let name = "gotchu-earnings-\(filter.earningsQuery.fileName).csv"
         let body = ByteBuffer(string: text)
         var headers = PagePolicy.web.fields
         headers[.contentType] = "text/csv; charset=utf-8"
@@ -334,9 +334,10 @@ struct EarningsPages: Sendable {
         return [
             line.entry.at.iso8601, zone.text(of: line.entry.at),
             line.isRefund ? "refund" : "payment", line.session?.id.rawValue ?? "",
-            money.currency.rawValue, "\(money.minorUnits)", money.plain,
+            money.currency.rawValue, "\(money.minorUnits)", money.decimalText,
             line.session?.tip(in: line.entry).map { "\($0)" } ?? "",
-            CSV.harmless(line.session?.memo ?? ""), CSV.harmless(line.session?.reference ?? ""),
+            CSV.formulaSafe(line.session?.memo ?? ""),
+            CSV.formulaSafe(line.session?.reference ?? ""),
         ]
     }
 }

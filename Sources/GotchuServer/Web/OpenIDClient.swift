@@ -23,9 +23,9 @@ final class OpenIDClient: Service {
     private static let limit: TimeAmount = .seconds(5)
     private static let sizeLimit = 64 * 1024
     /// The time for which a discovery document is cached.
-    private static let longestUse: Duration = .seconds(60 * 60)
+    private static let cacheLifetime: Duration = .seconds(60 * 60)
     /// The minimum time between a failed fetch and the next one, whatever the number of logins.
-    private static let shortestPause: Duration = .seconds(5)
+    private static let retryDelay: Duration = .seconds(5)
 
     private struct State {
         var discovery: OpenIDDiscovery?
@@ -114,7 +114,7 @@ final class OpenIDClient: Service {
         )
     }
 
-    private static var away: Refused {
+    private static var away: ProblemWithHeaders {
         Problem(.tryAgain, detail: "The login's provider does not answer just now.")
             .retry(after: 5)
     }
@@ -124,8 +124,8 @@ final class OpenIDClient: Service {
     private func discovery() async throws -> OpenIDDiscovery {
         let now = MonotonicTime.now
         let known = state.withLock { state in
-            let isNew = state.fetchedAt.map { now - $0 < Self.longestUse } ?? false
-            let isPausing = state.failedAt.map { now - $0 < Self.shortestPause } ?? false
+            let isNew = state.fetchedAt.map { now - $0 < Self.cacheLifetime } ?? false
+            let isPausing = state.failedAt.map { now - $0 < Self.retryDelay } ?? false
             return (discovery: isNew || isPausing ? state.discovery : nil, isPausing: isPausing)
         }
         if let discovery = known.discovery { return discovery }

@@ -105,13 +105,13 @@ struct OrganizerPage: Sendable {
             ("State", Self.chip(view)),
             ("Entries", "\(view.entriesText)"),
             ("Entry fee", "\(view.feeText)"),
-            ("Entries close", zone.time(terms.lockTime, isKept: true)),
-            ("Starts", zone.time(terms.startTime, isKept: true)),
+            ("Entries close", zone.time(terms.lockTime, hasFullDate: true)),
+            ("Starts", zone.time(terms.startTime, hasFullDate: true)),
         ]
-        if let end = terms.endTime { facts.append(("Ends", zone.time(end, isKept: true))) }
+        if let end = terms.endTime { facts.append(("Ends", zone.time(end, hasFullDate: true))) }
         if terms.addedPrize > 0 { facts.append(("Added prize", "\(money(terms.addedPrize))")) }
         if let time = contest.settlesAt {
-            facts.append(("Prizes are paid on", zone.time(time, isKept: true)))
+            facts.append(("Prizes are paid on", zone.time(time, hasFullDate: true)))
         }
         if let settlement = contest.body.settlement {
             facts.append(("Proof", "<code>\(settlement.resultHash)</code>"))

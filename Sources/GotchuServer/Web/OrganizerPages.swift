@@ -18,7 +18,7 @@ struct OrganizerPages: Sendable {
         let one = "\(WebPath.ownContests)/:id"
         func page(_ path: String, _ body: @escaping @Sendable (WebVisit) async throws -> Response) {
             let answer = gate.page(needing: .payee) { visit in
-                try await contests.requireShown(to: visit.user)
+                try await contests.requireAvailable(to: visit.user)
                 return try await body(visit)
             }
             router.get(RouterPath(path), use: answer)
@@ -29,7 +29,7 @@ struct OrganizerPages: Sendable {
             _ body: @escaping @Sendable (inout WebForm) async throws -> Response
         ) {
             let answer = gate.form(needing: .payee, fields: limit) { form in
-                try await contests.requireShown(to: form.visit.user)
+                try await contests.requireAvailable(to: form.visit.user)
                 return try await body(&form)
             }
             router.post(RouterPath(path), use: answer)
@@ -224,7 +224,7 @@ struct OrganizerPages: Sendable {
                 \(HTML.hidden("key", key?.rawValue ?? ""))\(HTML.hidden("reason", reason))\
                 \(revision.map { HTML.hidden("revision", "\($0)") })
                 """
-            return WebPage.unknown(
+            return WebPage.unknownOutcome(
                 "Contest",
                 section: .contests,
                 "It is not known yet whether this was done.",

@@ -22,14 +22,14 @@ struct PayPage: Sendable {
     private static let resolving = 2
 
     /// The page of a paid request, for anyone; `nil` while it is not paid.
-    private var paidByAnybody: WebPage? {
+    private var paidPage: WebPage? {
         guard case .paid = session.state else { return nil }
         return page(words.paid, "<p>\(words.isPaid)</p>", mood: .over)
     }
 
     /// The page of a request for a person who is not logged in; they may have paid it themselves.
-    var forAnybody: WebPage {
-        if let paidByAnybody { return paidByAnybody }
+    var loggedOutPage: WebPage {
+        if let paidPage { return paidPage }
         let login = WebPath.login(returningTo: WebPath.request(eid))
         let link = "<a class=\"main\" href=\"\(login)\">\(words.logInToPay)</a>" as HTML
         return ended ?? page(words.pay, request(link))
@@ -40,13 +40,13 @@ struct PayPage: Sendable {
     /// - Parameter balance: The balance in the session's currency; `nil` without such a wallet.
     func view(for visit: WebVisit, balance: Money?) -> WebPage {
         if session.payee == visit.user {
-            return paidByAnybody ?? ended ?? page(words.own, request("<p>\(words.nobodyOwn)</p>"))
+            return paidPage ?? ended ?? page(words.own, request("<p>\(words.nobodyOwn)</p>"))
         }
         if let paid = paid(by: visit.user) ?? ended { return paid }
         if case .locked(let payer, _) = session.state, payer != visit.user {
             let text: HTML = """
                 <p>\(words.somebodyElse)</p>
-                <p class="quiet">\(words.looksAgain)</p>
+                <p class="quiet">\(words.autoRefresh)</p>
                 """
             return page(words.beingPaid, request(text), mood: .wait, reload: Self.waiting)
         }
@@ -74,14 +74,14 @@ struct PayPage: Sendable {
             ? nil
             : """
             <label>\(words.tip)<input name="tip" inputmode="decimal" autocomplete="off" \
-            maxlength="12" placeholder="\(Money(minorUnits: 0, currency: balance.currency).plain)">\
+            maxlength="12" placeholder="\(Money(minorUnits: 0, currency: balance.currency).decimalText)">\
             </label>
             """
         let button = filled(tip == nil ? words.payAmount : words.payWithTip, session.amount)
         let form = visit.form(
             to: WebPath.request(eid),
             """
-            \(PaymentForm(for: session).agreed)\(tip)<button class="main">\(button)</button>
+            \(PaymentForm(for: session).requestFields)\(tip)<button class="main">\(button)</button>
             """
         )
         return "\(form)<p class=\"quiet\">\(filled(words.balanceNow, balance))</p>"
@@ -155,7 +155,7 @@ struct PayPage: Sendable {
         guard case .paid(let payer, _) = session.state, payer == user else { return nil }
         let back = Money(minorUnits: session.refunded, currency: session.amount.currency)
         let refunded: HTML? =
-            session.refunded > 0 ? "<p>\(filled(words.cameBack, back))</p>" : nil
+            session.refunded > 0 ? "<p>\(filled(words.refunded, back))</p>" : nil
         return page(words.youPaid, "\(facts)\(refunded)\(toWallet)", mood: .good)
     }
 
@@ -177,7 +177,7 @@ struct PayPage: Sendable {
     /// Returns the page of a payment with an unknown outcome: its form resubmits the same key.
     ///
     /// - Precondition: `session` was read from the store before the key's answer was looked up.
-    func unanswered(_ press: PaymentForm, for visit: WebVisit) -> WebPage {
+    func unknownOutcome(_ press: PaymentForm, for visit: WebVisit) -> WebPage {
         if let paid = paid(by: visit.user) { return paid }
         // An ended session refuses a payment that may still be in progress.
         if session.finalReason != nil {
@@ -185,10 +185,10 @@ struct PayPage: Sendable {
         }
         let again = visit.form(
             to: WebPath.request(eid),
-            "\(press.pressed)<button class=\"main\">\(words.findOutNow)</button>"
+            "\(press.resubmissionFields)<button class=\"main\">\(words.checkNow)</button>"
         )
         return page(
-            words.beingFoundOut,
+            words.outcomeUnknown,
             """
             \(facts)
             <p>\(words.notKnown) <b>\(words.doNotPayAgain)</b></p>
@@ -205,7 +205,7 @@ struct PayPage: Sendable {
         // The same person has paid it with another form.
         if let paid = paid(by: user) { return paid }
         let again: HTML = """
-            <p><a class="main" href="\(WebPath.request(eid))">\(words.lookAgain)</a></p>
+            <p><a class="main" href="\(WebPath.request(eid))">\(words.viewAgain)</a></p>
             """
         if refusal.reason == .alreadyJoined {
             return page(words.youAreIn, "<p>\(words.haveEntered)</p>\(again)", mood: .good)
@@ -231,7 +231,7 @@ struct PayPage: Sendable {
         case .amountChanged: said(words.changed, words.otherAmount)
         case .tipNotAllowed: said(words.notPaid, words.noTip)
         case .noWalletInCurrency: said(words.notPaid, words.noSuchWallet)
-        case .balanceTooLarge: said(words.notPaid, words.tooMuch)
+        case .balanceTooLarge: said(words.notPaid, words.payeeWalletFull)
         case .unknownSession: said(words.notPaid, words.gone)
         case .contestFull, .contestLocked, .contestCancelled:
             (words.notEntered, "<span lang=\"en\" dir=\"ltr\">\(refusal.problem.detail)</span>")
@@ -252,7 +252,7 @@ struct PayPage: Sendable {
 
     private func missing(_ refusal: Refusal) -> HTML {
         guard let required = refusal.required, let available = refusal.available else {
-            return "\(words.tooLittle)"
+            return "\(words.insufficientBalance)"
         }
         let balance = Money(minorUnits: available, currency: session.amount.currency)
         return missing(required - available, words.missingThen, balance)

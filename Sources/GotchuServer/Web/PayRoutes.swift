@@ -39,7 +39,7 @@ struct PayRoutes: Sendable {
         try gate.limits.allowResolve(as: subject)
         guard let eid = Self.eid(in: context), let published = try await ledger.published(eid)
         else {
-            gate.limits.missed(by: subject)
+            gate.limits.countMiss(by: subject)
             return PayPage.unknown(in: request.language)
                 .response(for: visit, status: .notFound)
         }
@@ -50,7 +50,7 @@ struct PayRoutes: Sendable {
             now: ledger.now,
             language: request.language
         )
-        guard let visit else { return page.forAnybody.response() }
+        guard let visit else { return page.loggedOutPage.response() }
         if let contest = try await ledger.contest(enteredAt: published.session),
             let refusal = try await ledger.entryRefusal(of: visit.user, to: contest)
         {
@@ -203,11 +203,11 @@ struct PayRoutes: Sendable {
         )
         guard let answer else {
             let press = PaymentForm(for: session, tip: tip, key: key)
-            return page.unanswered(press, for: visit).response(for: visit)
+            return page.unknownOutcome(press, for: visit).response(for: visit)
         }
         switch try CommandReply<Pay.Outcome>(answer).outcome {
         case .success(let paid):
-            let time = visit.ownZone.time(answer.decidedAt)
+            let time = visit.localizedZone.time(answer.decidedAt)
             return page.paid(paid, at: time).response(for: visit)
         case .failure(let refusal):
             return page.refused(refusal, for: visit.user).response(for: visit)
@@ -227,7 +227,7 @@ struct PayRoutes: Sendable {
         if let paid = try await ledger.share(paidBy: answer, of: group) { return paid }
         guard group.sale == nil, let own = try await ledger.ownShare(of: group, for: user),
             own.status == .paid
-        else { return group.face }
+        else { return group.payeeSession }
         return own
     }
 

@@ -54,13 +54,13 @@ struct PaymentForm: Sendable {
     }
 
     /// The fields of a submitted form, to submit it again.
-    var pressed: HTML {
+    var resubmissionFields: HTML {
         let tip = Money(minorUnits: tip, currency: amount.currency)
-        return "\(agreed)\(HTML.hidden("tip", tip.plain))"
+        return "\(requestFields)\(HTML.hidden("tip", tip.decimalText))"
     }
 
     /// The fields that describe what the payer sees.
-    var agreed: HTML {
+    var requestFields: HTML {
         """
         \(HTML.hidden("sid", session.rawValue))\
         \(HTML.hidden("amount_cents", "\(amount.minorUnits)"))\

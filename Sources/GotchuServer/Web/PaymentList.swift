@@ -42,7 +42,7 @@ struct PaymentList: Sendable {
         var next = min(number ?? .max, numbers.upperBound)
         for _ in 0..<Self.mostReads where next > numbers.lowerBound {
             let range = HistoryRange(
-                .after(next),
+                .before(next),
                 limit: min(Self.slice, Int(next - numbers.lowerBound))
             )
             for (entry, record) in try await ledger.history(of: account, range)?.entries ?? [] {

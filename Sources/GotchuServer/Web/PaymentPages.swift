@@ -34,7 +34,7 @@ struct PaymentPages: Sendable {
             if try await ledger.answer(known) == nil { try visit.requireFresh(for: "A refund") }
             reply = try await submit(session, amount, key, visit)
         } catch is LedgerError {
-            return unknown(session, amount, key, visit)
+            return unknownOutcome(session, amount, key, visit)
         }
         switch reply.outcome {
         case .success:
@@ -130,7 +130,7 @@ struct PaymentPages: Sendable {
             style: "line",
             """
             \(HTML.hidden("key", IdempotencyKey.random().rawValue))
-            <label>Amount<input name="amount" value="\(all.plain)" required inputmode="decimal" \
+            <label>Amount<input name="amount" value="\(all.decimalText)" required inputmode="decimal" \
             autocomplete="off" maxlength="16"></label>
             <button class="danger">Refund</button>
             """
@@ -149,19 +149,19 @@ struct PaymentPages: Sendable {
     }
 
     /// Returns the page for a refund with an unknown outcome: its form resubmits the same key.
-    private func unknown(
+    private func unknownOutcome(
         _ session: Session,
         _ amount: Money,
         _ key: IdempotencyKey,
         _ visit: WebVisit
     ) -> Response {
-        WebPage.unknown(
+        WebPage.unknownOutcome(
             "Refund",
             section: .earnings,
             "It is not known whether \(amount) was refunded. Do not refund it elsewhere before "
                 + "this is found out.",
             again: "\(WebPath.payment(session.id))/refund",
-            "\(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.plain))",
+            "\(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.decimalText))",
             for: visit
         )
     }

@@ -12,7 +12,7 @@ struct PayoutPages: Sendable {
     private static let rowLimit = 50
 
     let gate: WebGate
-    let desk: FundingDesk
+    let funding: FundingOperations
 
     // MARK: Set-up
 
@@ -21,31 +21,37 @@ struct PayoutPages: Sendable {
         let visit = form.visit
         try form.fields.end()
         try visit.requireFresh(for: "A bank account")
-        let link = try await desk.setUpLink(for: visit.user, at: gate.site.origin)
-        let sites = desk.sites + [gate.site.origin]
-        return WebPage.leaving(to: link.url, of: sites, section: .payouts, for: visit)
+        let link = try await funding.setUpLink(for: visit.user, at: gate.site.origin)
+        let origins = funding.pageOrigins + [gate.site.origin]
+        return WebPage.providerRedirect(
+            to: link.url,
+            allowing: origins,
+            section: .payouts,
+            for: visit
+        )
     }
 
     // MARK: Withdrawals
 
     /// Asks for confirmation of a withdrawal; moves no money.
     @Sendable func confirm(_ visit: WebVisit) async throws -> Response {
-        _ = try desk.source(for: visit.user)
+        _ = try funding.source(for: visit.user)
         var query = try QueryParameters(visit.request)
         let text = query.text("amount")?.replacing("+", with: " ")
         try query.end()
-        guard let amount = FundingDesk.amount(text, atLeast: desk.options.payouts.minimum) else {
+        guard let amount = FundingOperations.amount(text, atLeast: funding.options.payouts.minimum)
+        else {
             return gate.redirect(to: WebPath.payouts, saying: .malformedWithdrawal)
         }
         let form = visit.form(
             to: WebPath.withdrawal,
             """
             \(HTML.hidden("key", IdempotencyKey.random().rawValue))\
-            \(HTML.hidden("amount", amount.plain))
+            \(HTML.hidden("amount", amount.decimalText))
             <button class="main">Withdraw \(amount)</button>
             """
         )
-        let path = "\(WebPath.withdrawal)?amount=\(amount.plain)"
+        let path = "\(WebPath.withdrawal)?amount=\(amount.decimalText)"
         return WebPage(
             title: "Withdraw",
             section: .payouts,
@@ -64,16 +70,17 @@ struct PayoutPages: Sendable {
         let visit = form.visit
         let text = form.fields.text("amount")
         let key = try form.fields.keyAtEnd()
-        guard let amount = FundingDesk.amount(text, atLeast: desk.options.payouts.minimum) else {
+        guard let amount = FundingOperations.amount(text, atLeast: funding.options.payouts.minimum)
+        else {
             return gate.redirect(to: WebPath.payouts, saying: .malformedWithdrawal)
         }
         do {
             // A replay needs no fresh login: the key has an answer.
             let known = Answer.Key(user: visit.user, command: RequestWithdrawal.name, key: key)
-            if try await desk.ledger.answer(known) == nil {
+            if try await funding.ledger.answer(known) == nil {
                 try visit.requireFresh(for: "A withdrawal")
             }
-            let reply = try await desk.withdraw(
+            let reply = try await funding.withdraw(
                 amount,
                 to: nil,
                 as: KeyedRequest(visit, key, .withdrawal(amount, to: nil))
@@ -83,8 +90,8 @@ struct PayoutPages: Sendable {
             }
             let page = try await page(visit, problem: Self.sentence(refusal))
             return page.response(for: visit, status: .init(code: refusal.problem.status))
-        } catch let error where error is LedgerError || error is Refused {
-            return unknown(amount, key, visit)
+        } catch let error where error is LedgerError || error is ProblemWithHeaders {
+            return unknownOutcome(amount, key, visit)
         }
     }
 
@@ -92,20 +99,22 @@ struct PayoutPages: Sendable {
         let end = "Nothing was taken."
         if refusal.reason == .payeeNotOnboarded { return "Payouts are not set up yet. \(end)" }
         guard let available = refusal.available else { return "\(refusal.problem.detail) \(end)" }
-        let money = Money(minorUnits: available, currency: FundingDesk.currency)
+        let money = Money(minorUnits: available, currency: FundingOperations.currency)
         return refusal.reason == .heldBalance
             ? "\(money) can be withdrawn now: what came in lately cannot yet. \(end)"
             : "The wallet has \(money). \(end)"
     }
 
-    private func unknown(_ amount: Money, _ key: IdempotencyKey, _ visit: WebVisit) -> Response {
-        WebPage.unknown(
+    private func unknownOutcome(_ amount: Money, _ key: IdempotencyKey, _ visit: WebVisit)
+        -> Response
+    {
+        WebPage.unknownOutcome(
             "Withdraw",
             section: .payouts,
             "It is not known whether \(amount) was taken from the wallet. Do not withdraw it again "
                 + "before this is found out.",
             again: WebPath.withdrawal,
-            "\(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.plain))",
+            "\(HTML.hidden("key", key.rawValue))\(HTML.hidden("amount", amount.decimalText))",
             for: visit
         )
     }
@@ -113,9 +122,9 @@ struct PayoutPages: Sendable {
     @Sendable func cancel(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         try form.fields.end()
-        _ = try desk.source(for: visit.user)
+        _ = try funding.source(for: visit.user)
         let id = try FundingPage.id(in: visit.context)
-        let reply = try await desk.ledger.submit(CancelWithdrawal(id, user: visit.user))
+        let reply = try await funding.ledger.submit(CancelWithdrawal(id, user: visit.user))
         switch reply {
         case .success: return gate.redirect(to: WebPath.payouts, saying: .withdrawalCancelled)
         case .failure(let refusal) where refusal.reason == .withdrawalTooLate:
@@ -138,17 +147,17 @@ struct PayoutPages: Sendable {
         after cursor: String? = nil,
         problem: String? = nil
     ) async throws -> WebPage {
-        _ = try desk.source(for: visit.user)
-        let status = try await desk.newestStatus(of: visit.user)
+        _ = try funding.source(for: visit.user)
+        let status = try await funding.refreshedStatus(of: visit.user)
         let list = try FundingPage(cursor: cursor, limit: Self.rowLimit)
-        let withdrawals: [Withdrawal] = try await desk.newest(of: visit.user, list)
-        let parts = try await desk.withdrawable(of: visit.user)
+        let withdrawals: [Withdrawal] = try await funding.newest(of: visit.user, list)
+        let parts = try await funding.withdrawable(of: visit.user)
         return WebPage(
             title: "Payouts",
             section: .payouts,
             banner: problem.map { WebPage.Banner($0, isBad: true) },
-            asOf: visit.zone.time(visit.now, isKept: true),
-            policy: .leading(to: desk.sites),
+            asOf: visit.zone.time(visit.now, hasFullDate: true),
+            policy: .formsRedirecting(to: funding.pageOrigins),
             content: """
                 \(statusPanel(status, visit))
                 \(status.status == .active ? formPanel(parts) : nil)
@@ -172,7 +181,7 @@ struct PayoutPages: Sendable {
         let asks: HTML? =
             due.isEmpty ? nil : "<p>The payment provider still asks for:</p><ul>\(due)</ul>"
         let deadline = status.currentDeadline.map { time -> HTML in
-            "<p>It wants it by \(visit.zone.time(time, isKept: true)).</p>"
+            "<p>It wants it by \(visit.zone.time(time, hasFullDate: true)).</p>"
         }
         let reason = status.disabledReason.map { reason -> HTML in
             "<p>Payouts are stopped: <code>\(reason)</code></p>"
@@ -198,19 +207,19 @@ struct PayoutPages: Sendable {
 
     private func formPanel(_ parts: Withdrawable) -> HTML {
         func money(_ cents: Int64) -> Money {
-            Money(minorUnits: cents, currency: FundingDesk.currency)
+            Money(minorUnits: cents, currency: FundingOperations.currency)
         }
         let (held, owed) = (parts.heldCents.value, parts.owedCents.value)
         let hold: HTML? =
             held > 0
             ? """
-             \(money(held)) came in within the last \(desk.options.payouts.holdHours) hours, and \
+             \(money(held)) came in within the last \(funding.options.payouts.holdHours) hours, and \
             cannot be withdrawn yet.
             """ : nil
         let debt: HTML? =
             owed > 0
             ? " \(money(owed)) that the payment provider took back is settled first." : nil
-        let least = money(desk.options.payouts.minimum)
+        let least = money(funding.options.payouts.minimum)
         return """
             <section class="panel" id="withdraw"><h2>Withdraw <small>\
             \(money(parts.availableCents.value)) now</small></h2>
@@ -249,7 +258,7 @@ struct PayoutPages: Sendable {
             "<br><span class=\"quiet\">\(text)</span>"
         }
         let arrival = withdrawal.arrivalDate.map { time -> HTML in
-            "\(HTML.label("at the bank"))\(visit.zone.time(time, isKept: true))"
+            "\(HTML.label("at the bank"))\(visit.zone.time(time, hasFullDate: true))"
         }
         let cancel: HTML? =
             withdrawal.status == .pending

@@ -16,22 +16,26 @@ struct ProviderReturns: Sendable {
         }
         add(
             WebPath.deposited,
-            coming(to: WebPath.wallet, .depositReturned) { ($0.wallet.back, $0.wallet.backText) }
+            returnHandler(redirectingTo: WebPath.wallet, .depositReturned) {
+                ($0.wallet.back, $0.wallet.backText)
+            }
         )
         add(
-            WebPath.depositLeft,
-            coming(to: WebPath.wallet, .depositLeft) { ($0.wallet.left, $0.wallet.leftText) }
+            WebPath.depositCancelled,
+            returnHandler(redirectingTo: WebPath.wallet, .depositLeft) {
+                ($0.wallet.left, $0.wallet.leftText)
+            }
         )
-        let connected = coming(to: WebPath.payouts, .setUpReturned) { _ in
+        let connected = returnHandler(redirectingTo: WebPath.payouts, .setUpReturned) { _ in
             (
                 "Back from the payment provider's pages",
                 "The provider now looks at what you entered. gotchu-ctl payouts says your status."
             )
         }
         add(WebPath.connected, connected)
-        for path in [WebPath.connect, WebPath.connectAgain] {
-            let notice: WebNotice? = path == WebPath.connectAgain ? .setUpAgain : nil
-            let plain = coming(to: WebPath.payouts, notice) { _ in
+        for path in [WebPath.connect, WebPath.connectRefresh] {
+            let notice: WebNotice? = path == WebPath.connectRefresh ? .setUpAgain : nil
+            let plain = returnHandler(redirectingTo: WebPath.payouts, notice) { _ in
                 (
                     "That link was used, or is too old",
                     "Ask for a fresh one: gotchu-ctl payouts setup, or whoever has sent it to you."
@@ -53,16 +57,16 @@ struct ProviderReturns: Sendable {
     /// - Parameters:
     ///   - next: The address of our page, which shows `notice`.
     ///   - words: Returns the title and text for people without a login, in a language.
-    private func coming(
-        to next: String,
+    private func returnHandler(
+        redirectingTo next: String,
         _ notice: WebNotice?,
         _ words: @escaping @Sendable (Language) -> (title: String, text: String)
     ) -> WebGate.Handler {
-        @Sendable func page(_ request: Request, isLeading: Bool) -> Response {
-            let language = WebPath.isPayers(request.uri.path) ? request.language : .english
+        @Sendable func page(_ request: Request, hasLink: Bool) -> Response {
+            let language = WebPath.isPayerPage(request.uri.path) ? request.language : .english
             let (title, text) = words(language)
             let link: HTML? =
-                isLeading
+                hasLink
                 ? "<p><a class=\"plain\" href=\"\(next)\">\(language.wallet.goOnHere)</a></p>" : nil
             return WebPage(
                 title: title,
@@ -72,10 +76,10 @@ struct ProviderReturns: Sendable {
             .response()
         }
         return { [gate] request, context in
-            guard let gate else { return page(request, isLeading: false) }
+            guard let gate else { return page(request, hasLink: false) }
             // A person on another device, such as a phone, has no login here.
             guard try await gate.visit(request, context) != nil else {
-                return page(request, isLeading: true)
+                return page(request, hasLink: true)
             }
             return gate.redirect(to: next, saying: notice)
         }

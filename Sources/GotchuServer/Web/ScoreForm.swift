@@ -136,7 +136,7 @@ struct ScoreForm: Sendable {
     /// - Throws: A problem: 400 for input that cannot be parsed.
     func scores(_ fields: inout FormFields) throws(Problem) -> [JSONValue] {
         if let text = fields.text("csv") {
-            do throws(ScoreTable.Flaw) { return try ScoreTable(csv: text).scores } catch {
+            do throws(ScoreTable.Malformed) { return try ScoreTable(csv: text).scores } catch {
                 throw .invalid(error.sentence)
             }
         }

@@ -8,7 +8,7 @@ internal import Pages
 /// The pages on which payees with a ticket open a new link to the payment provider's pages without
 /// a login. Only the button opens one, so that a message preview does not use it up.
 struct SetUpPages: Sendable {
-    let desk: FundingDesk
+    let funding: FundingOperations
     let limits: Limits
     /// The key that signs tickets.
     let key: SymmetricKey
@@ -21,7 +21,7 @@ struct SetUpPages: Sendable {
         guard let text, ticket(text, at: path) != nil else { return nil }
         return WebPage(
             title: "Set up payouts",
-            policy: .leading(to: desk.sites),
+            policy: .formsRedirecting(to: funding.pageOrigins),
             content: """
                 <section class="panel narrow"><p>Say on the payment provider's own pages who you \
                 are and which bank account is paid. We never see the account's number.</p>
@@ -47,7 +47,9 @@ struct SetUpPages: Sendable {
         try limits.allowCall(by: Login(user: ticket.user))
         // A person who finds an old invitation must not be able to set another bank account.
         if ticket.purpose != .renewal,
-            [.active, .restricted].contains(try await desk.newestStatus(of: ticket.user).status)
+            [.active, .restricted].contains(
+                try await funding.refreshedStatus(of: ticket.user).status
+            )
         {
             throw Problem(
                 .forbidden,
@@ -55,29 +57,29 @@ struct SetUpPages: Sendable {
                 fix: "Log in to change the bank account."
             )
         }
-        let link = try await desk.setUpLink(for: ticket.user, at: origin, with: ticket)
-        return WebPage.leaving(to: link.url, of: desk.sites + [origin])
+        let link = try await funding.setUpLink(for: ticket.user, at: origin, with: ticket)
+        return WebPage.providerRedirect(to: link.url, allowing: funding.pageOrigins + [origin])
     }
 
     private func ticket(_ text: String, at path: String) -> PayeeTicket? {
         PayeeTicket.Purpose.allCases.lazy.filter { $0.path == path }
-            .compactMap { PayeeTicket(text, for: $0, by: key, at: desk.ledger.now) }.first
+            .compactMap { PayeeTicket(text, for: $0, by: key, at: funding.ledger.now) }.first
     }
 }
 
 extension WebPage {
-    /// Returns the reply to a form that leads to a provider's page: 303 to one of `sites`,
+    /// Returns the reply to a form that leads to a provider's page: 303 to one of `origins`,
     /// otherwise a page with the link.
     ///
-    /// - Parameter sites: The origins that the form's page may lead to.
-    static func leaving(
+    /// - Parameter origins: The origins that the form's page may lead to.
+    static func providerRedirect(
         to address: String,
-        of sites: [String],
+        allowing origins: [String],
         section: Section? = nil,
         for visit: WebVisit? = nil,
         in language: Language = .english
     ) -> Response {
-        if sites.contains(where: { address.hasPrefix("\($0)/") }) {
+        if origins.contains(where: { address.hasPrefix("\($0)/") }) {
             var headers = PagePolicy.web.fields
             headers[.location] = address
             return Response(status: .seeOther, headers: headers)

@@ -30,7 +30,7 @@ struct WalletPage: Sendable {
         guard let currency = asked ?? currencies.first, currencies.contains(currency) else {
             throw Problem(.notFound, detail: "You have no such wallet here.")
         }
-        let isFirst = cursor == nil && currency == FundingDesk.currency
+        let isFirst = cursor == nil && currency == FundingOperations.currency
         let money: (content: HTML?, isWaiting: Bool) =
             isFirst ? try await deposits.panels(for: visit, after: before) : (nil, false)
         let history = try await history(of: Account.Key(.user(visit.user), currency), cursor)
@@ -42,12 +42,13 @@ struct WalletPage: Sendable {
             visit.allows(.payer)
             ? "<a class=\"plain\" href=\"\(WebPath.enterEID)\">\(language.pay.pay)</a>" : nil
         return try WebPage(
-            title: language.frame.wallet,
+            title: language.layout.wallet,
             section: .wallet,
             style: .pay,
-            asOf: cursor == nil ? visit.ownZone.time(visit.now, isKept: true) : nil,
-            renewal: money.isWaiting ? DepositPages.renewal : WebPage.usualRenewal,
-            policy: .leading(to: deposits.desk.sites),
+            asOf: cursor == nil ? visit.localizedZone.time(visit.now, hasFullDate: true) : nil,
+            refreshInterval: money.isWaiting
+                ? DepositPages.refreshInterval : WebPage.defaultRefreshInterval,
+            policy: .formsRedirecting(to: deposits.funding.pageOrigins),
             language: language,
             controls: """
                 \(choice.count > 1 ? .choice(words.currency, choice) : nil)\
@@ -73,13 +74,13 @@ struct WalletPage: Sendable {
             return found
         }
         guard let cursor else {
-            return try await page(.newest(skipping: 0), HistoryRoutes.usualLimit)
+            return try await page(.newest(skipping: 0), HistoryRoutes.defaultLimit)
         }
         let newest = try await page(.newest(skipping: 0), 1)
         guard let place = HistoryCursor(cursor, of: newest.account) else {
             throw Problem.invalid("The page is none of this wallet's.")
         }
-        return try await page(.after(place.number), HistoryRoutes.usualLimit)
+        return try await page(.before(place.number), HistoryRoutes.defaultLimit)
     }
 
     /// Reads the names of the payees whom the wallet's owner paid.
@@ -99,7 +100,7 @@ struct WalletPage: Sendable {
         return """
             <section class="panel wallet"><h2>\(visit.language.wallet.balance)</h2>
             <p class="amount">\(visit.language.text(balance))</p>
-            <p class="quiet">\(visit.ownZone.time(visit.now)), <bdi>\(visit.zone.name)</bdi></p>
+            <p class="quiet">\(visit.localizedZone.time(visit.now)), <bdi>\(visit.zone.name)</bdi></p>
             </section>
             """
     }
@@ -153,7 +154,7 @@ struct WalletPage: Sendable {
             }
         let memo = session?.memo.map { "<br><bdi class=\"quiet\">\($0)</bdi>" as HTML }
         return """
-            <tr><td>\(visit.ownZone.time(entry.at))</td><td class="what">\(what)\(memo)</td>
+            <tr><td>\(visit.localizedZone.time(entry.at))</td><td class="what">\(what)\(memo)</td>
             <td class="n">\(language.text(amount, isAdded: !entry.isDebit))</td>
             <td class="n aside">\(language.text(balance))</td></tr>
             """

@@ -35,7 +35,7 @@ struct WebGate: Sendable {
         sessions: WebSessionRegistry,
         outbox: Outbox,
         devices: DeviceRegistry,
-        own: OwnTokens,
+        localIssuer: LocalTokenIssuer,
         limits: Limits,
         clock: @escaping @Sendable () -> Timestamp,
         hidden: @escaping @Sendable (UserID) -> Set<WebPage.Section>
@@ -48,8 +48,8 @@ struct WebGate: Sendable {
         self.limits = limits
         self.clock = clock
         self.hidden = hidden
-        key = own.key(for: "gotchu-web-session")
-        attemptKey = own.key(for: "gotchu-web-login")
+        key = localIssuer.key(for: "gotchu-web-session")
+        attemptKey = localIssuer.key(for: "gotchu-web-login")
     }
 
     typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
@@ -213,7 +213,7 @@ struct WebGate: Sendable {
         )
         visit.hidden = hidden(visit.user)
         if request.method == .get, visit.allows(.payee) {
-            visit.hasWebhookTrouble = try await outbox.hasTrouble(of: visit.user)
+            visit.hasWebhookTrouble = try await outbox.hasFailures(of: visit.user)
             visit.deviceCount = try await devices.devices(of: visit.user)
                 .count { $0.revokedAt == nil && now < $0.expiresAt }
         }

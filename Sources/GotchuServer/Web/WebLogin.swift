@@ -19,14 +19,14 @@ struct WebLogin: Sendable {
         let isFresh = request.uri.queryParameters["fresh"] != nil
         let language = request.language
         return WebPage(
-            title: language.frame.logIn,
+            title: language.layout.logIn,
             banner: gate.notice(of: request).map { WebPage.Banner($0, in: language) },
             language: language,
-            content: form(Self.target(of: request), isFresh: isFresh, language.frame)
+            content: form(Self.target(of: request), isFresh: isFresh, language.layout)
         ).response()
     }
 
-    private func form(_ target: String, isFresh: Bool, _ words: FrameWords) -> HTML {
+    private func form(_ target: String, isFresh: Bool, _ words: LayoutWords) -> HTML {
         guard development != nil else { return link(target, isFresh: isFresh, words) }
         return """
             <section class="panel narrow">
@@ -44,7 +44,7 @@ struct WebLogin: Sendable {
     }
 
     /// Returns a link instead of a form, because `form-action` forbids redirects to another site.
-    private func link(_ target: String, isFresh: Bool, _ words: FrameWords) -> HTML {
+    private func link(_ target: String, isFresh: Bool, _ words: LayoutWords) -> HTML {
         let path =
             "\(WebPath.providerLogin)?to=\(WebPath.escaped(target))\(isFresh ? "&fresh=1" : "")"
         return """

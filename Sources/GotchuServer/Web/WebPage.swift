@@ -12,7 +12,7 @@ struct WebPage: Sendable {
     enum Section: CaseIterable {
         case earnings, payouts, contests, devices, webhooks, wallet
 
-        fileprivate func name(in words: FrameWords) -> String {
+        fileprivate func name(in words: LayoutWords) -> String {
             switch self {
             case .earnings: words.earnings
             case .payouts: words.payouts
@@ -61,7 +61,7 @@ struct WebPage: Sendable {
     }
 
     /// The default refresh interval of a visible page, in seconds.
-    static let usualRenewal = 60
+    static let defaultRefreshInterval = 60
     /// The seconds after which a page that could not be read is requested again.
     private static let retry = 5
 
@@ -76,7 +76,7 @@ struct WebPage: Sendable {
     /// the server does not answer, the page stays and is marked as stale.
     var asOf: HTML?
     /// The refresh interval of such a page, in seconds.
-    var renewal = usualRenewal
+    var refreshInterval = defaultRefreshInterval
     var policy = PagePolicy.web
     var language = Language.english
     /// Controls beside the heading.
@@ -142,14 +142,14 @@ struct WebPage: Sendable {
         let without = reload.map { seconds -> HTML in
             "<noscript><meta http-equiv=\"refresh\" content=\"\(seconds)\"></noscript>"
         }
-        return "<script type=\"module\" src=\"\(Asset.renewal.path)\"></script>\(without)"
+        return "<script type=\"module\" src=\"\(Asset.refreshScript.path)\"></script>\(without)"
     }
 
     private var seconds: HTML? {
-        (reload ?? asOf.map { _ in renewal }).map { " data-seconds=\"\($0)\"" }
+        (reload ?? asOf.map { _ in refreshInterval }).map { " data-seconds=\"\($0)\"" }
     }
 
-    private var words: FrameWords { language.frame }
+    private var words: LayoutWords { language.layout }
 
     /// Returns the attributes for an element in a language.
     static func spoken(_ language: Language) -> HTML {
@@ -195,7 +195,7 @@ extension WebPage {
     /// - Parameters:
     ///   - path: The address of the form.
     ///   - fields: The form's fields, with the same idempotency key.
-    static func unknown(
+    static func unknownOutcome(
         _ title: String,
         section: Section,
         _ text: String,
@@ -204,8 +204,8 @@ extension WebPage {
         for visit: WebVisit,
         in language: Language = .english
     ) -> Response {
-        let words = language.frame
-        let button: HTML = "<button class=\"main\">\(words.findOut)</button>"
+        let words = language.layout
+        let button: HTML = "<button class=\"main\">\(words.checkOutcome)</button>"
         let page = WebPage(
             title: title,
             section: section,
@@ -221,8 +221,8 @@ extension WebPage {
 
     /// Returns the page for a failed request: the reason, its code and the request id.
     static func problem(_ problem: Problem, of request: Request) -> WebPage {
-        let language = WebPath.isPayers(request.uri.path) ? request.language : .english
-        let words = language.frame
+        let language = WebPath.isPayerPage(request.uri.path) ? request.language : .english
+        let words = language.layout
         let title =
             switch problem.status {
             case 404: words.nothingHere
@@ -234,7 +234,7 @@ extension WebPage {
         let fix = problem.fix.map { "<p\(spoken(.english))>\($0)</p>" as HTML }
         let again: HTML? =
             isRepeated ? "<p>\(words.triesAgain.filled("\(retry)"))</p>" : nil
-        let back = WebPath.back(from: request.uri.path)
+        let back = WebPath.parentPath(of: request.uri.path)
         let login: HTML? =
             problem.status != 401
             ? nil

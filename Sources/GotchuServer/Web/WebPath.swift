@@ -21,9 +21,9 @@ enum WebPath {
     static let withdrawal = "/web/payouts/withdrawal"
     /// The pages to which the payment provider returns.
     static let deposited = "/payments/done"
-    static let depositLeft = "/payments/cancelled"
+    static let depositCancelled = "/payments/cancelled"
     static let connected = "/connect/return"
-    static let connectAgain = "/connect/refresh"
+    static let connectRefresh = "/connect/refresh"
     static let connect = "/connect/start"
     static let contests = "/contests"
     static let ownContests = "/web/contests"
@@ -77,7 +77,7 @@ enum WebPath {
     private static func path(of target: String) -> String { String(target.prefix { $0 != "?" }) }
 
     /// Returns the page that links to an address: the payer's request, the contest, or the start.
-    static func back(from path: String) -> String {
+    static func parentPath(of path: String) -> String {
         if isContest(path) {
             return path.split(separator: "/").prefix(2).map { "/\($0)" }.joined()
         }
@@ -99,9 +99,9 @@ enum WebPath {
     }
 
     /// Returns true for a page of payers, which is in their language.
-    static func isPayers(_ path: String) -> Bool {
+    static func isPayerPage(_ path: String) -> Bool {
         isPayment(path) || isContest(path) || path.hasPrefix(wallet) || path.hasPrefix(login)
-            || [deposited, depositLeft].contains(path)
+            || [deposited, depositCancelled].contains(path)
     }
 
     private static func isPayout(_ path: String) -> Bool {
@@ -111,7 +111,7 @@ enum WebPath {
     /// Returns true for an address of the pages; its problems are shown as pages, too.
     static func isPage(_ path: String) -> Bool {
         path == start || path.hasPrefix("/web/") || isPayment(path) || path == "/"
-            || isContest(path) || isPayout(path) || [deposited, depositLeft].contains(path)
+            || isContest(path) || isPayout(path) || [deposited, depositCancelled].contains(path)
     }
 
     /// Escapes a text for a query (RFC 3986, 2.3).

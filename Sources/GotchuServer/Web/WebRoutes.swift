@@ -27,14 +27,14 @@ struct WebRoutes: Sendable {
 
     init(
         _ options: WebOptions,
-        _ desk: FundingDesk,
+        _ funding: FundingOperations,
         _ store: any Store,
         _ authentication: CallerAuthentication,
         _ development: DevelopmentLogin?,
         _ provider: OpenIDClient?,
         _ contests: ContestRoutes?
     ) {
-        let ledger = desk.ledger
+        let ledger = funding.ledger
         let devices = DeviceRegistry(store)
         gate = WebGate(
             site: options.site,
@@ -42,13 +42,13 @@ struct WebRoutes: Sendable {
             sessions: WebSessionRegistry(store),
             outbox: Outbox(store),
             devices: devices,
-            own: authentication.tokens.own,
+            localIssuer: authentication.tokens.localIssuer,
             limits: authentication.limits,
             clock: { ledger.now },
             hidden: { user in
-                let hasContests = contests?.options.users.contain(user) ?? false
+                let hasContests = contests?.options.users.contains(user) ?? false
                 var hidden: Set<WebPage.Section> = hasContests ? [] : [.contests]
-                if !desk.isOpen(to: user) { hidden.insert(.payouts) }
+                if !funding.isOpen(to: user) { hidden.insert(.payouts) }
                 return hidden
             }
         )
@@ -59,14 +59,14 @@ struct WebRoutes: Sendable {
             users: authentication.tokens.users,
             store: store
         )
-        earnings = EarningsPages(ledger: ledger, desk: desk)
+        earnings = EarningsPages(ledger: ledger, funding: funding)
         payments = PaymentPages(gate: gate, ledger: ledger)
         self.devices = DevicePages(gate: gate, devices: devices)
         webhooks = WebhookPages(gate: gate)
         requests = PayRoutes(gate: gate, ledger: ledger)
-        deposits = DepositPages(gate: gate, desk: desk, store: store)
+        deposits = DepositPages(gate: gate, funding: funding, store: store)
         wallet = WalletPage(ledger: ledger, store: store, deposits: deposits)
-        payouts = PayoutPages(gate: gate, desk: desk)
+        payouts = PayoutPages(gate: gate, funding: funding)
         self.contests = contests.map { [gate] in ContestPages(gate: gate, contests: $0) }
         organizers = contests.map { [gate] in OrganizerPages(gate: gate, contests: $0) }
     }

@@ -26,13 +26,13 @@ struct WebVisit: Sendable {
     var user: UserID { session.user }
 
     /// The time zone of displayed times, unless the address names another.
-    var zone: WebZone { .own(at: now) }
+    var zone: WebZone { .local(at: now) }
 
     /// The language of the pages for payers. The merchant's pages are in English.
     var language: Language { request.language }
 
     /// The time zone for times in that language.
-    var ownZone: WebZone { .own(at: now, in: language) }
+    var localizedZone: WebZone { .local(at: now, in: language) }
 
     func allows(_ scope: Scope) -> Bool {
         session.scopes.split(separator: " ").contains { $0 == scope.rawValue }
@@ -117,11 +117,11 @@ enum WebNotice: String, Sendable {
 
     /// Returns the sentence in a language; in English for the merchant's pages and contests.
     func text(in language: Language) -> String {
-        let (frame, pay, wallet) = (language.frame, language.pay, language.wallet)
+        let (layout, pay, wallet) = (language.layout, language.pay, language.wallet)
         return switch self {
-        case .loggedOut: frame.loggedOut
-        case .loginTooNarrow: frame.loginTooNarrow
-        case .loginWithoutPayouts: frame.loginWithoutPayouts
+        case .loggedOut: layout.loggedOut
+        case .loginTooNarrow: layout.loginTooNarrow
+        case .loginWithoutPayouts: layout.loginWithoutPayouts
         case .deviceRevoked:
             "Revoked. The device gets no new token; its last one ends within minutes."
         case .webhooksResent: "The events are being sent again."

@@ -6,30 +6,35 @@ internal import Pages
 /// The time zone of the times on a page: the one in the address, or this machine's by default.
 struct WebZone: Sendable {
     /// The zone of this machine, which is most often the shop's.
-    private static let own = system() ?? WebZone(name: "UTC", rules: .utc, now: .now)
+    private static let local = system() ?? WebZone(name: "UTC", rules: .utc, now: .now)
 
     let name: String
-    private let rules: ZoneRules
+    private let rules: TimeZoneRules
     private let today: CalendarDay
-    private let words: FrameWords
+    private let words: LayoutWords
 
-    private init(name: String, rules: ZoneRules, now: Timestamp, in language: Language = .english) {
+    private init(
+        name: String,
+        rules: TimeZoneRules,
+        now: Timestamp,
+        in language: Language = .english
+    ) {
         self.name = name
         self.rules = rules
         today = rules.day(at: now)
-        words = language.frame
+        words = language.layout
     }
 
     /// Returns the zone of this machine.
-    static func own(at now: Timestamp, in language: Language = .english) -> WebZone {
-        WebZone(name: own.name, rules: own.rules, now: now, in: language)
+    static func local(at now: Timestamp, in language: Language = .english) -> WebZone {
+        WebZone(name: local.name, rules: local.rules, now: now, in: language)
     }
 
     /// - Parameter name: A zone's name; `nil` for this machine's zone.
     /// - Throws: A problem: 400 for an unknown name.
     init(_ name: String?, now: Timestamp) throws(Problem) {
         guard let name else {
-            self = .own(at: now)
+            self = .local(at: now)
             return
         }
         guard let rules = TimeZoneFile.rules(of: name) else {
@@ -47,10 +52,10 @@ struct WebZone: Sendable {
     /// Formats a time for people, to the minute: `Today 18:01`, `Fri 20 Nov 19:12`.
     ///
     /// - Parameter isKept: True if it may be read on a later day: today's date is written out, too.
-    func time(_ moment: Timestamp, isKept: Bool = false) -> HTML {
+    func time(_ moment: Timestamp, hasFullDate: Bool = false) -> HTML {
         let text = text(of: moment)
         let (day, clock) = (rules.day(at: moment), text.dropFirst(11).prefix(5))
-        let date = isKept ? fullDate(day) : date(day)
+        let date = hasFullDate ? fullDate(day) : date(day)
         return "<time datetime=\"\(text)\">\(date) \(clock)</time>"
     }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 final class FinishedAttempts: Sendable {
     struct Work {
         /// The finished attempts; at most as many as there are slots.
-        var ended: [WebhookDelivery.Ended] = []
+        var ended: [WebhookDelivery.FinishedAttempt] = []
         /// A Boolean that is true if the outbox must be searched for due deliveries.
         var isTime = false
     }
@@ -19,7 +19,7 @@ final class FinishedAttempts: Sendable {
         (wakeUps, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    func put(_ ended: WebhookDelivery.Ended) {
+    func put(_ ended: WebhookDelivery.FinishedAttempt) {
         work.withLock { $0.ended.append(ended) }
         wakeUp.yield()
     }

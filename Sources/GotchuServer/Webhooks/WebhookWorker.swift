@@ -12,14 +12,14 @@ internal import ServiceProcess
 /// recorded together, and their slots are reused at once.
 struct WebhookWorker: Service {
     /// The interval at which the outbox is searched for due deliveries.
-    private static let usualInterval: Duration = .milliseconds(500)
+    private static let defaultInterval: Duration = .milliseconds(500)
     /// The lease of a claimed delivery: if it is not finished by then, any server may claim it.
     private static let lease: Duration = .seconds(60)
 
     let store: Outbox
     let sender: WebhookSender
     var schedule = WebhookSchedule()
-    var interval = WebhookWorker.usualInterval
+    var interval = WebhookWorker.defaultInterval
     var clock: @Sendable () -> Timestamp = { .now }
     let logger: Logger
 
@@ -71,7 +71,7 @@ struct WebhookWorker: Service {
     ) async {
         do {
             if isTime {
-                try await store.bury(at: clock())
+                try await store.markDead(at: clock())
                 round.backlogged = Set(try await store.dueEndpoints(at: clock()))
                 round.slots.forget(except: round.backlogged)
             }
@@ -93,13 +93,13 @@ struct WebhookWorker: Service {
                     }
                 }
             }
-            if isTime { round.failures.worked() }
+            if isTime { round.failures.recordSuccess() }
         } catch {
-            round.failures.failed(error)
+            round.failures.recordFailure(error)
         }
     }
 
-    private func finish(_ tries: [WebhookDelivery.Ended], in round: inout Round) async {
+    private func finish(_ tries: [WebhookDelivery.FinishedAttempt], in round: inout Round) async {
         await record(tries)
         for ended in tries {
             let isAccepted = ended.outcome == .delivered
@@ -110,7 +110,7 @@ struct WebhookWorker: Service {
     }
 
     /// Records finished attempts. One that cannot be recorded is due again when its lease expires.
-    private func record(_ tries: [WebhookDelivery.Ended]) async {
+    private func record(_ tries: [WebhookDelivery.FinishedAttempt]) async {
         guard !tries.isEmpty else { return }
         do {
             try await store.finish(tries, at: clock())
@@ -129,9 +129,9 @@ struct WebhookWorker: Service {
         }
     }
 
-    private func deliver(_ delivery: WebhookDelivery) async -> WebhookDelivery.Ended? {
-        guard !delivery.isOver else {
-            return WebhookDelivery.Ended(
+    private func deliver(_ delivery: WebhookDelivery) async -> WebhookDelivery.FinishedAttempt? {
+        guard !delivery.isGivenUp else {
+            return WebhookDelivery.FinishedAttempt(
                 id: delivery.id,
                 attempt: delivery.attempt,
                 outcome: .dead("The last try did not end.")
@@ -140,7 +140,7 @@ struct WebhookWorker: Service {
         let answer = await sender.send(delivery, at: clock())
         // A failure caused by our own shutdown says nothing about the endpoint: the lease expires.
         if Task.isCancelled, case .refused = answer { return nil }
-        return WebhookDelivery.Ended(
+        return WebhookDelivery.FinishedAttempt(
             id: delivery.id,
             attempt: delivery.attempt,
             outcome: outcome(of: answer, for: delivery, at: clock())

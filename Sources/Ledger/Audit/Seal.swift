@@ -78,7 +78,7 @@ extension Transfer {
         _ entries: [Entry]
     ) -> [UInt8] {
         let ordered = entries.inOrder { $0.account }
-        var text = TextBytes(capacity: 96 + 96 * entries.count)
+        var text = TextBuilder(capacity: 96 + 96 * entries.count)
         text.add(
             line: [key.record.rawValue, key.step, kind],
             [at.milliseconds, Int64(entries.count)]
@@ -93,7 +93,7 @@ extension Transfer {
     }
 }
 
-extension TextBytes {
+extension TextBuilder {
     /// Adds texts and numbers, each followed by a tab, the last one by a line end.
     fileprivate mutating func add(line texts: [String], _ numbers: [Int64]) {
         for text in texts {

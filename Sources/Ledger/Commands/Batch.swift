@@ -31,8 +31,8 @@ package struct Batch: Sendable {
     package func decide(on rows: Snapshot) -> Effects {
         var books = Books(rows)
         for submission in submissions {
-            if rows.holdsBack(submission) {
-                submission.hold()
+            if rows.blocks(submission) {
+                submission.leaveUndecided()
             } else {
                 submission.decide(on: &books)
             }
@@ -59,7 +59,7 @@ package protocol Submission: Sendable {
     /// Decides the command; replaces an earlier decision.
     func decide(on books: inout Books)
     /// Leaves the command undecided.
-    func hold()
+    func leaveUndecided()
     /// Returns the committed decision to the caller.
     ///
     /// - Returns: The kind of decision, for counters.
@@ -85,7 +85,7 @@ final class Pending<Command: LedgerCommand>: Submission {
     private let request: KeyedRequest?
     private let decideOn: @Sendable (inout Books) throws(LedgerError) -> Outcome
     private let answer: @Sendable (Result<Outcome, LedgerError>) -> Void
-    private let decided = Mutex<Result<Outcome, LedgerError>>(.failure(.held))
+    private let decided = Mutex<Result<Outcome, LedgerError>>(.failure(.rowsLocked))
 
     /// - Parameters:
     ///   - acceptedAt: The time at which the server accepted it: a payment accepted before its
@@ -141,7 +141,7 @@ final class Pending<Command: LedgerCommand>: Submission {
     /// - Throws: `tryAgain` if it was left undecided, `corrupt` if a stored answer cannot be read.
     var reply: Result<Outcome, LedgerError> { decided.withLock { $0 } }
 
-    func hold() { decided.withLock { $0 = .failure(.held) } }
+    func leaveUndecided() { decided.withLock { $0 = .failure(.rowsLocked) } }
 
     func succeed() -> SubmissionEnd {
         let reply = reply

@@ -11,7 +11,7 @@ package struct Books: Sendable {
     package private(set) var rows: Snapshot
     private var changedNames: Set<String> = []
     /// The released names that this batch has not claimed.
-    private var endedNames: Set<String> = []
+    private var releasedNames: Set<String> = []
     private var changedUsers: Set<UserID> = []
     private var changedAccounts: Set<Account.Key> = []
     private var changedRecords: Set<RecordID> = []
@@ -30,7 +30,7 @@ package struct Books: Sendable {
         effects.changedUsers = changedUsers.sorted { $0.rawValue < $1.rawValue }
             .compactMap { rows.users[$0] }
         effects.names = changedNames.sorted().compactMap { rows.names[$0] }
-        effects.endedNames = endedNames.sorted().compactMap { rows.names[$0] }
+        effects.releasedNames = releasedNames.sorted().compactMap { rows.names[$0] }
         effects.records = changedRecords.compactMap { rows.records[$0] }
             .sorted { $0.id.rawValue < $1.id.rawValue }
         effects.accounts = changedAccounts.inOrder { $0 }.compactMap { rows.accounts[$0] }
@@ -86,7 +86,7 @@ package struct Books: Sendable {
             guard known != name else { return true }
         }
         changeCount += 1
-        endedNames.remove(text)
+        releasedNames.remove(text)
         changedNames.insert(text)
         rows.names[text] = name
         return true
@@ -101,7 +101,7 @@ package struct Books: Sendable {
         }
         guard rows.names[text]?.isAlive(at: time) ?? true else { return }
         changeCount += 1
-        if !changedNames.contains(text) { endedNames.insert(text) }
+        if !changedNames.contains(text) { releasedNames.insert(text) }
         rows.names[text] = Name(text, target: target, until: time)
     }
 
@@ -112,10 +112,10 @@ package struct Books: Sendable {
         child record: Record,
         of parent: RecordID,
         number: Int64,
-        telling event: Event? = nil
+        event: Event? = nil
     ) {
         precondition(record.version == 1 && rows.records[record.id] == nil)
-        put(record, telling: event)
+        put(record, event: event)
         adopt(record.id, by: parent, number: number)
     }
 
@@ -130,7 +130,7 @@ package struct Books: Sendable {
     }
 
     /// Writes a record's next version and the event about it.
-    package mutating func put(_ record: Record, telling event: Event? = nil) {
+    package mutating func put(_ record: Record, event: Event? = nil) {
         changeCount += 1
         let wasDue = rows.records[record.id]?.dueAt != nil
         let isDue = record.dueAt != nil
@@ -306,7 +306,7 @@ package struct Books: Sendable {
             }
             decision = .outcome(json)
         case .failure(let refusal):
-            let isForgotten = refusal.isOfUnknownRecord && !request.remembersUnknown
+            let isForgotten = refusal.isUnknownSession && !request.remembersUnknown
             guard refusal.isRemembered, !isForgotten else {
                 return CommandReply(outcome, requestID: request.id)
             }

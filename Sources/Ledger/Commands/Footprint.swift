@@ -21,7 +21,7 @@ package struct Footprint: Equatable, Sendable {
     package var needsNewestSeal = false
     /// A Boolean that is true if the command needs another round once this is loaded. Accounts are
     /// loaded only in the last round: records are always locked before accounts.
-    package var asksAgain = false
+    package var needsAnotherRound = false
 
     package init() {}
 
@@ -32,7 +32,7 @@ package struct Footprint: Equatable, Sendable {
     /// round names stay included: they are locked then, so that no other transaction claims them.
     package func subtracting(_ other: Footprint) -> Footprint {
         var rest = self
-        if asksAgain { rest.names.subtract(other.names) }
+        if needsAnotherRound { rest.names.subtract(other.names) }
         rest.users.subtract(other.users)
         rest.records.subtract(other.records)
         rest.children.subtract(other.children)
@@ -58,7 +58,7 @@ package struct Snapshot: Equatable, Sendable {
     package var newestSeal: Seal?
     /// The records, owners and names whose rows were not loaded because another transaction holds
     /// their locks.
-    package var held = Footprint()
+    package var lockedElsewhere = Footprint()
 
     package init() {}
 
@@ -70,8 +70,8 @@ package struct Snapshot: Equatable, Sendable {
     }
 
     /// Returns true if another transaction has locked a row that the command needs.
-    func holdsBack(_ submission: any Submission) -> Bool {
-        guard held != Footprint() else { return false }
+    func blocks(_ submission: any Submission) -> Bool {
+        guard lockedElsewhere != Footprint() else { return false }
         var footprint = Footprint()
         submission.touch(&footprint, knowing: self)
         for parent in footprint.children {
@@ -79,9 +79,9 @@ package struct Snapshot: Equatable, Sendable {
             footprint.records.formUnion(children[parent, default: [:]].values)
         }
         let owners = footprint.ownedRecords.compactMap { records[$0] }.flatMap(\.accountOwners)
-        return !held.records.isDisjoint(with: footprint.records)
-            || !held.owners.isDisjoint(with: footprint.owners.union(owners))
-            || !held.names.isDisjoint(with: footprint.names)
+        return !lockedElsewhere.records.isDisjoint(with: footprint.records)
+            || !lockedElsewhere.owners.isDisjoint(with: footprint.owners.union(owners))
+            || !lockedElsewhere.names.isDisjoint(with: footprint.names)
     }
 }
 
@@ -93,7 +93,7 @@ package struct Effects: Equatable, Sendable {
     /// The claimed names, sorted by text.
     package var names: [Name] = []
     /// The released names. They need not be loaded: their records were.
-    package var endedNames: [Name] = []
+    package var releasedNames: [Name] = []
     /// The new and changed records, sorted by id.
     package var records: [Record] = []
     package var children: [Child] = []

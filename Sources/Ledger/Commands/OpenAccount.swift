@@ -24,7 +24,7 @@ package struct OpenAccount: LedgerCommand {
     package func touch(_ footprint: inout Footprint, knowing rows: Snapshot?) {
         let name = User.name(ofLogin: login)
         footprint.names.insert(name)
-        guard let rows else { return footprint.asksAgain = true }
+        guard let rows else { return footprint.needsAnotherRound = true }
         if let known = rows.names[name] {
             footprint.users.insert(UserID(trusted: known.target))
         } else if opening.minorUnits > 0 {

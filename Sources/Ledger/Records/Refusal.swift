@@ -115,7 +115,7 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
     }
 
     /// A Boolean that is true if the session does not exist, as far as the caller may know.
-    var isOfUnknownRecord: Bool { reason == .unknownSession }
+    var isUnknownSession: Bool { reason == .unknownSession }
 
     /// A Boolean that is true if it is stored under the idempotency key. Refusals about permissions
     /// are not decisions about money: they are decided again each time.

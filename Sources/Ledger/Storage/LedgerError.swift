@@ -57,7 +57,7 @@ extension LedgerError {
         )
     }
 
-    static let held = LedgerError(
+    static let rowsLocked = LedgerError(
         .tryAgain,
         "Another transaction holds the rows of this account or record."
     )

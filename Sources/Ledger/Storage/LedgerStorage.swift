@@ -52,7 +52,7 @@ package protocol LedgerStorage: LedgerReads {
     /// - Parameter kinds: The kinds to exclude.
     func due(
         at time: Timestamp,
-        passing kinds: [String],
+        excluding kinds: [String],
         skipping: Int,
         limit: Int
     ) async throws(LedgerError) -> [DueRecord]
@@ -75,7 +75,7 @@ package protocol LedgerStorage: LedgerReads {
 
     /// A Boolean that is true if a read may return data that could still be lost in a failover,
     /// because the replica does not have it yet.
-    var readsAhead: Bool { get }
+    var mayReadUnreplicated: Bool { get }
 
     /// The changes made by other servers; `nil` if there are no others.
     var changes: ChangeMailbox? { get }
@@ -87,7 +87,7 @@ extension LedgerReads {
 }
 
 extension LedgerStorage {
-    package var readsAhead: Bool { false }
+    package var mayReadUnreplicated: Bool { false }
     /// Does nothing: a database with one server has no others to notify.
     package func notify(noticed record: RecordID) async throws(LedgerError) {}
 }
@@ -168,7 +168,7 @@ package struct HistoryRange: Equatable, Sendable {
         /// Starts after skipping this number of the newest entries.
         case newest(skipping: Int64)
         /// Starts at the entry before this number, regardless of newer entries.
-        case after(Int64)
+        case before(Int64)
     }
 
     package let start: Start
@@ -184,9 +184,9 @@ package struct HistoryRange: Equatable, Sendable {
 }
 
 /// The mode in which a program opens a database.
-package enum Opening: Sendable {
+package enum OpenMode: Sendable {
     /// Creates missing tables. For servers and `migrate`.
     case migrating
     /// Creates and changes no tables, because other processes may be using the database.
-    case asItIs
+    case existingSchema
 }

@@ -10,7 +10,7 @@ package final class ChangeFeed: Service {
     /// is that of one record or account. Each watcher holds a connection, and some connections must
     /// be left for payments.
     package static let watcherLimit = 12_000
-    package static let usualWatchersPerLogin = 64
+    package static let defaultWatchersPerLogin = 64
     /// The number of one-second ticks between two keep-alives to one watcher; watchers take turns.
     private static let quietTicks = 15
     /// The time after a notice in which further ones about the same record are dropped.
@@ -36,7 +36,7 @@ package final class ChangeFeed: Service {
     package let watchersPerLogin: Int
     private let state = Mutex(State())
 
-    package init(watchersPerLogin: Int = usualWatchersPerLogin) {
+    package init(watchersPerLogin: Int = defaultWatchersPerLogin) {
         self.watchersPerLogin = watchersPerLogin
     }
 
@@ -71,9 +71,9 @@ package final class ChangeFeed: Service {
             self?.forget(id, of: subject, by: login, in: part)
         }
         let full = state.withLock { state -> ChangeFeedFull? in
-            guard state.logins[login, default: 0] < watchersPerLogin else { return .ofLogin }
+            guard state.logins[login, default: 0] < watchersPerLogin else { return .perLogin }
             guard state.count < Self.watcherLimit, !state[keyPath: part].isFull(subject)
-            else { return .ofAll }
+            else { return .allLogins }
             state.count += 1
             state.logins[login, default: 0] += 1
             state[keyPath: part].insert(watch.mailbox, id, of: subject)
@@ -200,9 +200,9 @@ package final class ChangeFeed: Service {
 /// The error for a watcher beyond one of the limits.
 package enum ChangeFeedFull: Error {
     /// The limit per login.
-    case ofLogin
+    case perLogin
     /// The limit of all watchers, or of those of this record or account.
-    case ofAll
+    case allLogins
 }
 
 extension Effects {

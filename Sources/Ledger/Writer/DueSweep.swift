@@ -68,9 +68,9 @@ struct DueSweep: Service {
                     // Records that cannot be settled stay due. After a full batch, the next sweep
                     // skips it, so that others are reached.
                     passedOver = count == Self.batchLimit ? passedOver + count : 0
-                    failures.worked()
+                    failures.recordSuccess()
                 } catch {
-                    failures.failed(error)
+                    failures.recordFailure(error)
                 }
             }
         }
@@ -86,7 +86,7 @@ struct DueSweep: Service {
     ) async throws(LedgerError) -> Int {
         let due = try await store.due(
             at: store.now.advanced(by: .zero - store.expiryMargin),
-            passing: passed,
+            excluding: passed,
             skipping: passedOver,
             limit: Self.batchLimit
         )

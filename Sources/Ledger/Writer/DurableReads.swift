@@ -63,7 +63,7 @@ struct DurableReads: Sendable {
     }
 
     private func commit(afterEntriesOf account: Account.Key) async throws(LedgerError) {
-        guard store.readsAhead else { return }
+        guard store.mayReadUnreplicated else { return }
         let newest = try await store.history(of: account, .newest)
         // Any commit will do, but the probe is avoided: all servers share its one row and would
         // wait for each other.
@@ -86,7 +86,7 @@ struct DurableReads: Sendable {
     }
 
     private func commit(after record: RecordID) async throws(LedgerError) {
-        guard store.readsAhead else { return }
+        guard store.mayReadUnreplicated else { return }
         _ = try await writer.submit(Touch(record: record))
     }
 }

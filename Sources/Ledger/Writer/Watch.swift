@@ -32,7 +32,7 @@ extension AccountHistory: Watched {
 /// A slow watcher misses intermediate versions but never the newest one. Thousands may be idle at a
 /// time, so it is a small object without a task or timer.
 package final class Watch<State: Watched>: Sendable {
-    package enum News: Sendable {
+    package enum Update: Sendable {
         /// A new state. With a time, it may be the same state again: a payer's device was noticed
         /// then.
         case changed(State, noticedAt: Timestamp?)
@@ -56,14 +56,14 @@ package final class Watch<State: Watched>: Sendable {
 
     /// Sets the callback for news and calls it once.
     ///
-    /// - Parameter onNews: Called on any thread, possibly without news. It must return at once and
+    /// - Parameter onUpdate: Called on any thread, possibly without news. It must return at once and
     ///   must not call `next` itself.
-    package func listen(_ onNews: @escaping @Sendable () -> Void) {
-        mailbox.listen(onNews)
+    package func listen(_ onUpdate: @escaping @Sendable () -> Void) {
+        mailbox.listen(onUpdate)
     }
 
     /// Removes and returns the news since the last call; `nil` if there is none.
-    package func next() -> News? { mailbox.pop() }
+    package func next() -> Update? { mailbox.pop() }
 
     /// The newest state that the watcher has not seen, and the callback that wakes the watcher.
     final class Mailbox: Sendable {
@@ -72,7 +72,7 @@ package final class Watch<State: Watched>: Sendable {
             var noticedAt: Timestamp?
             var isQuiet = false
             var isOver = false
-            var onNews: (@Sendable () -> Void)?
+            var onUpdate: (@Sendable () -> Void)?
         }
 
         private let content = Mutex(Content())
@@ -90,9 +90,11 @@ package final class Watch<State: Watched>: Sendable {
 
         func end() { update { $0.isOver = true } }
 
-        func listen(_ onNews: @escaping @Sendable () -> Void) { update { $0.onNews = onNews } }
+        func listen(_ onUpdate: @escaping @Sendable () -> Void) {
+            update { $0.onUpdate = onUpdate }
+        }
 
-        func pop() -> News? {
+        func pop() -> Update? {
             content.withLock { content in
                 if let state = content.newest.take() {
                     content.isQuiet = false
@@ -106,13 +108,13 @@ package final class Watch<State: Watched>: Sendable {
         }
 
         private func update(_ change: (inout Content) -> Void) {
-            let onNews = content.withLock { content in
+            let onUpdate = content.withLock { content in
                 change(&content)
-                return content.onNews
+                return content.onUpdate
             }
-            onNews?()
+            onUpdate?()
         }
     }
 }
 
-extension Watch.News: Equatable where State: Equatable {}
+extension Watch.Update: Equatable where State: Equatable {}

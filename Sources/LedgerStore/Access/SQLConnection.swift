@@ -143,7 +143,7 @@ extension Postgres.Value {
 /// Encodes a JSON array for `json_each`, so that one constant statement serves any number of texts.
 /// Escapes characters that JSON does not allow (RFC 8259, 7).
 private func jsonList(_ texts: [String]) -> String {
-    var json = TextBytes(capacity: 2 + 40 * texts.count)
+    var json = TextBuilder(capacity: 2 + 40 * texts.count)
     json.add(UInt8(ascii: "["))
     for text in texts {
         if json.bytes.count > 1 { json.add(UInt8(ascii: ",")) }

@@ -105,7 +105,7 @@ extension Postgres.Connection: AuditRun.Source {
     /// The time limit of a statement: an audit reads everything.
     private static let limit: Duration = .seconds(24 * 3_600)
     /// The number of rows fetched at a time.
-    private static let together = 10_000
+    private static let fetchSize = 10_000
 
     borrowing func each<Row: RowValue>(
         _ sql: String,
@@ -115,11 +115,11 @@ extension Postgres.Connection: AuditRun.Source {
         try execute("DECLARE audit NO SCROLL CURSOR FOR \(sql)", within: Self.limit)
         var rows: [Row] = []
         repeat {
-            rows = try query("FETCH \(Self.together) FROM audit", within: Self.limit) {
+            rows = try query("FETCH \(Self.fetchSize) FROM audit", within: Self.limit) {
                 try Row(row: $0)
             }
             for row in rows { try body(row) }
-        } while rows.count == Self.together
+        } while rows.count == Self.fetchSize
         try execute("CLOSE audit")
     }
 }

@@ -40,7 +40,7 @@ final class DatabaseHealth: Sendable {
     }
 
     /// Checks everything but the version of the tables, because they may not exist yet.
-    func look(over connection: borrowing Connection) throws {
+    func check(on connection: borrowing Connection) throws {
         let asked = MonotonicTime.now
         var answer: (time: Int64, replicas: Int64, isKept: Bool)?
         try connection.run([

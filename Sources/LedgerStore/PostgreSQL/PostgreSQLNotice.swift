@@ -7,7 +7,7 @@ enum PostgreSQLNotice {
     static let channel = "gotchu_records"
     /// The number of ids in one notification. Its limit is 8,000 bytes; an id has at most 64, and
     /// an account's currency and prefix add four.
-    static let idsTogether = 110
+    static let idsPerNotice = 110
     /// The prefix of the id of a noticed record, and the prefix of an account's currency and owner.
     /// Other versions of the program treat it as part of an id that nobody watches.
     private static let noticed = UInt8(ascii: "!")
@@ -20,8 +20,8 @@ enum PostgreSQLNotice {
             records.map(\.rawValue)
             + accounts.map { "$\($0.currency.rawValue)\($0.owner.rawValue)" }
         guard !ids.isEmpty else { return nil }
-        let notices = stride(from: 0, to: ids.count, by: idsTogether).map { start in
-            ids[start..<min(start + idsTogether, ids.count)].joined(separator: ",")
+        let notices = stride(from: 0, to: ids.count, by: idsPerNotice).map { start in
+            ids[start..<min(start + idsPerNotice, ids.count)].joined(separator: ",")
         }
         return Query(
             "SELECT pg_notify('\(channel)', ids) FROM unnest($1::text[]) AS notices (ids)",

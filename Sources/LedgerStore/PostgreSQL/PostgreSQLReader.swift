@@ -15,8 +15,8 @@ actor PostgreSQLReader {
         link = PostgreSQLLink(settings, logger: logger, prepare: PostgreSQLSession.prepare)
     }
 
-    func look(_ health: DatabaseHealth) throws {
-        try repeating { try health.look(over: $0) }
+    func check(_ health: DatabaseHealth) throws {
+        try repeating { try health.check(on: $0) }
     }
 
     func read<Query: StoreQuery>(_ query: Query) throws -> Query.Result {
@@ -34,7 +34,7 @@ actor PostgreSQLReader {
     ) throws -> Result {
         do {
             return try link.use(body)
-        } catch let error as PostgresError where error.isWorthRepeating {
+        } catch let error as PostgresError where error.allowsRetry {
             return try link.use(body)
         }
     }

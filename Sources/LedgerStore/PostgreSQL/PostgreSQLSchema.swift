@@ -5,7 +5,7 @@ internal import Postgres
 enum PostgreSQLSchema {
     static let version = "SELECT coalesce(max(version), 0) FROM gotchu_migrations"
 
-    private static let startingTogether = 10
+    private static let attemptLimit = 10
     private static let longestMigration: Duration = .seconds(3_600)
 
     /// Creates the tables unless they exist.
@@ -24,7 +24,7 @@ enum PostgreSQLSchema {
             } catch let error as PostgresError {
                 // Two servers created the version table at the same time.
                 let isRace = error.kind == .conflict || error.state == .duplicateTable
-                guard isRace, attempt < startingTogether else { throw error }
+                guard isRace, attempt < attemptLimit else { throw error }
                 if connection.isInTransaction { try connection.execute("ROLLBACK") }
             }
         }

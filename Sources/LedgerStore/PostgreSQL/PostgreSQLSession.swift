@@ -5,7 +5,7 @@ internal import Postgres
 /// The settings and checks of each of our connections before it is used.
 enum PostgreSQLSession {
     /// The timeouts of lock waits and statements: well below the time that a client waits for its
-    /// answer, and below `Connection.usualLimit`.
+    /// answer, and below `Connection.defaultLimit`.
     private static let settings = """
         SET lock_timeout = '2s';
         SET statement_timeout = '10s';

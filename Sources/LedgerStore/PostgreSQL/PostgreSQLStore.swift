@@ -12,7 +12,7 @@ package final class PostgreSQLStore: Store, Service {
     /// The number of readers, each with its own thread and connection.
     private static let readerCount = 4
     /// The interval at which the database's clock and replicas are checked.
-    private static let lookInterval: Duration = .seconds(2)
+    private static let checkInterval: Duration = .seconds(2)
     /// The pause before listening is retried while the database is unreachable.
     private static let relistening: Duration = .milliseconds(200)
 
@@ -33,7 +33,7 @@ package final class PostgreSQLStore: Store, Service {
     private let logger: Logger
     private let turn = Atomic<Int>(0)
 
-    /// Connects, creates missing tables, and tests the engine's properties; with `asItIs` it
+    /// Connects, creates missing tables, and tests the engine's properties; with `existingSchema` it
     /// changes nothing.
     ///
     /// Blocks until the database has answered.
@@ -42,7 +42,7 @@ package final class PostgreSQLStore: Store, Service {
     /// - Throws: If the database cannot be reached, is not a ledger, or would not be durable.
     package init(
         url: String,
-        _ opening: Opening = .migrating,
+        _ opening: OpenMode = .migrating,
         logger: Logger
     ) throws(LedgerError) {
         let settings = try wrapping(.cannotOpen) { try Self.settings(url, logger: logger) }
@@ -51,9 +51,9 @@ package final class PostgreSQLStore: Store, Service {
             let connection = try Connection(settings)
             let other = try Connection(settings)
             try PostgreSQLPooler.requireNone(connection, other)
-            try health.look(over: connection)
+            try health.check(on: connection)
             switch opening {
-            case .asItIs:
+            case .existingSchema:
                 try LedgerError.requireCurrent(PostgreSQLSchema.checkedVersion(of: connection))
             case .migrating:
                 try PostgreSQLSchema.migrate(connection)
@@ -144,15 +144,15 @@ package final class PostgreSQLStore: Store, Service {
     }
 
     package var now: Timestamp { health.now }
-    package var readsAhead: Bool { health.hasReplica }
+    package var mayReadUnreplicated: Bool { health.hasReplica }
 
     /// Checks the database's clock, replicas, durability settings, and the version of its tables.
-    package func look() async throws(LedgerError) {
+    package func checkHealth() async throws(LedgerError) {
         try await wrapping(.tryAgain) {
             do {
                 // Always the same connection: after a reload of `synchronous_commit` each
                 // connection has its own value, and payments would be accepted and refused in turn.
-                try await readers[0].look(health)
+                try await readers[0].check(health)
                 let version = Select<Int64>(PostgreSQLSchema.version)
                 health.record(version: try await readers[0].read(version).first ?? 0)
             } catch let error as LedgerError where error.code == .notDurable {
@@ -172,9 +172,9 @@ package final class PostgreSQLStore: Store, Service {
                     while !Task.isCancelled {
                         // No notification is sent when a replica comes or goes, or when a clock is
                         // set.
-                        try? await Task.sleep(for: Self.lookInterval)
+                        try? await Task.sleep(for: Self.checkInterval)
                         // The last known state holds until the database answers again.
-                        try? await self.look()
+                        try? await self.checkHealth()
                     }
                 }
             }

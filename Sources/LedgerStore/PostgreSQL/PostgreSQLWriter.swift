@@ -7,7 +7,7 @@ internal import ServiceProcess
 /// A writing connection on its own thread.
 actor PostgreSQLWriter {
     /// The number of attempts at a batch before its callers are told to try again.
-    private static let longestTry = 8
+    private static let attemptLimit = 8
 
     private let executor: ThreadExecutor
     private let link: PostgreSQLLink
@@ -36,23 +36,23 @@ actor PostgreSQLWriter {
     /// commands that need such a row stay undecided.
     func commit(_ batch: Batch) throws -> Effects {
         var attempt = 1
-        var isPassingHeld = false
+        var skipsLocked = false
         while true {
             do {
                 return try link.use { connection in
-                    let rows = try load(batch, isPassingHeld: isPassingHeld, on: connection)
+                    let rows = try load(batch, skipsLocked: skipsLocked, on: connection)
                     let effects = batch.decide(on: rows)
                     try save(effects, loaded: rows, on: connection)
                     if effects.seal != nil { knownConnection = link.connectionCount }
                     return effects
                 }
             } catch let error as PostgresError {
-                let isHeld = error.state == .lockNotAvailable && !isPassingHeld
-                guard isHeld || error.isWorthRepeating, attempt < Self.longestTry else {
+                let isHeld = error.state == .lockNotAvailable && !skipsLocked
+                guard isHeld || error.allowsRetry, attempt < Self.attemptLimit else {
                     throw error
                 }
                 attempt += 1
-                isPassingHeld = isPassingHeld || isHeld
+                skipsLocked = skipsLocked || isHeld
                 logger.info("A batch is decided again.", metadata: ["error": "\(error)"])
             }
         }
@@ -65,14 +65,14 @@ actor PostgreSQLWriter {
     ///   contain more than this program would write.
     private func load(
         _ batch: Batch,
-        isPassingHeld: Bool,
+        skipsLocked: Bool,
         on connection: borrowing Connection
     ) throws -> Snapshot {
         let rows = LoadedRows(Snapshot())
         var known = Footprint()
         for round in 1...Footprint.roundLimit {
             var footprint = batch.footprint(knowing: round == 1 ? nil : rows.snapshot)
-            if round == Footprint.roundLimit { footprint.asksAgain = false }
+            if round == Footprint.roundLimit { footprint.needsAnotherRound = false }
             // On a new connection the chain may end differently: a replica may have taken over.
             if round == 1, link.connectionCount != knownConnection {
                 footprint.needsNewestSeal = true
@@ -80,7 +80,7 @@ actor PostgreSQLWriter {
             var loading = Loading(
                 footprint: footprint.subtracting(known),
                 dialect: connection.dialect,
-                isPassingHeld: isPassingHeld
+                skipsLocked: skipsLocked
             )
             // Before anything else. A migration locks the table that this reads: a transaction
             // waits for a migration in progress, and the next migration waits for the transaction.
@@ -97,7 +97,7 @@ actor PostgreSQLWriter {
             // Newer tables may have caused a failure: report the version first.
             guard rows.version <= Schema.version else { throw LedgerError.outdated }
             try end.get()
-            if !footprint.asksAgain { break }
+            if !footprint.needsAnotherRound { break }
             known = footprint
         }
         return rows.snapshot

@@ -30,7 +30,7 @@ package final class SQLiteStore: Store, Service {
     /// Opens the file; first creates it and its tables unless `opening` forbids it.
     ///
     /// - Throws: If the file cannot be opened, is not a ledger, or would not be durable.
-    package init(path: String, _ opening: Opening = .migrating) throws(LedgerError) {
+    package init(path: String, _ opening: OpenMode = .migrating) throws(LedgerError) {
         let wal = WALState(waking: checkpointIsDue)
         self.wal = wal
         (onlyWriter, readers, checkpointer) = try wrapping(.cannotOpen) {
@@ -72,14 +72,14 @@ package final class SQLiteStore: Store, Service {
     ///
     /// - Throws: `inUse` if another process holds the lock.
     package static func claim(path: String) throws(LedgerError) {
-        BookFile.makePrivate(path)
-        try BookFile.claim(path)
+        DatabaseFile.makePrivate(path)
+        try DatabaseFile.claim(path)
     }
 
     /// Makes sure that the log found at the start is on disk. A server must call this before its
     /// first commit.
-    package func renewLog() async throws(LedgerError) {
-        try await wrapping(.cannotOpen) { try await writer.renewLog() }
+    package func resyncLog() async throws(LedgerError) {
+        try await wrapping(.cannotOpen) { try await writer.resyncLog() }
     }
 
     /// Keeps the log short until the program ends.

@@ -17,22 +17,23 @@ actor SQLiteWriter {
     private let path: String
     private let wal: WALState
     /// The files that it writes to; set by the first transaction, when the log exists.
-    private var files: BookFile.Identity?
+    private var files: DatabaseFile.Identity?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(path: String, _ opening: Opening, wal: WALState) throws {
+    init(path: String, _ opening: OpenMode, wal: WALState) throws {
         self.path = path
         self.wal = wal
         executor = ThreadExecutor(name: "ledger-writer")
         let makesFile = opening == .migrating
-        if makesFile { BookFile.makePrivate(path) }
+        if makesFile { DatabaseFile.makePrivate(path) }
         connection = try Connection(path: path, mode: makesFile ? .create : .readWrite)
         // The order matters: the journal mode cannot change inside a transaction, and another
         // program's file must be refused before anything is written to it.
         switch opening {
         case .migrating: try SQLiteSchema.checkedVersion(of: connection)
-        case .asItIs: try LedgerError.requireCurrent(SQLiteSchema.checkedVersion(of: connection))
+        case .existingSchema:
+            try LedgerError.requireCurrent(SQLiteSchema.checkedVersion(of: connection))
         }
         try connection.execute(
             """
@@ -63,7 +64,7 @@ actor SQLiteWriter {
     /// Throws if the files were moved or replaced: SQLite keeps writing to the files it opened,
     /// while the next process would open those at the path.
     private func requireInPlace() throws(LedgerError) {
-        let found = BookFile.Identity(path)
+        let found = DatabaseFile.Identity(path)
         guard let files else { return files = found }
         guard found == files else {
             throw LedgerError(
@@ -79,8 +80,8 @@ actor SQLiteWriter {
     ///
     /// The process that wrote this log may have failed to sync it. Its content is trusted from now
     /// on; if it were not on disk, later commits would be lost too.
-    func renewLog() throws {
-        try transaction { try BookFile.renew("\(path)-wal") }
+    func resyncLog() throws {
+        try transaction { try DatabaseFile.resync("\(path)-wal") }
     }
 
     /// Loads, decides and writes in one transaction.
@@ -90,12 +91,12 @@ actor SQLiteWriter {
             var known = Footprint()
             for round in 1...Footprint.roundLimit {
                 var footprint = batch.footprint(knowing: round == 1 ? nil : rows)
-                if round == Footprint.roundLimit { footprint.asksAgain = false }
+                if round == Footprint.roundLimit { footprint.needsAnotherRound = false }
                 let missing = footprint.subtracting(known)
                 for step in Loading(footprint: missing, dialect: .sqlite).steps {
                     try step.run(on: connection, into: &rows)
                 }
-                if !footprint.asksAgain { break }
+                if !footprint.needsAnotherRound { break }
                 known = footprint
             }
             let effects = batch.decide(on: rows)

@@ -160,7 +160,7 @@ enum Columns {
                 give_up_at
             )
             SELECT endpoints.id, event.id, event.kind, event.record, event.owner, event.at,
-                event.amount, event.body, 0, event.at, event.at + \(Delivery.patience)
+                event.amount, event.body, 0, event.at, event.at + \(Delivery.retryWindowMilliseconds)
             FROM endpoints,
             """,
         after: """
@@ -177,7 +177,7 @@ enum Columns {
     )
     static let claimedNames = names.insertion()
     static let changedNames = names.change(of: ["target", "until"])
-    static let endedNames = names.insertion(orUpdate: ["until"])
+    static let releasedNames = names.insertion(orUpdate: ["until"])
     static let newAccounts = accounts.insertion()
     static let changedAccounts = accounts.change(
         of: ["balance", "earned", "entry_count", "changed_at"]

@@ -18,17 +18,17 @@ struct Loading {
     let dialect: Dialect
     /// A Boolean that is true if rows locked by other transactions are skipped and listed in the
     /// snapshot instead of waited for.
-    var isPassingHeld = false
+    var skipsLocked = false
     /// The children's ids, on a distributed engine.
     private var foundChildren: Set<String> = []
 
-    init(footprint: Footprint, dialect: Dialect, isPassingHeld: Bool = false) {
+    init(footprint: Footprint, dialect: Dialect, skipsLocked: Bool = false) {
         self.footprint = footprint
         self.dialect = dialect
-        self.isPassingHeld = isPassingHeld
+        self.skipsLocked = skipsLocked
     }
 
-    private var lock: String { dialect.lock + (isPassingHeld ? " SKIP LOCKED" : "") }
+    private var lock: String { dialect.lock + (skipsLocked ? " SKIP LOCKED" : "") }
 
     /// The statements, in order.
     var steps: [any LoadingStep] { locatedSteps + laterSteps }
@@ -40,7 +40,8 @@ struct Loading {
     }
 
     var laterSteps: [any LoadingStep] {
-        childRecords + (footprint.asksAgain ? [] : accounts) + names + users + dueCounts + answers
+        childRecords + (footprint.needsAnotherRound ? [] : accounts) + names + users + dueCounts
+            + answers
     }
 
     /// A Boolean that is true if a distributed engine needs the results of `locatedSteps`.
@@ -139,10 +140,10 @@ struct Loading {
         _ find: (String, @escaping (Record, inout Snapshot) -> Void) -> [any LoadingStep]
     ) -> [any LoadingStep] {
         let locked = find(" ORDER BY id\(lock)") { $1.records[$0.id] = $0 }
-        guard isPassingHeld else { return locked }
+        guard skipsLocked else { return locked }
         return locked
             + find("") { record, rows in
-                if rows.records[record.id] == nil { rows.held.records.insert(record.id) }
+                if rows.records[record.id] == nil { rows.lockedElsewhere.records.insert(record.id) }
             }
     }
 
@@ -152,10 +153,12 @@ struct Loading {
         let locked = accounts(end: " ORDER BY owner, currency\(lock)") {
             $1.accounts[$0.key] = $0
         }
-        guard isPassingHeld else { return locked }
+        guard skipsLocked else { return locked }
         return locked
             + accounts { account, rows in
-                if rows.accounts[account.key] == nil { rows.held.owners.insert(account.key.owner) }
+                if rows.accounts[account.key] == nil {
+                    rows.lockedElsewhere.owners.insert(account.key.owner)
+                }
             }
     }
 
@@ -196,7 +199,7 @@ struct Loading {
     private var names: [any LoadingStep] {
         guard !footprint.names.isEmpty else { return [] }
         let (list, place) = (Columns.names.list, "FROM names WHERE name")
-        let end = footprint.asksAgain ? "" : " ORDER BY name\(lock)"
+        let end = footprint.needsAnotherRound ? "" : " ORDER BY name\(lock)"
         let wanted = footprint.names
         // Names read in an earlier round may belong to another target by now.
         let read = steps(
@@ -207,10 +210,10 @@ struct Loading {
             none: { rows in for text in wanted { rows.names[text] = nil } },
             take: { (name: Name, rows) in rows.names[name.text] = name }
         )
-        guard isPassingHeld, !footprint.asksAgain else { return read }
+        guard skipsLocked, !footprint.needsAnotherRound else { return read }
         return read
             + steps(list, place, in: footprint.names) { (name: Name, rows) in
-                if rows.names[name.text] == nil { rows.held.names.insert(name.text) }
+                if rows.names[name.text] == nil { rows.lockedElsewhere.names.insert(name.text) }
             }
     }
 

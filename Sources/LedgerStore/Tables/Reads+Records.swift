@@ -54,7 +54,7 @@ extension Reads {
 
     static func due(
         at time: Timestamp,
-        passing kinds: [String],
+        excluding kinds: [String],
         skipping: Int,
         limit: Int
     ) -> Due {

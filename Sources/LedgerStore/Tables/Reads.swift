@@ -108,7 +108,7 @@ enum Reads {
             let start: [SQLValue] =
                 switch range.start {
                 case .newest(let skipped): [.null, .integer(skipped)]
-                case .after(let number): [.integer(number - 1), .integer(0)]
+                case .before(let number): [.integer(number - 1), .integer(0)]
                 }
             let values: [SQLValue] =
                 [.text(account.owner.rawValue), .text(account.currency.rawValue)] + start

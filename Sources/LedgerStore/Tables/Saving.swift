@@ -29,7 +29,7 @@ struct Saving {
             Columns.changedUsers.on(effects.changedUsers),
             Columns.claimedNames.on(names.new),
             Columns.changedNames.on(names.changed),
-            Columns.endedNames.on(effects.endedNames),
+            Columns.releasedNames.on(effects.releasedNames),
             Columns.newAccounts.on(accounts.new),
             Columns.changedAccounts.on(accounts.changed),
             Columns.newRecords.on(records.new),

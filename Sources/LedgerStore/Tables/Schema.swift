@@ -217,7 +217,7 @@ enum Schema {
 package enum Delivery {
     /// The time for which delivery is attempted, from the first attempt on, in milliseconds: an
     /// event that waited for days because no server ran is not given up at once.
-    package static let patience = 24 * 3_600 * 1_000
+    package static let retryWindowMilliseconds = 24 * 3_600 * 1_000
 }
 
 /// Returns the raw values of `cases` as a list of SQL text literals.

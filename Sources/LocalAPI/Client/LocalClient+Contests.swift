@@ -35,7 +35,7 @@ extension LocalClient {
             limit: Self.serverBoundLimit
         ) { head, parts, deadline in
             defer { deadline.cancel() }
-            return (try await Self.wholeBody(&parts), head.headers.first(name: "ETag"))
+            return (try await Self.readBody(&parts), head.headers.first(name: "ETag"))
         }
     }
 }

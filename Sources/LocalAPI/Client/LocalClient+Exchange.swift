@@ -48,7 +48,7 @@ extension LocalClient {
             limit: limit
         ) { _, parts, deadline in
             defer { deadline.cancel() }
-            return try await Self.wholeBody(&parts)
+            return try await Self.readBody(&parts)
         }
         return try Self.decode(body)
     }
@@ -81,7 +81,7 @@ extension LocalClient {
                 channel.close(promise: nil)
             }
             return try await connection.executeThenClose { inbound, outbound in
-                try await refuseStranger(channel)
+                try await requireTrustedListener(channel)
                 try await outbound.write(
                     contentsOf: requestParts(method, path, bytes, headers)
                 )
@@ -111,12 +111,12 @@ extension LocalClient {
                     throw LocalClientFailure.timedOut(after: limit)
                 }
                 // Nothing announces room in the backlog: poll until the call's limit.
-                try await Task.sleep(for: Self.crowdPause)
+                try await Task.sleep(for: Self.backlogRetryInterval)
             }
         }
     }
 
-    private static let crowdPause: Duration = .milliseconds(10)
+    private static let backlogRetryInterval: Duration = .milliseconds(10)
 
     private func connectOnce(limit: Duration) async throws -> Connection {
         try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -131,8 +131,8 @@ extension LocalClient {
 
     /// Refuses a listener that is neither root, nor this user, nor the folder's owner: it could
     /// keep a token, or claim that something was paid.
-    private func refuseStranger(_ channel: any Channel) async throws {
-        guard let listener = try await Peer.asked(of: channel)?.get()?.userID else { return }
+    private func requireTrustedListener(_ channel: any Channel) async throws {
+        guard let listener = try await Peer.query(of: channel)?.get()?.userID else { return }
         let folder = socketPath.lastIndex(of: "/").map { String(socketPath[...$0]) } ?? "."
         var place = stat()
         let isFound = stat(folder, &place) == 0
@@ -175,7 +175,7 @@ extension LocalClient {
             versionHeard(version)
         }
         if (200..<300).contains(head.status.code) || head.status == .notModified { return head }
-        let body = try await Self.wholeBody(&parts)
+        let body = try await Self.readBody(&parts)
         guard let problem = try? JSONDecoder().decode(Problem.self, from: body) else {
             let status = head.status.code
             throw LocalClientFailure.unreadableReply(underlying: "status \(status), no problem")
@@ -183,7 +183,7 @@ extension LocalClient {
         throw LocalClientFailure.problem(problem)
     }
 
-    static func wholeBody(_ parts: inout Parts) async throws -> Data {
+    static func readBody(_ parts: inout Parts) async throws -> Data {
         var body = Data()
         while let part = try await parts.next(isolation: #isolation) {
             switch part {

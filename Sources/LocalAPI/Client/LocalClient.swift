@@ -188,7 +188,7 @@ package struct LocalClient: Sendable {
     }
 
     /// A day's report; of today and in the daemon's time zone, unless others are given.
-    package func report(day: CalendarDay?, zone: ZoneName?) async throws -> ReportReply {
+    package func report(day: CalendarDay?, zone: TimeZoneName?) async throws -> ReportReply {
         let parameters = [
             day.map { "day=\($0)" },
             zone.map { "zone=\(percentEncoded($0.rawValue))" },

@@ -14,9 +14,9 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
     /// The peer as the kernel reports it; `nil` before the kernel is asked, and without a socket.
     private var peer: EventLoopFuture<Peer?>?
     /// The class of the connection for the limits; set while the connection is counted.
-    private var standing: Standing?
+    private var connectionClass: ConnectionClass?
 
-    private typealias Standing = LocalTraffic.Standing
+    private typealias ConnectionClass = LocalTraffic.ConnectionClass
 
     init(
         entrance: any Entrance,
@@ -48,12 +48,12 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        leave()
+        removeConnection()
         context.fireChannelInactive()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        leave()
+        removeConnection()
     }
 
     private func admit(_ context: ChannelHandlerContext) {
@@ -61,32 +61,36 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
         peer = asked
         let (policy, eventLoop) = (policy(), context.eventLoop)
         let (traffic, lowest) = (traffic, entrance.lowestLevel)
-        let standing = asked.flatMap { peer in
-            guard let peer else { return eventLoop.makeSucceededFuture(Standing.stranger) }
+        let connectionClass = asked.flatMap { peer in
+            guard let peer else {
+                return eventLoop.makeSucceededFuture(ConnectionClass.unauthorized)
+            }
             if let levels = policy.knownLevels(of: peer) {
-                let standing = Standing(peer, levels: levels, lowest: lowest)
-                return eventLoop.makeSucceededFuture(standing)
+                let connectionClass = ConnectionClass(peer, levels: levels, lowest: lowest)
+                return eventLoop.makeSucceededFuture(connectionClass)
             }
             guard traffic.beginLookUp() else { return eventLoop.makeFailedFuture(TooManyLookUps()) }
             // Not on the event loop: the group database may be slow.
             return NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
                 defer { traffic.endLookUp() }
-                return Standing(peer, levels: policy.levels(of: peer), lowest: lowest)
+                return ConnectionClass(peer, levels: policy.levels(of: peer), lowest: lowest)
             }
         }
-        standing.assumeIsolated().whenComplete { result in
+        connectionClass.assumeIsolated().whenComplete { result in
             guard context.channel.isActive else { return }
-            guard case .success(let standing) = result, self.traffic.enter(standing) else {
+            guard case .success(let connectionClass) = result,
+                self.traffic.addConnection(of: connectionClass)
+            else {
                 return context.close(promise: nil)
             }
-            self.standing = standing
+            self.connectionClass = connectionClass
         }
     }
 
     private struct TooManyLookUps: Error {}
 
-    private func leave() {
-        if let standing { traffic.leave(standing) }
-        standing = nil
+    private func removeConnection() {
+        if let connectionClass { traffic.removeConnection(of: connectionClass) }
+        connectionClass = nil
     }
 }

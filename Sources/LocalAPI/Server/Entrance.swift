@@ -29,7 +29,7 @@ struct SocketEntrance: Entrance {
         try BrowserGuard.admit(request)
     }
 
-    func peer(of channel: any Channel) -> EventLoopFuture<Peer?>? { Peer.asked(of: channel) }
+    func peer(of channel: any Channel) -> EventLoopFuture<Peer?>? { Peer.query(of: channel) }
 
     func reply(_ problem: Problem, to request: Request) -> Response { .problem(problem) }
 }

@@ -68,8 +68,8 @@ package final class EventHub: Sendable {
     }
 
     /// Sends a heartbeat to every reader.
-    func beat() {
-        for reader in state.withLock(\.readers.values) { reader.beat() }
+    func sendHeartbeat() {
+        for reader in state.withLock(\.readers.values) { reader.scheduleHeartbeat() }
     }
 
     /// Counts what was written to a reader's connection.

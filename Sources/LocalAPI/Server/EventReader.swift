@@ -64,14 +64,14 @@ final class EventReader: Sendable {
         fileprivate(set) var lines: [EventLine] = []
         /// The number of events dropped because the queue was full.
         fileprivate(set) var missed = 0
-        fileprivate var isBeatDue = false
+        fileprivate var isHeartbeatDue = false
 
         /// The lines and a `lagged` event if events were dropped; a heartbeat if there is neither.
         var buffer: ByteBuffer {
             var buffer = ByteBuffer()
             for line in lines { buffer.writeBytes(line.bytes) }
             if missed > 0 { buffer.writeBytes(EventLine.bytes(of: .lagged(missed))) }
-            if isBeatDue, buffer.readableBytes == 0 { buffer.writeString("\n") }
+            if isHeartbeatDue, buffer.readableBytes == 0 { buffer.writeString("\n") }
             return buffer
         }
     }
@@ -103,8 +103,8 @@ final class EventReader: Sendable {
     }
 
     /// Writes a heartbeat if there is nothing else to write, to notice a peer that has gone.
-    func beat() {
-        pending.withLock { $0.isBeatDue = true }
+    func scheduleHeartbeat() {
+        pending.withLock { $0.isHeartbeatDue = true }
         wake.yield()
     }
 

@@ -63,7 +63,7 @@ package protocol LocalBackend: Sendable {
     func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession
     func wallet() async throws(Problem) -> WalletReply
     /// A day's report; of today and in this machine's time zone, unless others are given.
-    func report(day: CalendarDay?, zone: ZoneName?) async throws(Problem) -> ReportReply
+    func report(day: CalendarDay?, zone: TimeZoneName?) async throws(Problem) -> ReportReply
 
     /// Starts a recording of what the radio receives: lines without line feeds.
     func recording(seconds: Int) async throws(Problem) -> AsyncStream<[UInt8]>

@@ -46,7 +46,7 @@ package struct LocalCalls: Sendable {
     package func report(_ request: Request) async throws -> ReportReply {
         let parameters = request.uri.queryParameters
         let day = parameters["day"].map { CalendarDay(String($0)) }
-        let zone = parameters["zone"].map { ZoneName(String($0)) }
+        let zone = parameters["zone"].map { TimeZoneName(String($0)) }
         if case .some(nil) = day {
             throw Problem.invalid("day must be a date such as 2026-11-21.")
         }
@@ -57,7 +57,7 @@ package struct LocalCalls: Sendable {
     }
 
     func earnings(_ request: Request) async throws -> EarningsReply {
-        try await backend.earnings(try Self.selection(of: request, usual: .month))
+        try await backend.earnings(try Self.selection(of: request, defaultPeriod: .month))
     }
 
     func earningsHistory(_ request: Request) async throws -> EarningsHistoryReply {
@@ -67,7 +67,7 @@ package struct LocalCalls: Sendable {
             throw Problem.invalid("limit must be a whole number from 1 to 100.")
         }
         return try await backend.earningsHistory(
-            try Self.selection(of: request, usual: .all),
+            try Self.selection(of: request, defaultPeriod: .all),
             limit: limit,
             cursor: parameters["cursor"].map { String($0) }
         )
@@ -75,12 +75,12 @@ package struct LocalCalls: Sendable {
 
     private static func selection(
         of request: Request,
-        usual: EarningsPeriod
+        defaultPeriod: EarningsPeriod
     ) throws(Problem) -> EarningsSelection {
         let parameters = request.uri.queryParameters
         return try EarningsSelection(
             { name in parameters[Substring(name)].map { String($0) } },
-            usual: usual
+            defaultPeriod: defaultPeriod
         )
     }
 

@@ -13,7 +13,7 @@ struct LocalChannel: ServerChildChannel {
             let pipeline = channel.pipeline.syncOperations
             // Handlers after the codec do not see the HTTP version.
             let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
-            try pipeline.addHandler(LastRequest(), position: .before(codec))
+            try pipeline.addHandler(ConnectionCloseHandler(), position: .before(codec))
             return value
         }
     }
@@ -25,7 +25,7 @@ struct LocalChannel: ServerChildChannel {
 
 /// Marks the last request of a connection (RFC 9112, 9.3), such as any of HTTP/1.0, with the only
 /// spelling of `Connection` that the later handlers know.
-private final class LastRequest: ChannelInboundHandler, RemovableChannelHandler {
+private final class ConnectionCloseHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
 

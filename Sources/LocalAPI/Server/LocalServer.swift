@@ -62,7 +62,7 @@ package struct LocalServer: Service {
             group.addTask {
                 while true {
                     try await Task.sleep(for: Self.heartbeat)
-                    hub.beat()
+                    hub.sendHeartbeat()
                 }
             }
             defer { group.cancelAll() }

@@ -7,20 +7,20 @@ package final class LocalTraffic: Sendable {
         /// The maximum of one user, so that no user can block the others.
         let user: Int
         /// The maximum of all users without a level together: each is only refused.
-        let strangers: Int
+        let unauthorized: Int
         /// The maximum of all users together who are not owners.
         let common: Int
 
-        package init(user: Int, strangers: Int, common: Int) {
+        package init(user: Int, unauthorized: Int, common: Int) {
             self.user = user
-            self.strangers = strangers
+            self.unauthorized = unauthorized
             self.common = common
         }
 
         /// The limits of the socket.
         package static let socket = Limits(
             user: 256,
-            strangers: 16,
+            unauthorized: 16,
             common: LocalServer.connectionLimit - LocalServer.ownerReserve
         )
     }
@@ -35,25 +35,25 @@ package final class LocalTraffic: Sendable {
     }
 
     /// The class of a connection, by which the limits count it.
-    enum Standing: Hashable, Sendable {
+    enum ConnectionClass: Hashable, Sendable {
         case owner
         case user(UInt32)
         /// Any user without rights here. Not counted by user id: a user with subordinate user ids
         /// (subuid(5)) has many.
-        case stranger
+        case unauthorized
 
         /// - Parameter lowest: The lowest level at which callers are answered.
         init(_ peer: Peer, levels: Set<AccessLevel>, lowest: AccessLevel) {
             self =
                 if levels.contains(.owner) { .owner } else if levels.contains(lowest) {
                     .user(peer.userID)
-                } else { .stranger }
+                } else { .unauthorized }
         }
 
         fileprivate func limit(of limits: Limits) -> Int {
             switch self {
             case .owner, .user: limits.user
-            case .stranger: limits.strangers
+            case .unauthorized: limits.unauthorized
             }
         }
     }
@@ -64,7 +64,7 @@ package final class LocalTraffic: Sendable {
     private struct State {
         var counts = Counts()
         var lookUps = 0
-        var connections: [Standing: Int] = [:]
+        var connections: [ConnectionClass: Int] = [:]
 
         /// The number of connections of users who are not owners.
         var common: Int { counts.connections - connections[.owner, default: 0] }
@@ -97,24 +97,25 @@ package final class LocalTraffic: Sendable {
     }
 
     /// - Returns: True if one more such connection is allowed; it counts until `leave`.
-    func enter(_ standing: Standing) -> Bool {
+    func addConnection(of connectionClass: ConnectionClass) -> Bool {
         state.withLock { state in
-            guard state.connections[standing, default: 0] < standing.limit(of: limits),
-                standing == .owner || state.common < limits.common
+            guard
+                state.connections[connectionClass, default: 0] < connectionClass.limit(of: limits),
+                connectionClass == .owner || state.common < limits.common
             else {
                 state.counts.refusals += 1
                 return false
             }
-            state.connections[standing, default: 0] += 1
+            state.connections[connectionClass, default: 0] += 1
             state.counts.connections += 1
             return true
         }
     }
 
-    func leave(_ standing: Standing) {
+    func removeConnection(of connectionClass: ConnectionClass) {
         state.withLock { state in
-            let left = state.connections[standing, default: 1] - 1
-            state.connections[standing] = left > 0 ? left : nil
+            let left = state.connections[connectionClass, default: 1] - 1
+            state.connections[connectionClass] = left > 0 ? left : nil
             state.counts.connections -= 1
         }
     }

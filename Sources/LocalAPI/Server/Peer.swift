@@ -15,7 +15,7 @@ package struct Peer: Hashable, Sendable {
     }
 
     /// Asks the kernel for the peer of a Unix socket's connection; `nil` without a socket.
-    static func asked(of channel: any Channel) -> EventLoopFuture<Peer?>? {
+    static func query(of channel: any Channel) -> EventLoopFuture<Peer?>? {
         guard let provider = channel as? any SocketOptionProvider else { return nil }
         let option = NIOBSDSocket.Option(rawValue: CInt(SO_PEERCRED))
         let asked: EventLoopFuture<clinux_peer> = provider.unsafeGetSocketOption(

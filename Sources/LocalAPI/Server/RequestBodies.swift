@@ -18,14 +18,14 @@ extension NewRequest {
             let count = try fields.integer("shares")
             let own = try fields.integers("share_cents", limit: 50)
             let isAllOrNothing = try fields.boolean("is_all_or_nothing")
-            try fields.end()
+            try fields.rejectUnreadMembers()
             return SplitTerms(
                 shares: count.map { Int(clamping: $0) },
                 shareCents: own,
                 isAllOrNothing: isAllOrNothing
             )
         }
-        try fields.end()
+        try fields.rejectUnreadMembers()
         self.init(
             amountCents: amountCents,
             currency: currency,
@@ -50,7 +50,7 @@ extension NewPayment {
         let confirmPayee = try fields.string("confirm_payee")
         let confirmPayeeID = try fields.string("confirm_payee_id")
         let proximity = try fields.proximity("proximity")
-        try fields.end()
+        try fields.rejectUnreadMembers()
         self.init(
             eid: eid,
             sid: sid,
@@ -71,7 +71,7 @@ extension NewRefund {
         let amountCents = try fields.integer("amount_cents")
         let currency = try fields.currency("currency")
         let reference = try fields.shortText("reference", limit: 140)
-        try fields.end()
+        try fields.rejectUnreadMembers()
         // Senders without a reference leave it out; an empty one would identify another refund.
         guard reference != "" else {
             throw .invalid("reference must not be empty: leave it out, or name the refund.")
@@ -88,7 +88,7 @@ extension NewPairing {
         var fields = given
         let name = try fields.shortText("name", limit: 40)
         let limit = try fields.integer("refunds_per_day_cents")
-        try fields.end()
+        try fields.rejectUnreadMembers()
         guard let name, !name.isEmpty else {
             throw .invalid("name must have 1 to 40 characters.")
         }
@@ -107,7 +107,7 @@ extension NewCalibration {
         let adapter = try fields.string("adapter") ?? ""
         let tap = try fields.string("tap") ?? ""
         let metre = try fields.string("metre") ?? ""
-        try fields.end()
+        try fields.rejectUnreadMembers()
         self.init(adapter: adapter, tap: tap, metre: metre)
     }
 }
@@ -116,7 +116,7 @@ extension ResolveRequest {
     init(_ given: JSONFields) throws(Problem) {
         var fields = given
         guard let eid = try fields.eid("eid") else { throw .invalid("eid is missing.") }
-        try fields.end()
+        try fields.rejectUnreadMembers()
         self.init(eid: eid)
     }
 }
@@ -126,7 +126,7 @@ extension LocalLogin {
         var fields = given
         let token = try fields.string("token")
         let devEmail = try fields.string("dev_email")
-        try fields.end()
+        try fields.rejectUnreadMembers()
         self.init(token: token, devEmail: devEmail)
     }
 }

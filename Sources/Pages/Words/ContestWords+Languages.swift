@@ -1,6 +1,6 @@
 extension ContestWords {
     static let english = ContestWords(
-        money: Words.english.money,
+        money: DisplayWords.english.money,
         join: "Join",
         joinFor: "Join for {}",
         confirmJoin: "Pay {} from your wallet?",
@@ -52,7 +52,7 @@ extension ContestWords {
     )
 
     static let german = ContestWords(
-        money: Words.german.money,
+        money: DisplayWords.german.money,
         join: "Teilnehmen",
         joinFor: "Teilnehmen für {}",
         confirmJoin: "{} aus Ihrer Wallet zahlen?",
@@ -105,7 +105,7 @@ extension ContestWords {
     )
 
     static let arabic = ContestWords(
-        money: Words.arabic.money,
+        money: DisplayWords.arabic.money,
         join: "انضمّ",
         joinFor: "انضمّ مقابل {}",
         confirmJoin: "هل تدفع {} من محفظتك؟",

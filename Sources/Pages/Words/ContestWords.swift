@@ -2,7 +2,7 @@ package import GotchuCore
 
 /// The texts of contests in one language. A missing text does not compile.
 package struct ContestWords: Sendable {
-    let money: MoneyDress
+    let money: MoneyFormat
 
     // Actions: labels, and questions for confirmation.
     package let join: String

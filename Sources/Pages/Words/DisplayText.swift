@@ -20,7 +20,7 @@ package struct DisplayText: Equatable, Sendable {
     /// - Parameter languages: One or two languages; the first is the shop's.
     package init(_ view: DisplayView, in languages: [Language]) {
         let language = languages.first ?? .english
-        let words = language.words
+        let words = language.display
         let copy = words.copy(for: view.state)
         let other = languages.dropFirst().first
         self.language = language
@@ -34,18 +34,18 @@ package struct DisplayText: Equatable, Sendable {
         headline = copy.headline
         // The warning takes the place of both lines: there is room for three in all.
         let shares = view.shares.map(words.text)
-        line = view.isServerSilent ? nil : view.isOffAir ? words.offAir : shares ?? copy.line
+        line = view.isServerUnresponsive ? nil : view.isOffAir ? words.offAir : shares ?? copy.line
         second =
-            view.isServerSilent ? nil : other.map { Self.second($0.words, view.state) }
+            view.isServerUnresponsive ? nil : other.map { Self.second($0.display, view.state) }
         secondLanguage = second == nil ? nil : other
-        note = view.isServerSilent ? words.silent : nil
+        note = view.isServerUnresponsive ? words.silent : nil
         left = words.left
         code = words.code
         scan = words.scan
     }
 
-    private static func second(_ words: Words, _ state: DisplayState) -> String {
+    private static func second(_ words: DisplayWords, _ state: DisplayState) -> String {
         let copy = words.copy(for: state)
-        return state.isAsking ? copy.headline : "\(copy.headline) · \(copy.line)"
+        return state.isAwaitingPayment ? copy.headline : "\(copy.headline) · \(copy.line)"
     }
 }

@@ -2,21 +2,21 @@ package import GotchuCore
 
 extension Language {
     /// The texts of the customer's display.
-    var words: Words { pick(.english, .german, .arabic) }
-    package var frame: FrameWords { pick(.english, .german, .arabic) }
+    var display: DisplayWords { pick(.english, .german, .arabic) }
+    package var layout: LayoutWords { pick(.english, .german, .arabic) }
     package var pay: PayWords { pick(.english, .german, .arabic) }
     package var wallet: WalletWords { pick(.english, .german, .arabic) }
     package var contests: ContestWords { pick(.english, .german, .arabic) }
     package var contestPage: ContestPageWords { pick(.english, .german, .arabic) }
 
-    package var isRightToLeft: Bool { words.isRightToLeft }
+    package var isRightToLeft: Bool { display.isRightToLeft }
 
     /// Formats an amount as is usual in the language. In right-to-left text it is isolated, so that
     /// signs keep their place (Unicode Standard Annex 9, 2.4).
     ///
     /// - Parameter isAdded: True to show a plus sign.
     package func text(_ money: Money, isAdded: Bool = false) -> String {
-        let text = (isAdded ? "+" : "") + words.money.text(money)
+        let text = (isAdded ? "+" : "") + display.money.text(money)
         return isRightToLeft ? "\u{2066}\(text)\u{2069}" : text
     }
 

@@ -22,7 +22,7 @@ package struct PayWords: Sendable {
     package let nobodyOwn: String
     package let beingPaid: String
     package let somebodyElse: String
-    package let looksAgain: String
+    package let autoRefresh: String
     package let noPayments: String
     /// With the currency's code.
     package let noWallet: String
@@ -43,20 +43,20 @@ package struct PayWords: Sendable {
     package let isPaid: String
     package let youPaid: String
     /// With the refunded amount.
-    package let cameBack: String
+    package let refunded: String
     package let balanceThen: String
-    package let beingFoundOut: String
+    package let outcomeUnknown: String
     package let notKnown: String
     package let doNotPayAgain: String
-    package let findOutNow: String
+    package let checkNow: String
     package let samePayment: String
     package let notPaid: String
     package let ended: String
-    package let lookAgain: String
+    package let viewAgain: String
 
     // Refusals: nothing was charged.
     package let nothingCharged: String
-    package let tooLittle: String
+    package let insufficientBalance: String
     package let hasExpired: String
     package let wasCancelled: String
     package let paidOtherwise: String
@@ -66,7 +66,7 @@ package struct PayWords: Sendable {
     package let otherAmount: String
     package let noTip: String
     package let noSuchWallet: String
-    package let tooMuch: String
+    package let payeeWalletFull: String
     package let gone: String
     /// Shown for the desk of a contest.
     package let notEntered: String

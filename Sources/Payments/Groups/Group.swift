@@ -213,7 +213,7 @@ extension Group {
     }
 
     /// The group as a session, as its payee sees it.
-    package var face: Session {
+    package var payeeSession: Session {
         let state: Session.State =
             switch self.state {
             case .open: .advertising
@@ -240,7 +240,7 @@ extension Group {
     /// Returns the group as seen by a payer who received its EID: the amount is that of the next
     /// share, and it is locked while all others are held or paid.
     func offer(at time: Timestamp) -> Session {
-        var offer = face
+        var offer = payeeSession
         guard !isFinal else { return offer }
         if time >= expiresAt { offer.state = .expired }
         if let place = freePlaces.first ?? unpaidPlaces.first, let next = amount(of: place) {

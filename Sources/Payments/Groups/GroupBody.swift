@@ -147,7 +147,7 @@ extension Group {
         return switch (SessionStatus(rawValue: name), body.paidAt) {
         case (.advertising, nil): isPaid ? nil : .open
         case (.paid, let time?): isPaid ? .paid(at: Timestamp(milliseconds: time)) : nil
-        case (.timeout, nil): isHeld ? nil : .expired
+        case (.expired, nil): isHeld ? nil : .expired
         case (.cancelled, nil): isHeld ? nil : .cancelled
         default: nil
         }
@@ -158,7 +158,7 @@ extension Group {
             id: recordID,
             kind: Self.kind,
             owner: payee,
-            state: face.status.rawValue,
+            state: payeeSession.status.rawValue,
             version: version,
             createdAt: createdAt,
             dueAt: isFinal ? nil : (heldClaims.compactMap(\.until) + [expiresAt]).min(),

@@ -23,7 +23,7 @@ package struct CreateGroup: LedgerCommand {
     /// The most sessions and groups of the payee that may be open, this one included.
     package let liveLimit: Int
     /// The house's take of each share in basis points, unless the payee has a rate of their own.
-    package let usualTake: Int64
+    package let defaultTakeBasisPoints: Int64
 
     /// - Precondition: The sum of the shares, or the price of a sale's place, is an amount that a
     ///   session may request.
@@ -40,8 +40,8 @@ package struct CreateGroup: LedgerCommand {
         lifetime: Duration,
         endsBy: Timestamp? = nil,
         eids: [EID] = (0..<CreateSession.eidProposals).map { _ in .random() },
-        liveLimit: Int = CreateSession.usualLiveLimit,
-        usualTake: Int64 = 0
+        liveLimit: Int = CreateSession.defaultLiveLimit,
+        defaultTakeBasisPoints: Int64 = 0
     ) {
         self.id = id
         self.purpose = purpose
@@ -56,7 +56,7 @@ package struct CreateGroup: LedgerCommand {
         self.endsBy = endsBy
         self.eids = eids
         self.liveLimit = liveLimit
-        self.usualTake = usualTake
+        self.defaultTakeBasisPoints = defaultTakeBasisPoints
     }
 
     private var counted: [RecordGroup] {
@@ -84,7 +84,7 @@ package struct CreateGroup: LedgerCommand {
         guard let eid = books.free(among: eids) else { throw Refusal(.noFreeEID) }
         let end = time.advanced(by: lifetime)
         let amount = sale == nil ? shares.reduce(0, +) : shares[0]
-        let take = user.terms.takeBasisPoints ?? usualTake
+        let take = user.terms.takeBasisPoints ?? defaultTakeBasisPoints
         let group = Group(
             id: id,
             purpose: purpose,
@@ -102,7 +102,7 @@ package struct CreateGroup: LedgerCommand {
         )
         books.put(group, at: time)
         books.put(Name(Session.name(of: eid), target: id.rawValue))
-        return CreatedSession(session: group.face, payeeName: user.displayName)
+        return CreatedSession(session: group.payeeSession, payeeName: user.displayName)
     }
 }
 
@@ -131,10 +131,10 @@ package struct SettleGroup: LedgerCommand {
         else { throw Refusal(.unknownSession) }
         let group = try books.group(id, at: time)
         if !group.isFinal, time >= group.expiresAt {
-            return try GroupEnd(group, as: .expired).decide(on: &books, at: time).face
+            return try GroupEnd(group, as: .expired).decide(on: &books, at: time).payeeSession
         }
         if group.version != stored.version { books.put(group, at: time) }
-        return group.face
+        return group.payeeSession
     }
 }
 
@@ -150,7 +150,7 @@ struct GroupEnd {
 
     /// Adds the rows that the end of a pot changes: the paid shares and their payers.
     static func touch(_ footprint: inout Footprint, _ record: RecordID, knowing rows: Snapshot?) {
-        guard let rows else { return footprint.asksAgain = true }
+        guard let rows else { return footprint.needsAnotherRound = true }
         guard let group = rows.records[record].flatMap({ try? Group($0) }), group.pooled > 0 else {
             return
         }
@@ -223,6 +223,6 @@ extension Books {
             case .cancelled: .cancelled
             }
         let event = isNewState ? kind : nil
-        put(record, telling: event.map { Event(kind: $0.rawValue, record: record, at: time) })
+        put(record, event: event.map { Event(kind: $0.rawValue, record: record, at: time) })
     }
 }

@@ -30,7 +30,7 @@ package protocol GroupPurpose: Sendable {
     ///
     /// - Throws: The reason why the payer gets no place.
     func choose(
-        for wish: PlaceWish,
+        for wish: PlaceRequest,
         in group: Group,
         on books: Books,
         at time: Timestamp
@@ -94,7 +94,7 @@ extension GroupPurpose {
 }
 
 /// The request of a payer for a place.
-package struct PlaceWish: Equatable, Sendable {
+package struct PlaceRequest: Equatable, Sendable {
     package let payer: UserID
     /// The requested place; `nil` for any.
     package let place: Int64?

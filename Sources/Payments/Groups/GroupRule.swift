@@ -63,7 +63,7 @@ extension Group {
         }
         guard claim.place == share.place else { return "is of another place" }
         guard claim.isPaid else {
-            let isRight = [.locked, .timeout].contains(session.status)
+            let isRight = [.locked, .expired].contains(session.status)
             return isRight ? nil : "is \(session.status.rawValue), and held"
         }
         guard case .paid(claim.payer, _) = session.state else { return "is not paid" }

@@ -27,7 +27,7 @@ struct ShareClaim {
     ) {
         footprint.records.insert(RecordID(group))
         if named != group { footprint.records.insert(RecordID(named)) }
-        guard let rows else { return footprint.asksAgain = true }
+        guard let rows else { return footprint.needsAnotherRound = true }
         guard let group = rows.records[RecordID(group)].flatMap({ try? Group($0) }) else { return }
         if let claim = claim(in: group) {
             footprint.records.insert(RecordID(group.shareID(claim.share)))
@@ -71,7 +71,7 @@ struct ShareClaim {
         guard group.shareCount < group.shareLimit,
             group.lapses[payer, default: 0] < Group.lapseLimit
         else { throw Refusal(.sessionBusy) }
-        let wish = PlaceWish(payer: payer, place: place, expectedAmount: expectedAmount)
+        let wish = PlaceRequest(payer: payer, place: place, expectedAmount: expectedAmount)
         let purpose = try purposes.purpose(of: group)
         let chosen = try purpose.choose(for: wish, in: group, on: books, at: time)
         return try hold(chosen, of: group, on: &books, at: time)

@@ -66,7 +66,7 @@ package struct Split: GroupPurpose {
     }
 
     package func choose(
-        for wish: PlaceWish,
+        for wish: PlaceRequest,
         in group: Group,
         on books: Books,
         at time: Timestamp

@@ -114,7 +114,7 @@ package final class SimulatedRadio: Radio {
             return .heard(
                 Sighting(time: .now, eid: eid, carrier: carrier, rssi: rssi, adapter: name)
             )
-        case .stranger(let reason): return .ignored(reason)
+        case .ignored(let reason): return .ignored(reason)
         }
     }
 

@@ -3,7 +3,7 @@ package struct SettingSources: Sendable {
     private let flags: [String: String]
     private let environment: [String: String]
     private let file: [String: SettingText]
-    private let usual: [String: String]
+    private let defaults: [String: String]
 
     /// - Parameters:
     ///   - flags: The command line's options by the keys of their settings.
@@ -14,12 +14,12 @@ package struct SettingSources: Sendable {
         flags: [String: String?],
         environment: [String: String],
         file: [String: SettingText] = [:],
-        usual: [String: String?] = [:]
+        defaults: [String: String?] = [:]
     ) {
         self.flags = flags.compactMapValues(\.self)
         self.environment = environment
         self.file = file
-        self.usual = usual.compactMapValues(\.self)
+        self.defaults = defaults.compactMapValues(\.self)
     }
 
     func find<Root>(_ setting: Setting<Root>) -> SettingText? {
@@ -29,7 +29,8 @@ package struct SettingSources: Sendable {
         if let variable = setting.variable, let text = environment[variable] {
             return SettingText(text, place: variable)
         }
-        return file[setting.key] ?? usual[setting.key].map { SettingText($0, place: setting.key) }
+        return file[setting.key]
+            ?? defaults[setting.key].map { SettingText($0, place: setting.key) }
     }
 }
 

@@ -5,7 +5,7 @@ package struct PaymentIntent: StripeObject, Identified {
     package static let kind = "payment_intent"
 
     /// The state of a payment.
-    package enum Status: String, StripeWord {
+    package enum Status: String, StripeEnum {
         case requiresPaymentMethod = "requires_payment_method"
         case requiresConfirmation = "requires_confirmation"
         case requiresAction = "requires_action"
@@ -60,7 +60,7 @@ package struct CheckoutSession: StripeObject, Identified {
     package static let kind = "checkout.session"
 
     /// The state of a checkout page.
-    package enum Status: String, StripeWord {
+    package enum Status: String, StripeEnum {
         case open, complete, expired
         case unknown = ""
     }

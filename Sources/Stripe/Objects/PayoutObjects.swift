@@ -5,7 +5,7 @@ package struct ConnectedAccount: StripeObject, Identified {
     package static let kind = "account"
 
     /// The state of a capability.
-    package enum Capability: String, StripeWord {
+    package enum Capability: String, StripeEnum {
         case active, inactive, pending
         case unknown = ""
     }
@@ -129,7 +129,7 @@ package struct StripePayout: StripeObject, Identified {
     package static let kind = "payout"
 
     /// The state of a payout. A paid one may still fail for some days.
-    package enum Status: String, StripeWord {
+    package enum Status: String, StripeEnum {
         case pending, paid, failed, canceled
         case inTransit = "in_transit"
         case unknown = ""

@@ -64,11 +64,11 @@ package struct AnyStripeObject: StripeObject, Identified {
 
 /// A state as Stripe names it. One that this release does not know is `unknown`, and nothing acts
 /// on it.
-package protocol StripeWord: RawRepresentable, Decodable, Sendable where RawValue == String {
+package protocol StripeEnum: RawRepresentable, Decodable, Sendable where RawValue == String {
     static var unknown: Self { get }
 }
 
-extension StripeWord {
+extension StripeEnum {
     package init(from decoder: any Decoder) throws {
         let word = try decoder.singleValueContainer().decode(String.self)
         self = Self(rawValue: word) ?? .unknown

@@ -239,16 +239,18 @@ struct DisplayFlowTests {
     @Test("The view has the EID, the time left and the problem only while they help")
     func particulars() {
         var shop = DisplayShop(in: .waiting)
-        #expect(shop.view.eid == shop.request().eid && shop.view.ending?.total == .seconds(300))
-        #expect(!shop.view.isOffAir && !shop.view.isServerSilent)
+        #expect(shop.view.eid == shop.request().eid && shop.view.countdown?.total == .seconds(300))
+        #expect(!shop.view.isOffAir && !shop.view.isServerUnresponsive)
         shop.flow.handle(.changed(shop.request(isOnAir: false)), at: shop.now)
         #expect(!shop.view.isOffAir)
         shop.wait(.seconds(1))
         #expect(shop.view.isOffAir && shop.view.payLink != nil)
         shop.apply(.serverSilent)
-        #expect(shop.view.isServerSilent)
+        #expect(shop.view.isServerUnresponsive)
         shop.change(to: .paid)
-        #expect(shop.view.eid == nil && shop.view.ending == nil && !shop.view.isServerSilent)
+        #expect(
+            shop.view.eid == nil && shop.view.countdown == nil && !shop.view.isServerUnresponsive
+        )
         #expect(shop.view.payLink == nil && shop.view.payee == "Cafe Ltd")
     }
 
@@ -256,9 +258,9 @@ struct DisplayFlowTests {
     func limit() {
         var shop = DisplayShop(in: .idle)
         for attempt in 2..<500 {
-            shop.flow.handle(.asking(attempt, shop.amount, memo: nil), at: shop.now)
+            shop.flow.handle(.sessionRequested(attempt, shop.amount, memo: nil), at: shop.now)
         }
-        shop.flow.handle(.askingFailed(499), at: shop.now)
+        shop.flow.handle(.sessionRequestFailed(499), at: shop.now)
         #expect(shop.state == .unavailable)
         #expect(shop.flow.requests.count == DisplayFlow.requestLimit)
     }

@@ -28,10 +28,10 @@ struct DisplayShop {
         flow.handle(.readinessChanged(isReady: true), at: now)
         flow.handle(.serverChanged(isAnswering: true), at: now)
         if state == .idle || state == .offline { return }
-        flow.handle(.asking(1, amount, memo: "2 flat whites"), at: now)
+        flow.handle(.sessionRequested(1, amount, memo: "2 flat whites"), at: now)
         if state == .preparing { return }
         if state == .unavailable {
-            flow.handle(.askingFailed(1), at: now)
+            flow.handle(.sessionRequestFailed(1), at: now)
             return
         }
         flow.handle(.opened(1, request()), at: now)
@@ -86,7 +86,7 @@ struct DisplayShop {
 
     /// Creates and opens the next customer's request.
     mutating func open(_ request: DisplayRequest) {
-        flow.handle(.asking(2, request.amount, memo: request.memo), at: now)
+        flow.handle(.sessionRequested(2, request.amount, memo: request.memo), at: now)
         flow.handle(.opened(2, request), at: now)
     }
 
@@ -109,8 +109,8 @@ struct DisplayShop {
             case .ready: .readinessChanged(isReady: true)
             case .unready: .readinessChanged(isReady: false)
             case .serverSilent: .serverChanged(isAnswering: false)
-            case .asking: .asking(2, amount, memo: nil)
-            case .askingFailed: .askingFailed(1)
+            case .asking: .sessionRequested(2, amount, memo: nil)
+            case .askingFailed: .sessionRequestFailed(1)
             case .otherOpened: .opened(2, other(cents: 555))
             case .otherResumed: .resumed(other(cents: 555))
             case .changedToOpen: .changed(request())

@@ -124,7 +124,7 @@ final class StubProximity: SessionProximity {
     private let ended = Mutex<[SessionID]>([])
     private let listened = Mutex(0)
 
-    func hear() async { listened.withLock { $0 += 1 } }
+    func listenForPresences() async { listened.withLock { $0 += 1 } }
     /// The number of times that a caller made the radio listen.
     var listenCount: Int { listened.withLock(\.self) }
     func hear(_ new: Verdict?) { verdict.withLock { $0 = new } }

@@ -73,7 +73,7 @@ struct HungDatabaseTests {
             url: cluster.url(try cluster.makeDatabase()),
             logger: logger
         )
-        let watch = StoreWatch(store: store, period: .zero)
+        let watch = StoreMetricsCache(store: store, period: .zero)
         let known = await watch.reading
         #expect(known != nil)
         try cluster.freeze(true)

@@ -67,8 +67,8 @@ struct SetUpPageTests {
 
     @Test("A ticket is valid for its time, with its server's key, and unchanged")
     func tickets() throws {
-        let own = OwnTokens(Secret(bytes: [UInt8](repeating: 1, count: 32)))
-        let other = OwnTokens(Secret(bytes: [UInt8](repeating: 2, count: 32)))
+        let own = LocalTokenIssuer(Secret(bytes: [UInt8](repeating: 1, count: 32)))
+        let other = LocalTokenIssuer(Secret(bytes: [UInt8](repeating: 2, count: 32)))
         let key = PayeeTicket.key(of: own)
         let user = UserID(trusted: "<https://id.example>ann.lee")
         let ways: [(PayeeTicket.Purpose, seconds: Int)] = [
@@ -78,7 +78,8 @@ struct SetUpPageTests {
             let start = Timestamp(milliseconds: 1_900_000_000_123)
             let path = PayeeTicket(for: user, purpose, at: start).path(by: key)
             let text = try #require(path.split(separator: "=").last.map(String.init))
-            func ticket(_ text: String, after seconds: Int, by key: OwnTokens = own) -> PayeeTicket?
+            func ticket(_ text: String, after seconds: Int, by key: LocalTokenIssuer = own)
+                -> PayeeTicket?
             {
                 let time = start.advanced(by: .seconds(seconds))
                 return PayeeTicket(text, for: purpose, by: PayeeTicket.key(of: key), at: time)

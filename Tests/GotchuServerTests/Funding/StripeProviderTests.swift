@@ -40,7 +40,7 @@ struct StripeProviderTests {
         )
     }
 
-    private static func deposit(_ shown: StripeProvider.Shown) throws -> SeenDeposit {
+    private static func deposit(_ shown: StripeProvider.CallResult) throws -> SeenDeposit {
         guard case .deposit(let seen) = shown.observation else {
             throw NeverHappened(description: "a deposit is seen: \(shown.observation)")
         }

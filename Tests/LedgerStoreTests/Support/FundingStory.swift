@@ -26,8 +26,8 @@ enum FundingStory {
                 presentation: .hosted,
                 source: .provider(isLive: false),
                 limits: DepositLimits(
-                    usualDeposit: 50_000,
-                    usualBalance: 200_000,
+                    defaultDepositMaximum: 50_000,
+                    defaultBalanceMaximum: 200_000,
                     recent: 0,
                     settled: 0
                 ),
@@ -46,7 +46,7 @@ enum FundingStory {
                 bankAccount: "ba_1",
                 source: .provider(isLive: false),
                 // The opening and the deposit.
-                hold: WithdrawalHold(entryCount: 2, young: 0),
+                hold: WithdrawalHold(entryCount: 2, heldAmount: 0),
                 needsRelease: true,
                 id: withdrawal
             ),

@@ -42,7 +42,7 @@ struct Statements {
             let loading = Loading(
                 footprint: Self.footprint,
                 dialect: dialect,
-                isPassingHeld: isPassingHeld
+                skipsLocked: isPassingHeld
             )
             for step in loading.steps { texts.insert(step.query(into: LoadedRows(Snapshot())).sql) }
         }
@@ -110,7 +110,7 @@ extension Database {
         _ = try await read(
             Reads.answer(Answer.Key(user: Cast.users[0], command: Pay.name, key: Cast.keys[0]))
         )
-        _ = try await read(Reads.due(at: now, passing: [], skipping: 0, limit: 10))
+        _ = try await read(Reads.due(at: now, excluding: [], skipping: 0, limit: 10))
         let box = OpenBox.id(0)
         for owner in [Cast.users[0], nil] {
             _ = try await read(
@@ -179,7 +179,7 @@ extension Database {
         _ = try await outbox.endpoints()
         #expect(try await outbox.endpoints(of: Cast.users[0]).map(\.id) == ["z"])
         #expect(try await outbox.endpoints(of: Cast.users[1]).isEmpty)
-        #expect(try await !outbox.hasTrouble(of: Cast.users[1]))
+        #expect(try await !outbox.hasFailures(of: Cast.users[1]))
         for dead in [false, true] { _ = try await outbox.backlog(dead: dead, limit: 9) }
         _ = try await outbox.dueEndpoints(at: now)
         _ = try await outbox.claim(for: "z", at: now, until: now, limit: 9)
@@ -190,7 +190,7 @@ extension Database {
         for outcome in outcomes {
             try await outbox.finish([.init(id: id, attempt: 1, outcome: outcome)], at: now)
         }
-        try await outbox.bury(at: now)
+        try await outbox.markDead(at: now)
         _ = try await outbox.resend(event: nil, at: now)
         _ = try await outbox.resend(event: "e", at: now)
         _ = try await outbox.remove("z")

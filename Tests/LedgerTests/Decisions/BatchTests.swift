@@ -25,7 +25,7 @@ struct BatchTests {
         let batch = Batch(commands)
         var rows = rig.books.load(batch)
         rows.records[RecordID(Cast.sessions[0])] = nil
-        rows.held.records = [RecordID(Cast.sessions[0])]
+        rows.lockedElsewhere.records = [RecordID(Cast.sessions[0])]
         let effects = batch.decide(on: rows)
         #expect(commands[0].answer == nil)
         #expect(commands[0].submission.succeed() == .undecided)
@@ -41,7 +41,7 @@ struct BatchTests {
             let batch = Batch(commands)
             var rows = rig.books.load(batch)
             rows.accounts[Cast.account(user)] = nil
-            rows.held.owners = [Cast.account(user).owner]
+            rows.lockedElsewhere.owners = [Cast.account(user).owner]
             _ = batch.decide(on: rows)
             // Without the account it would be refused, and the refusal remembered.
             #expect(commands.map { $0.answer != nil } == decided, "user \(user)")
@@ -54,7 +54,7 @@ struct BatchTests {
         let (rig, commands) = payments()
         let batch = Batch(commands)
         var rows = rig.books.load(batch)
-        rows.held.records = [RecordID(Cast.sessions[0])]
+        rows.lockedElsewhere.records = [RecordID(Cast.sessions[0])]
         _ = batch.decide(on: rows)
         #expect(commands[0].answer == nil)
         let effects = batch.decide(on: rig.books.load(batch))
@@ -90,10 +90,13 @@ struct BatchTests {
             (.rotate(session: 0, user: 0, eid: 5, replaces: 0), false),
             (.send(session: 0, user: 1, key: 0, expected: nil), false),
         ]
-        for (action, asksAgain) in actions {
+        for (action, needsAnotherRound) in actions {
             let batch = Batch([rig.submission(of: action)])
-            #expect(batch.footprint(knowing: nil).asksAgain == asksAgain, "\(action)")
-            #expect(!batch.footprint(knowing: rig.books.load(batch)).asksAgain, "\(action)")
+            #expect(
+                batch.footprint(knowing: nil).needsAnotherRound == needsAnotherRound,
+                "\(action)"
+            )
+            #expect(!batch.footprint(knowing: rig.books.load(batch)).needsAnotherRound, "\(action)")
         }
     }
 

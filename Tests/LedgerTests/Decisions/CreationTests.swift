@@ -98,7 +98,7 @@ struct CreationTests {
 
     @Test(
         "A session that is over makes room for another",
-        arguments: [SessionStatus.paid, .timeout, .cancelled]
+        arguments: [SessionStatus.paid, .expired, .cancelled]
     )
     func roomAgain(status: SessionStatus) {
         var rig = Rig()
@@ -160,7 +160,7 @@ struct CreationTests {
         id: SessionID = .make(),
         eids: [EID],
         amount: Money = Money(minorUnits: 1),
-        liveLimit: Int = CreateSession.usualLiveLimit
+        liveLimit: Int = CreateSession.defaultLiveLimit
     ) -> CreateSession {
         CreateSession(
             id: id,

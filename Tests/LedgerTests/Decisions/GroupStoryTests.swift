@@ -141,7 +141,7 @@ struct GroupStoryTests {
             if works, paper.end == nil { paper.stop(.cancelled, 5) }
         default:
             rig.decide(SettleGroup(group))
-            if paper.end == nil, time >= end { paper.stop(.timeout, 5) }
+            if paper.end == nil, time >= end { paper.stop(.expired, 5) }
         }
     }
 }

@@ -17,8 +17,8 @@ struct GroupTests {
             #expect(try table.pay(payer, expecting: amount).payment != nil)
         }
         #expect(table.payee == 1_000 && table.spent == [400, 300, 300, 0])
-        #expect(table.stored?.face.status == .paid)
-        #expect(table.stored?.face.figures?.paidAmount == 1_000)
+        #expect(table.stored?.payeeSession.status == .paid)
+        #expect(table.stored?.payeeSession.figures?.paidAmount == 1_000)
         #expect(
             table.events == ["paid", "paid", "paid"].map { "session.\($0) share" } + [
                 "session.paid group"
@@ -62,12 +62,12 @@ struct GroupTests {
             table.rig.time += 300_000
             // No lock is accepted, although the expiry is not recorded yet.
             #expect(table.lock(3).reason == .sessionExpired)
-            #expect(table.stored?.face.status == .advertising)
-            #expect(table.rig.decide(SettleGroup(table.group)).session?.status == .timeout)
-            #expect(table.rig.decide(SettleGroup(table.group)).session?.status == .timeout)
+            #expect(table.stored?.payeeSession.status == .advertising)
+            #expect(table.rig.decide(SettleGroup(table.group)).session?.status == .expired)
+            #expect(table.rig.decide(SettleGroup(table.group)).session?.status == .expired)
         }
         #expect(table.payee == 0 && table.pot == 0 && table.spent == [0, 0, 0, 0])
-        #expect(table.stored?.face.figures?.paidAmount == 0)
+        #expect(table.stored?.payeeSession.figures?.paidAmount == 0)
         for number in 0..<paid {
             #expect(table.session(number + 1)?.refunded == Int64(5 + number))
             #expect(try table.refund(table.share(number + 1)).reason == .sessionRefunded)
@@ -82,7 +82,7 @@ struct GroupTests {
         try table.settle(0)
         if isCancelled { table.cancel() } else { table.rig.time += 300_000 }
         table.rig.decide(SettleGroup(table.group))
-        #expect(table.stored?.face.status == (isCancelled ? .cancelled : .timeout))
+        #expect(table.stored?.payeeSession.status == (isCancelled ? .cancelled : .expired))
         #expect(table.payee == 5 && table.spent == [5, 0, 0, 0])
         #expect(try table.refund(table.group).reason == .notRefundable)
         #expect(try table.refund(table.share(1)).refund?.amount == 5)
@@ -102,7 +102,7 @@ struct GroupTests {
         #expect(table.lock(2).session?.id == table.share(3))
         #expect(try table.pay(1).reason == .sessionNotLocked)
         #expect(try table.pay(2).payment != nil)
-        #expect(table.stored?.face.status == .paid && table.complaint() == nil)
+        #expect(table.stored?.payeeSession.status == .paid && table.complaint() == nil)
     }
 
     @Test("A payer who locks again keeps the same share and its expiry")
@@ -138,7 +138,7 @@ struct GroupTests {
         #expect(table.stored?.lapses == [table.payers[0]: Group.lapseLimit])
         try table.settle(1)
         try table.settle(2)
-        #expect(table.stored?.face.status == .paid)
+        #expect(table.stored?.payeeSession.status == .paid)
         #expect(table.complaint() == nil)
     }
 

@@ -8,7 +8,7 @@ import Testing
 @Suite("Refunds")
 struct RefundTests {
     private static let states: [SessionStatus] = [
-        .advertising, .locked, .paid, .timeout, .cancelled,
+        .advertising, .locked, .paid, .expired, .cancelled,
     ]
 
     private let whole = Step.Action.refund(session: 0, user: 0, key: 0, amount: nil)

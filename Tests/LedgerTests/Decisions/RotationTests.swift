@@ -9,7 +9,7 @@ import Testing
 @Suite("EID rotation")
 struct RotationTests {
     private static let states: [SessionStatus] = [
-        .advertising, .locked, .paid, .timeout, .cancelled,
+        .advertising, .locked, .paid, .expired, .cancelled,
     ]
 
     private let rotate = Step.Action.rotate(session: 0, user: 0, eid: 5, replaces: 0)
@@ -20,7 +20,7 @@ struct RotationTests {
             switch status {
             case .created, .advertising, .locked: nil
             case .paid: .sessionPaid
-            case .timeout: .sessionExpired
+            case .expired: .sessionExpired
             case .cancelled: .sessionCancelled
             }
         var rig = Rig()

@@ -60,7 +60,7 @@ struct TimeTests {
         rig.time += 1
         let late = rig.take(.send(session: 0, user: 1, key: 0, expected: nil))
         #expect(late.reason == .sessionExpired)
-        #expect(rig.take(.expire(session: 0)).session?.status == .timeout)
+        #expect(rig.take(.expire(session: 0)).session?.status == .expired)
     }
 
     @Test("A payment accepted before the end is valid although it is decided after it")
@@ -82,7 +82,7 @@ struct TimeTests {
     @Test("An expiry recorded twice changes nothing the second time")
     func expireTwice() {
         var rig = Rig()
-        rig.bring(to: .timeout)
+        rig.bring(to: .expired)
         rig.take(.expire(session: 0))
         let before = rig.books
         rig.take(.expire(session: 0))

@@ -8,7 +8,7 @@ import Testing
 @Suite("Session states")
 struct TransitionTests {
     private static let states: [SessionStatus] = [
-        .advertising, .locked, .paid, .timeout, .cancelled,
+        .advertising, .locked, .paid, .expired, .cancelled,
     ]
 
     @Test("Another payer can lock only a free session", arguments: states)
@@ -18,7 +18,7 @@ struct TransitionTests {
             case .created, .advertising: nil
             case .locked: .sessionBusy
             case .paid: .sessionPaid
-            case .timeout: .sessionExpired
+            case .expired: .sessionExpired
             case .cancelled: .sessionCancelled
             }
         expect(.lock(session: 0, user: 2), in: status, is: expected)
@@ -31,7 +31,7 @@ struct TransitionTests {
             case .created, .advertising: .sessionNotLocked
             case .locked: nil
             case .paid: .sessionPaid
-            case .timeout: .sessionExpired
+            case .expired: .sessionExpired
             case .cancelled: .sessionCancelled
             }
         expect(.unlock(session: 0, user: 1), in: status, is: expected)
@@ -48,7 +48,7 @@ struct TransitionTests {
             case .created, .advertising, .cancelled: nil
             case .locked: .sessionBusy
             case .paid: .sessionPaid
-            case .timeout: .sessionExpired
+            case .expired: .sessionExpired
             }
         expect(.cancel(session: 0, user: 0), in: status, is: expected)
         expect(.cancel(session: 0, user: 1), in: status, is: .forbidden)
@@ -64,7 +64,7 @@ struct TransitionTests {
             case .created, .advertising: .sessionNotLocked
             case .locked: nil
             case .paid: .sessionPaid
-            case .timeout: .sessionExpired
+            case .expired: .sessionExpired
             case .cancelled: .sessionCancelled
             }
         expect(.send(session: 0, user: 1, key: 0, expected: 5), in: status, is: expected)

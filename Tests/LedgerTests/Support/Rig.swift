@@ -64,7 +64,7 @@ struct Rig {
         case .paid:
             take(.lock(session: 0, user: 1))
             take(.send(session: 0, user: 1, key: 2, expected: nil))
-        case .timeout: time += 300_000
+        case .expired: time += 300_000
         case .cancelled: take(.cancel(session: 0, user: 0))
         }
     }

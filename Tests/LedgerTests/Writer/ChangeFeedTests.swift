@@ -57,7 +57,7 @@ struct ChangeFeedTests {
             )
             let ended = try await ledger.feed.watch(session.recordID, by: "first")
                 .state()
-            #expect(try Session(ended).status == .timeout)
+            #expect(try Session(ended).status == .expired)
             #expect(ended.version == 2)
         }
     }
@@ -69,7 +69,7 @@ struct ChangeFeedTests {
         for _ in 0..<Record.watcherLimit {
             streams.append(try feed.watch(records[0], by: "first"))
         }
-        #expect(throws: ChangeFeedFull.ofAll) {
+        #expect(throws: ChangeFeedFull.allLogins) {
             try feed.watch(records[0], by: "second")
         }
         for record in records[1...3] {
@@ -78,7 +78,7 @@ struct ChangeFeedTests {
             }
         }
         let another = RecordID(trusted: "another")
-        #expect(throws: ChangeFeedFull.ofLogin) {
+        #expect(throws: ChangeFeedFull.perLogin) {
             try feed.watch(another, by: "first")
         }
         streams.append(try feed.watch(another, by: "second"))

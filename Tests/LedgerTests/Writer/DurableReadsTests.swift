@@ -25,7 +25,7 @@ struct DurableReadsTests {
         arguments: [true, false]
     )
     func commitsFirst(readsAhead: Bool) async throws {
-        let memory = MemoryStore(readsAhead: readsAhead)
+        let memory = MemoryStore(mayReadUnreplicated: readsAhead)
         let store = FaultyStore(memory)
         try await withLedger(on: store, kinds: []) { ledger in
             let payee = try await ledger.user("payee", cents: 0)

@@ -47,12 +47,12 @@ struct ListDeposits: AsyncParsableCommand {
             let deposit = try Deposit(record)
             guard !held || deposit.state == .held else { return }
             let received = deposit.body.received.map {
-                Money(minorUnits: $0, currency: deposit.amount.currency).plain
+                Money(minorUnits: $0, currency: deposit.amount.currency).decimalText
             }
             Console.output(
                 [
                     deposit.id.rawValue, deposit.owner.rawValue, deposit.state.rawValue,
-                    deposit.amount.plain, received ?? "-", deposit.createdAt.iso8601,
+                    deposit.amount.decimalText, received ?? "-", deposit.createdAt.iso8601,
                     deposit.body.intent ?? deposit.body.checkout ?? "-",
                 ].joined(separator: "\t")
             )
@@ -148,7 +148,7 @@ struct LimitDeposits: AsyncParsableCommand {
             }
         )
         func text(_ cents: Int64?) -> String {
-            cents.map { Money(minorUnits: $0).plain } ?? "the usual"
+            cents.map { Money(minorUnits: $0).decimalText } ?? "the usual"
         }
         Console.output(
             "User \(user.id): largest deposit \(text(most)), largest balance \(text(balance))."

@@ -37,7 +37,7 @@ struct PayOut: AsyncParsableCommand {
         switch try await office.pay(user, { _ in amount }) {
         case .success(let made?):
             Console.output(
-                "Withdrawal \(made.id) of \(made.amount.plain): the running server pays it."
+                "Withdrawal \(made.id) of \(made.amount.decimalText): the running server pays it."
             )
         case .success(nil): break  // An amount was given.
         case .failure(let refusal): throw ServerFailure(.negative, refusal.problem.detail)
@@ -82,7 +82,7 @@ struct RunPayouts: AsyncParsableCommand {
                 end = "-\tnot released yet"
             } else {
                 switch try await office.pay(payee.owner, { office.all(of: $0, from: least) }) {
-                case .success(let made?): end = "\(made.id)\t\(made.amount.plain)"
+                case .success(let made?): end = "\(made.id)\t\(made.amount.decimalText)"
                 case .success(nil): return
                 case .failure(let refusal): end = "-\t\(refusal.problem.detail)"
                 }
@@ -120,7 +120,7 @@ private struct PayoutOffice {
     func all(of available: Int64, from least: Money) -> Money? {
         let amount = min(available, Money.allowedRequest.upperBound)
         guard amount >= max(least.minorUnits, terms.payouts.minimum) else { return nil }
-        return Money(minorUnits: amount, currency: FundingDesk.currency)
+        return Money(minorUnits: amount, currency: FundingOperations.currency)
     }
 
     /// Withdraws an amount computed from the available one, in minor units.
@@ -133,7 +133,7 @@ private struct PayoutOffice {
         try await terms.settle(user) { try await store.carryOut($0) }
         for _ in 0..<Self.tries {
             let (account, hold) = try await terms.hold(of: user, source)
-            guard let amount = amount(max(0, account.balance - hold.young)) else {
+            guard let amount = amount(max(0, account.balance - hold.heldAmount)) else {
                 return .success(nil)
             }
             let command = RequestWithdrawal(

@@ -52,7 +52,7 @@ struct ListPayees: AsyncParsableCommand {
                     payee.body.payeeOf?.rawValue ?? payee.body.account ?? "-",
                     payee.body.disabledReason == PayeeBody.closed
                         ? PayeeBody.closed : payee.body.currentlyDue.joined(separator: ","),
-                    Money(minorUnits: owed, currency: FundingDesk.currency).plain,
+                    Money(minorUnits: owed, currency: FundingOperations.currency).decimalText,
                 ].joined(separator: "\t")
             )
         }
@@ -96,7 +96,9 @@ struct InvitePayee: AsyncParsableCommand {
         let user = try await books.store.user(user)
         let ticket = PayeeTicket(for: user.id, .invitation, at: books.store.now)
         Console.error("For user \(user.id) alone, until \(ticket.expiresAt.iso8601):")
-        Console.output(site.origin + ticket.path(by: PayeeTicket.key(of: OwnTokens(books.secret))))
+        Console.output(
+            site.origin + ticket.path(by: PayeeTicket.key(of: LocalTokenIssuer(books.secret)))
+        )
     }
 }
 
@@ -239,6 +241,8 @@ struct ForgivePayee: AsyncParsableCommand {
         let user = try await store.user(user)
         let rest = try await store.carryOut(ForgiveDebt(user.id, amount))
         let left = Money(minorUnits: rest, currency: amount.currency)
-        Console.output("Forgiven: \(amount.plain). User \(user.id) still owes \(left.plain).")
+        Console.output(
+            "Forgiven: \(amount.decimalText). User \(user.id) still owes \(left.decimalText)."
+        )
     }
 }

@@ -52,7 +52,7 @@ struct ListPayouts: AsyncParsableCommand {
             Console.output(
                 [
                     withdrawal.id.rawValue, withdrawal.owner.rawValue,
-                    withdrawal.state.rawValue, withdrawal.amount.plain,
+                    withdrawal.state.rawValue, withdrawal.amount.decimalText,
                     body.needsRelease ? "waiting_for_release" : body.reason?.code ?? "-",
                     withdrawal.createdAt.iso8601, body.transfer ?? "-", body.payout ?? "-",
                 ].joined(separator: "\t")

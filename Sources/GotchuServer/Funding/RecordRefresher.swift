@@ -1,0 +1,73 @@
+internal import Funding
+internal import GotchuCore
+internal import Ledger
+internal import Logging
+internal import ServiceProcess
+internal import Stripe
+
+/// Refreshes a record from the provider: asks the ledger for the next call, makes it, and submits
+/// the observation, until no further call is needed now.
+struct RecordRefresher: Sendable {
+    /// The most calls of one refresh. A withdrawal may need transfer, payout and reversal.
+    private static let callLimit = 4
+
+    let ledger: Ledger
+    let provider: StripeProvider
+    let gate: ProviderGate
+    let metrics: FundingMetrics
+
+    /// - Returns: The result of the last call; `nil` if none was needed.
+    func refresh(_ record: RecordID) async throws -> StripeProvider.CallResult? {
+        guard gate.isOpen else { return StripeProvider.CallResult(.unknown(after: nil)) }
+        let before = try await ledger.record(record)
+        var call = try await ledger.submit(Wake(record)).accepted()
+        var last: StripeProvider.CallResult?
+        for _ in 0..<Self.callLimit {
+            guard let next = call else { break }
+            let shown = await provider.perform(next)
+            last = shown
+            let observe = Observe(record, shown.observation, of: next)
+            call = try await ledger.submit(observe).accepted()
+        }
+        if last != nil, let after = try await ledger.record(record) {
+            metrics.countState(of: after, previous: before?.state)
+            if after.state != before?.state { try await refreshPayee(of: after) }
+        }
+        return last
+    }
+
+    /// Refreshes the account of a withdrawal that has just failed: the account may be closed.
+    private func refreshPayee(of record: Record) async throws {
+        guard record.kind == WithdrawalBody.kind,
+            record.state == WithdrawalBody.State.failed.rawValue,
+            let account = try Withdrawal(record).body.account,
+            let payee = try await ledger.record(named: Posting.name(ofObject: account))
+        else { return }
+        _ = try await refresh(payee.record.id)
+    }
+
+    /// Recounts the records that wait for the operator: another server may have settled them.
+    func countWaiting() async throws {
+        for id in metrics.waiting {
+            guard let record = try await ledger.record(id) else { continue }
+            metrics.countState(of: record, previous: record.state)
+        }
+    }
+
+    /// Creates a new link to the provider's onboarding pages.
+    ///
+    /// - Parameter back: The path that the pages return to if the link was used or has expired.
+    func link(to account: String, back: String) async -> StripeOutcome<AccountLink> {
+        guard gate.isOpen else { return .throttled(retryAfter: nil) }
+        return await provider.link(to: account, back: back, key: Self.linkKey)
+    }
+
+    /// Creates a new link to the pages on which an onboarded payee changes the bank account.
+    func dashboardLink(of account: String) async -> StripeOutcome<AccountLink> {
+        guard gate.isOpen else { return .throttled(retryAfter: nil) }
+        return await provider.dashboardLink(of: account, key: Self.linkKey)
+    }
+
+    /// A new idempotency key for each call: a link works once, so a repeated reply is useless.
+    private static var linkKey: String { "gotchu-link-\(RecordID.make())" }
+}

@@ -1,0 +1,50 @@
+internal import GotchuCore
+internal import Ledger
+internal import Synchronization
+
+/// The bell board shared by all tasks, and a signal that something was added to it.
+final class SharedRefreshQueue: Sendable {
+    /// The interval at which callers that wait for a refresh poll the board.
+    private static let interval: Duration = .milliseconds(20)
+
+    private let queue = Mutex(RefreshQueue())
+    /// Keeps one signal only: the receiver reads the whole board.
+    let signals: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+
+    init() {
+        (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// The number of further refreshes that may start.
+    var free: Int { queue.withLock { $0.free } }
+
+    /// Queues a record for a refresh soon.
+    func enqueue(_ record: RecordID) {
+        if queue.withLock({ $0.enqueue(record) }) { wake() }
+    }
+
+    /// Queues records for a refresh, and waits until they are done, at most for the time limit.
+    func refresh(_ records: [RecordID], within limit: Duration) async {
+        let end = MonotonicTime.now + limit
+        for record in records { enqueue(record) }
+        while MonotonicTime.now < end, queue.withLock({ $0.isBusy(with: records) }) {
+            guard (try? await Task.sleep(for: Self.interval)) != nil else { return }
+        }
+    }
+
+    /// Signals the worker to read the board.
+    func wake() {
+        signal.yield()
+    }
+
+    func dequeue() -> [RecordID] {
+        let now = MonotonicTime.now
+        return queue.withLock { $0.dequeue(at: now) }
+    }
+
+    func finish(_ record: RecordID) {
+        queue.withLock { $0.finish(record) }
+        wake()
+    }
+}

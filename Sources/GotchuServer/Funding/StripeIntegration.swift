@@ -1,0 +1,161 @@
+internal import AsyncHTTPClient
+internal import Crypto
+internal import Funding
+internal import GotchuAPI
+internal import GotchuCore
+internal import Ledger
+internal import Logging
+internal import ServiceLifecycle
+internal import Stripe
+
+/// Stripe as this server uses it: calls that requests wait for, and the background work.
+struct StripeIntegration: Sendable {
+    /// The time that a request waits for a refresh.
+    private static let refreshTimeout: Duration = .seconds(2)
+
+    let options: StripeOptions
+    private let refresher: RecordRefresher
+    private let http: HTTPClient
+    private let logger: Logger
+    let metrics: FundingMetrics
+    let refreshQueue: SharedRefreshQueue
+    private let ticketKey: SymmetricKey
+    private let payouts: PayoutTerms
+
+    /// - Parameter payouts: The payout terms, stored in the ledger so that commands use them too.
+    init(
+        _ options: StripeOptions,
+        _ payouts: PayoutTerms,
+        _ ledger: Ledger,
+        _ own: LocalTokenIssuer,
+        _ logger: Logger
+    ) {
+        self.options = options
+        self.payouts = payouts
+        ticketKey = PayeeTicket.key(of: own)
+        self.logger = logger
+        let (metrics, gate) = (FundingMetrics(), ProviderGate())
+        self.metrics = metrics
+        refreshQueue = SharedRefreshQueue()
+        http = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: StripeClient.httpConfiguration
+        )
+        let client = StripeClient(
+            address: options.access.address,
+            secret: options.access.secret,
+            http: http,
+            onOutcome: { report in
+                metrics.called(report)
+                if report.outcome == .misconfigured { gate.close(for: ProviderGate.pause) }
+            }
+        )
+        refresher = RecordRefresher(
+            ledger: ledger,
+            provider: StripeProvider(client: client, site: options.site),
+            gate: gate,
+            metrics: metrics
+        )
+    }
+
+    /// The services that must run, in the order in which they are started.
+    var services: [any Service] {
+        let worker = FundingWorker(
+            ledger: refresher.ledger,
+            refresher: refresher,
+            refreshQueue: refreshQueue,
+            isLive: isLive,
+            payouts: payouts,
+            logger: logger
+        )
+        return [HTTPClientService(client: http), worker]
+    }
+
+    /// A Boolean that is true if the key moves real money.
+    var isLive: Bool { options.access.secret.isLive }
+    /// The key with which apps show the provider's payment form.
+    var publishableKey: String? { options.publishableKey?.text }
+
+    /// The origins of the Stripe pages to which users are redirected.
+    var pageOrigins: [String] {
+        let address = options.access.address
+        return address == StripeClient.address
+            ? ["https://checkout.stripe.com", "https://connect.stripe.com"] : [address]
+    }
+
+    /// Makes the calls that a new deposit needs, like `drive`, and measures their time.
+    func open(_ deposit: RecordID) async -> String? {
+        let start = MonotonicTime.now
+        let secret = await refreshNow(deposit)
+        metrics.opened(in: .now - start)
+        return secret
+    }
+
+    /// Refreshes records, and waits for it at most as long as a request may.
+    func refresh(_ records: [RecordID]) async {
+        guard refresher.gate.isOpen else { return }
+        await refreshQueue.refresh(records, within: Self.refreshTimeout)
+    }
+
+    /// Makes the calls that a record needs now, until none is left or one gets no reply.
+    ///
+    /// - Returns: The client secret or page address of the last call, if it returned one.
+    func refreshNow(_ record: RecordID) async -> String? {
+        do {
+            return try await refresher.refresh(record)?.secret
+        } catch {
+            // The worker retries it; the caller sees the stored state.
+            logger.info(
+                "A look at a deposit, a withdrawal or a payee failed.",
+                metadata: ["record": "\(record)", "error": "\(error)"]
+            )
+            return nil
+        }
+    }
+
+    /// Creates a new link to the provider's onboarding pages.
+    ///
+    /// - Parameter ticket: The payee's ticket; `nil` for a logged-in user.
+    /// - Returns: The link, or a problem: 502 or 503.
+    func link(
+        of account: String,
+        user: UserID,
+        with ticket: PayeeTicket?
+    ) async -> Result<ConnectLinkReply, Problem> {
+        let now = refresher.ledger.now
+        let next = ticket?.renewed(at: now) ?? PayeeTicket(for: user, .renewal, at: now)
+        return Self.reply(to: await refresher.link(to: account, back: next.path(by: ticketKey)))
+    }
+
+    /// Creates a new link to the pages on which an onboarded payee changes the bank account.
+    ///
+    /// - Returns: The link, or a problem: 502 or 503.
+    func dashboardLink(of account: String) async -> Result<ConnectLinkReply, Problem> {
+        Self.reply(to: await refresher.dashboardLink(of: account))
+    }
+
+    private static func reply(
+        to outcome: StripeOutcome<AccountLink>
+    ) -> Result<ConnectLinkReply, Problem> {
+        switch outcome {
+        case .done(let link):
+            return .success(ConnectLinkReply(url: link.url, expiresAt: link.expiresAt))
+        case .refused(let problem), .insufficient(let problem), .keyReused(let problem):
+            let detail = "The payment provider refused this: \(problem.message)"
+            return .failure(Problem(.providerRefused, detail: detail))
+        case .unknown, .unresolved, .throttled, .misconfigured:
+            return .failure(.providerUnavailable)
+        }
+    }
+}
+
+/// Shuts the HTTP client down with the server.
+private struct HTTPClientService: Service {
+    let client: HTTPClient
+
+    func run() async throws {
+        // Also if another service failed: a client released without a shutdown stops the program.
+        try? await gracefulShutdown()
+        try await client.shutdown()
+    }
+}

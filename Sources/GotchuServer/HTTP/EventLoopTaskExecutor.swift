@@ -1,0 +1,17 @@
+internal import NIOCore
+
+/// Runs tasks on an event loop.
+final class EventLoopTaskExecutor: TaskExecutor {
+    private let loop: any EventLoop
+
+    init(_ loop: any EventLoop) {
+        self.loop = loop
+    }
+
+    /// Enqueues a job. A queued job keeps the executor alive until it has run, because the
+    /// connection may be gone by then.
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}

@@ -1,0 +1,110 @@
+internal import GotchuAPI
+internal import Hummingbird
+internal import HummingbirdCore
+internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Sets up a server's connections and passes their requests to the responder.
+struct HTTPConnector: ServerChildChannel {
+    struct Value: ServerChildChannelValue {
+        let channel: any Channel
+    }
+
+    /// The limits of a head. Our requests have a dozen short header fields; a token is longest.
+    static let heads = {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = 16 * 1024
+        limits.maxHeaderListSize = 32 * 1024
+        limits.maxHeaderFieldCount = 100
+        return limits
+    }()
+    /// The read buffers. A connection keeps its buffer for the next request. Most requests fit.
+    /// Twice the size would cost much memory with many open streams; for a long body it grows.
+    private static let reading = AdaptiveRecvByteBufferAllocator(
+        minimum: 1_024,
+        initial: 1_024,
+        maximum: 65_536
+    )
+
+    let responder: @Sendable (Request, any Channel) async throws -> Response
+    let connections: ConnectionCounter
+    let metrics: RequestMetrics
+    let logger: Logger
+    /// The time for which a client may read nothing while data is waiting to be sent.
+    var writeLimit = WriteDeadline.defaultLimit
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.setOption(.recvAllocator, value: Self.reading).flatMapThrowing {
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(WriteDeadline(limit: writeLimit))
+            try pipeline.configureHTTPServerPipeline(
+                withPipeliningAssistance: false,
+                withErrorHandling: false,
+                withOutboundHeaderValidation: false,
+                withEncoderConfiguration: .init(),
+                withDecoderLimitConfiguration: Self.heads
+            )
+            try pipeline.addHandler(HTTPConnection(self, on: channel.eventLoop))
+            return Value(channel: channel)
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        await withTaskCancellationHandler {
+            try? await value.channel.closeFuture.get()
+        } onCancel: {
+            value.channel.close(promise: nil)
+        }
+    }
+
+    /// Returns the reply to a request, with the part of its body that is available at once.
+    func reply(to request: Request, on channel: any Channel) async -> BegunReply {
+        do {
+            let response = try await responder(request, channel)
+            let body = ReplyBody()
+            try await response.body.write(body)
+            return BegunReply(head: response.head, bytes: body.bytes, stream: body.stream)
+        } catch {
+            logger.error("A reply failed.", metadata: ["error": "\(error)"])
+            return BegunReply(head: HTTPResponse(status: .internalServerError))
+        }
+    }
+}
+
+/// A reply whose body may continue as a stream.
+struct BegunReply: Sendable {
+    let head: HTTPResponse
+    var bytes = ByteBuffer()
+    var stream: (any ReplyStream)?
+}
+
+/// The rest of a body, produced over time. It uses no task, because ten thousand streams may be
+/// open for hours.
+protocol ReplyStream: Sendable {
+    /// Sets the callback for new pieces; it is called on any thread.
+    func listen(_ bell: @escaping @Sendable () -> Void)
+
+    /// - Returns: `nil` if there is no piece yet.
+    mutating func next() -> ReplyPiece?
+}
+
+enum ReplyPiece {
+    case bytes(ByteBuffer)
+    /// The body's end.
+    case end
+}
+
+/// Collects a body while it is written.
+final class ReplyBody: ResponseBodyWriter {
+    private(set) var bytes = ByteBuffer()
+    /// The source of the rest of the body.
+    var stream: (any ReplyStream)?
+
+    func write(_ buffer: ByteBuffer) {
+        var buffer = buffer
+        if bytes.readableBytes == 0 { bytes = buffer } else { bytes.writeBuffer(&buffer) }
+    }
+
+    func finish(_ trailingHeaders: HTTPFields?) {}
+}

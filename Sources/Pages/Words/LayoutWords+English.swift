@@ -1,0 +1,40 @@
+extension LayoutWords {
+    static let english = LayoutWords(
+        pages: "Pages",
+        skip: "To the content",
+        logOut: "Log out",
+        earnings: "Earnings",
+        payouts: "Payouts",
+        contests: "Contests",
+        devices: "Devices",
+        webhooks: "Webhooks",
+        wallet: "Wallet",
+        failed: "failed",
+        stale: "As of {}. The server does not answer; what is newer is missing here.",
+        nothingHere: "There is nothing here",
+        notNow: "This does not work just now",
+        notPossible: "This cannot be done",
+        triesAgain: "This page tries again by itself in {} seconds.",
+        code: "Code",
+        request: "request",
+        toStart: "To the start",
+        toContest: "To the contest",
+        toRequest: "To the request",
+        checkOutcome: "Find out",
+        sameAgain: "The button sends the same again, with the same key: it is done once.",
+        logIn: "Log in",
+        email: "E-mail address",
+        developmentLogin:
+            "This is a development server: anybody logs in as anybody, and no money is real.",
+        providerLogin: "You log in at your organisation's own page, and come back here.",
+        loggedOut: "Logged out, on every server.",
+        loginTooNarrow: "Your login is for payments only. Log in for the merchant's pages.",
+        loginWithoutPayouts: "Money leaves for a bank with a login for payouts only: log in again.",
+        today: "Today",
+        date: "{} {} {}",
+        weekdays: ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"],
+        months: [
+            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+        ]
+    )
+}
