@@ -13,7 +13,7 @@ package struct Device: Equatable, Sendable {
     static let longestSilence: Duration = .seconds(180 * 24 * 60 * 60)
     /// The number of earlier secrets that are stored. An exchange that is delayed until after as
     /// many later ones is treated as that of a copy.
-    package static let previousSecretLimit = 32
+    static let previousSecretLimit = 32
 
     package let id: DeviceID
     /// The user whose account it acts for; never changes.

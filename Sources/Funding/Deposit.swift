@@ -150,10 +150,8 @@ extension Funding {
         case .absent: next.applyAbsence(at: now)
         case .unknown(let delay):
             // A closed deposit is refreshed because of an event: retry until the provider answers.
-            next.subject.scheduleRefresh(
-                within: delay ?? Pace.retry(deposit.body.refreshCount),
-                at: now
-            )
+            let delay = delay ?? Pace.retry(deposit.body.refreshCount)
+            next.subject.scheduleRefresh(within: delay, at: now)
             next.endUnlessKnown(at: now)
         case .payee, .transfer, .payout: break
         }
@@ -161,37 +159,36 @@ extension Funding {
     }
 
     /// Decides which call a deposit needs now, if any.
-    package static func planRefresh(of deposit: Deposit, at: Timestamp) -> FundingDecision<
-        DepositBody
-    > {
+    static func planRefresh(
+        of deposit: Deposit,
+        at now: Timestamp
+    ) -> FundingDecision<DepositBody> {
         var next = FundingDecision(deposit)
         guard let reference = deposit.providerReference else {
             switch deposit.state {
             case .created:
                 next.call =
-                    next.subject.body.tries.begin(at: at, of: deposit.createdAt)
+                    next.subject.body.tries.begin(at: now, of: deposit.createdAt)
                     ? .openDeposit(deposit.order) : .findDeposit(deposit.order)
-                next.subject.scheduleRefresh(within: Pace.retry(deposit.body.refreshCount), at: at)
+                next.subject.scheduleRefresh(within: Pace.retry(deposit.body.refreshCount), at: now)
             case .held:
                 next.call = .findDeposit(deposit.order)
-                next.subject.scheduleRefresh(within: Pace.held, at: at)
-            case .canceled:
-                // An object at the provider may refer to it nevertheless.
-                next.call = .findDeposit(deposit.order)
-                next.subject.refreshAt = nil
+                next.subject.scheduleRefresh(within: Pace.held, at: now)
             case .requiresPaymentMethod, .requiresConfirmation, .requiresAction, .processing,
-                .succeeded, .failed:
+                .succeeded, .failed, .canceled:
+                // An object at the provider may refer to a canceled deposit nevertheless.
+                if deposit.state == .canceled { next.call = .findDeposit(deposit.order) }
                 next.subject.refreshAt = nil
             }
             return next
         }
-        let isOver = deposit.body.isEndAsked || at >= deposit.body.expiresAt
+        let isOver = deposit.body.isEndAsked || now >= deposit.body.expiresAt
         next.call =
             isOver && deposit.state.isOpen && deposit.state != .processing
             ? .endDeposit(reference) : .readDeposit(reference)
         if deposit.refreshAt != nil {
             let delay = deposit.state == .held ? Pace.held : Pace.open(deposit.body.refreshCount)
-            next.subject.scheduleRefresh(within: delay, at: at)
+            next.subject.scheduleRefresh(within: delay, at: now)
         }
         return next
     }

@@ -138,7 +138,10 @@ extension Funding {
     }
 
     /// Decides which call a payee needs now.
-    package static func planRefresh(of payee: Payee, at: Timestamp) -> FundingDecision<PayeeBody> {
+    static func planRefresh(
+        of payee: Payee,
+        at now: Timestamp
+    ) -> FundingDecision<PayeeBody> {
         var next = FundingDecision(payee)
         // An account is opened only on request, and none for a payee linked to another's account.
         let isAsked = payee.refreshAt != nil && payee.body.payeeOf == nil
@@ -146,10 +149,10 @@ extension Funding {
             next.subject.refreshAt = nil
             return next
         }
-        next.call = next.subject.call(at: at)
-        next.subject.body.refreshedAt = at
+        next.call = next.subject.call(at: now)
+        next.subject.body.refreshedAt = now
         if payee.refreshAt != nil {
-            next.subject.scheduleRefresh(within: Pace.open(payee.body.refreshCount), at: at)
+            next.subject.scheduleRefresh(within: Pace.open(payee.body.refreshCount), at: now)
         }
         return next
     }

@@ -193,9 +193,10 @@ extension Funding {
     }
 
     /// Decides which call a withdrawal needs now, if any.
-    package static func planRefresh(of withdrawal: Withdrawal, at: Timestamp) -> FundingDecision<
-        WithdrawalBody
-    > {
+    static func planRefresh(
+        of withdrawal: Withdrawal,
+        at now: Timestamp
+    ) -> FundingDecision<WithdrawalBody> {
         var next = FundingDecision(withdrawal)
         let body = withdrawal.body
         guard let account = body.account else {
@@ -207,12 +208,12 @@ extension Funding {
             // It may have been released and paid, if this ledger is an old backup.
             next.call = .findTransfer(withdrawal.transferOrder(to: account))
         case .pending:
-            let isKeyGood = next.subject.body.tries.begin(at: at, of: withdrawal.createdAt)
+            let isKeyGood = next.subject.body.tries.begin(at: now, of: withdrawal.createdAt)
             next.subject.body.isCalled = true
             let order = withdrawal.transferOrder(to: account)
             next.call = isKeyGood ? .sendTransfer(order) : .findTransfer(order)
         case .sent:
-            let isKeyGood = next.subject.body.tries.begin(at: at, of: withdrawal.createdAt)
+            let isKeyGood = next.subject.body.tries.begin(at: now, of: withdrawal.createdAt)
             let order = withdrawal.payoutOrder(from: account)
             next.call = isKeyGood ? .sendPayout(order) : .findPayout(order)
         case .inTransit, .paid:
@@ -243,7 +244,7 @@ extension Funding {
                 case .pending, .sent, .inTransit, .returning, .failed, .cancelled:
                     Pace.open(body.refreshCount)
                 }
-            next.subject.scheduleRefresh(within: pace, at: at)
+            next.subject.scheduleRefresh(within: pace, at: now)
         }
         return next
     }

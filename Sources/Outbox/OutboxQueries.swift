@@ -90,7 +90,8 @@ enum OutboxQueries {
                     WHEN last_error = '\(unfinishedError)' AND give_up_at <= $1 THEN 0
                     ELSE give_up_at END,
                 next_try_at = CAST($2 AS bigint) + CASE
-                    WHEN attempts = 0 OR last_error IS NULL OR last_error <> '\(unfinishedError)' THEN 0
+                    WHEN attempts = 0 OR last_error IS NULL
+                        OR last_error <> '\(unfinishedError)' THEN 0
                     WHEN attempts > 5 THEN 3600000
                     ELSE 60000 << CAST(attempts AS integer) END,
                 last_error = '\(unfinishedError)'

@@ -16,7 +16,8 @@ package struct TillPage: Sendable {
     package var html: HTML {
         """
         <!doctype html>
-        <html lang="en" data-decimal="\(String(moneyFormat.decimal))" data-group="\(String(moneyFormat.group))"
+        <html lang="en" data-decimal="\(String(moneyFormat.decimal))"
+        data-group="\(String(moneyFormat.group))"
         data-sign="\(moneyFormat.isSymbolFirst ? "first" : "last")">
         <head>
         <meta charset="utf-8">

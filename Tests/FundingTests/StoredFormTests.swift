@@ -36,8 +36,9 @@ struct StoredFormTests {
             "currency":"usd",\#
             "expiresAt":"2030-03-17T19:46:40.000Z","intent":"pi_1","isAccepted":false,\#
             "isEndAsked":false,\#
-            "isFeeKnown":true,"isLive":false,"lookedAt":"2030-03-17T17:46:41.000Z","looks":1,\#
+            "isFeeKnown":true,"isLive":false,\#
             "minorUnits":2000,"presentation":"hosted","reference":"table 7",\#
+            "refreshCount":1,"refreshedAt":"2030-03-17T17:46:41.000Z",\#
             "tries":{"attempt":1,"isSearching":false,"since":1900000000500}}
             """#
         )
@@ -49,9 +50,9 @@ struct StoredFormTests {
             {"account":"acct_1","booked":{"po_1:paid":400,"r:taken":400,"tr_1":400},\#
             "currency":"usd","isCalled":true,\#
             "isReturnAsked":false,\#
-            "lookedAt":"2030-03-17T17:46:41.000Z",\#
-            "looks":2,"minorUnits":400,"needsRelease":false,"paidAt":"2030-03-17T17:46:42.000Z",\#
-            "pastPayouts":[],"payout":"po_1","transfer":"tr_1",\#
+            "minorUnits":400,"needsRelease":false,"paidAt":"2030-03-17T17:46:42.000Z",\#
+            "pastPayouts":[],"payout":"po_1",\#
+            "refreshCount":2,"refreshedAt":"2030-03-17T17:46:41.000Z","transfer":"tr_1",\#
             "tries":{"attempt":4,"isSearching":false,"nothingAt":1900000001500}}
             """#
         )
@@ -61,7 +62,7 @@ struct StoredFormTests {
             "ACTIVE",
             #"""
             {"account":"acct_1","chargesEnabled":false,"currentlyDue":[],"detailsSubmitted":true,\#
-            "isReleased":true,"looks":3,"pastAccounts":[],"payoutsEnabled":true,\#
+            "isReleased":true,"pastAccounts":[],"payoutsEnabled":true,"refreshCount":3,\#
             "tries":{"attempt":1,"isSearching":false}}
             """#
         )

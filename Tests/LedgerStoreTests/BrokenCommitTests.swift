@@ -1,5 +1,4 @@
 import GotchuCore
-import LedgerStore
 import LedgerTestSupport
 import Payments
 import Postgres
@@ -9,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Ledger
+@testable import LedgerStore
 
 /// A connection that breaks at each moment of a commit.
 @Suite("A commit whose connection breaks", .timeLimit(.minutes(hangLimit)))

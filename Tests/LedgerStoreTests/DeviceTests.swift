@@ -1,9 +1,10 @@
-import Devices
 import GotchuCore
 import Ledger
 import LedgerStore
 import TestSupport
 import Testing
+
+@testable import Devices
 
 @Suite("A device's credential")
 struct DeviceTests {

@@ -6,7 +6,7 @@ package struct Contest: Equatable, Sendable {
     /// The stored name of its kind of record.
     package static let kind = "contest"
     /// The time after its last date at which a contest without a declared result is refunded.
-    package static let abandonmentDelay: Duration = .seconds(30 * 86_400)
+    static let abandonmentDelay: Duration = .seconds(30 * 86_400)
     /// The maximum number of entries that a contest may ever have, including those that left.
     package static let joinLimit: Int64 = 100_000
     /// The maximum number of places held at all of its desks at the same time.

@@ -27,7 +27,7 @@ package struct AirSchedule: Sendable {
 
     /// The number of requests on the air at once. If the capacity allows, one slot stays free, so
     /// that an EID can be replaced, and a new request advertised, before an old one is removed.
-    package var onAirLimit: Int { capacity.map { max(1, $0 - 1) } ?? Int.max }
+    var onAirLimit: Int { capacity.map { max(1, $0 - 1) } ?? Int.max }
 
     /// Adds a request and puts it on the air.
     package mutating func add(_ id: SessionID, at now: MonotonicTime) {

@@ -31,61 +31,58 @@ extension HealthItem {
     /// Returns the item for a payment server that cannot do its work.
     static func server(_ route: ServerRoute, _ outage: Outage) -> HealthItem {
         let server = route.server
-        let curlCommand = route.curlCommand
+        let curl = route.curlCommand
         let way = route.proxy.map { " through the proxy \($0)" } ?? ""
         // A proxy resolves the server's name itself: the unknown name is then the proxy's.
-        let named = route.proxy.map { "the proxy \($0)" } ?? "the payment server \(server)"
+        let name = route.proxy.map { "the proxy \($0)" } ?? "the payment server \(server)"
         let (code, text, fix) =
             switch outage.code {
             case .unreachable:
-                (
-                    "server-unreachable", "Nothing can be connected to at \(server)\(way).",
-                    curlCommand
-                )
+                ("server-unreachable", "Nothing can be connected to at \(server)\(way).", curl)
             case .unknownName:
                 (
                     "server-name-unknown",
-                    "No address is known for the name of \(named).",
+                    "No address is known for the name of \(name).",
                     "getent hosts \(route.proxy?.host ?? server.host)"
                 )
             case .refusedByProxy:
                 (
                     "server-refused-by-proxy",
                     "The proxy before the payment server \(server) makes no connection to it.",
-                    "Tell the operator of \(named): \(curlCommand)"
+                    "Tell the operator of \(name): \(curl)"
                 )
             case .untrusted:
                 (
                     "server-untrusted",
                     "The TLS certificate of \(server) is not trusted here, or this machine's clock "
                         + "is wrong.",
-                    "Name its CA, if that is one of your own, as ca_file in gotchud.json: \(curlCommand)"
+                    "Name its CA, if that is one of your own, as ca_file in gotchud.json: \(curl)"
                 )
             case .timedOut:
                 (
                     "server-silent", "The payment server \(server) does not answer in time\(way).",
-                    curlCommand
+                    curl
                 )
             case .unreadable:
                 (
                     "server-foreign",
                     "What answers at \(server) is not a payment server: the address is wrong, or "
                         + "this network wants to be logged in to first.",
-                    curlCommand
+                    curl
                 )
             case .failing:
                 (
                     "server-failing",
                     "What stands before the payment server \(server) does not reach it "
                         + "(\(outage.underlying ?? "HTTP 5xx")).",
-                    "Tell the payment server's operator: \(curlCommand)"
+                    "Tell the payment server's operator: \(curl)"
                 )
             case .busy, .otherUser:
                 (
                     "server-not-ready",
                     "The payment server \(server) says that it cannot work now"
                         + "\(outage.serverDetail.map { ": \($0)" } ?? ".")",
-                    "Tell the payment server's operator: \(curlCommand)"
+                    "Tell the payment server's operator: \(curl)"
                 )
             }
         return HealthItem(code: code, severity: .error, text: text, fix: fix)

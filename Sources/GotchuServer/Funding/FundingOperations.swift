@@ -25,7 +25,12 @@ struct FundingOperations: Sendable {
     private let limits: Limits
 
     /// - Parameter stripe: The provider; `nil` if there is none.
-    init(ledger: Ledger, stripe: StripeIntegration?, limits: Limits, options: ServerOptions) {
+    init(
+        _ ledger: Ledger,
+        _ stripe: StripeIntegration?,
+        _ limits: Limits,
+        _ options: ServerOptions
+    ) {
         self.ledger = ledger
         self.limits = limits
         backend =

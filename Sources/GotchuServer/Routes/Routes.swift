@@ -50,12 +50,7 @@ struct Routes: Sendable {
     ) {
         let limits = Limits(callsPerSecond: options.limits.callsPerSecond)
         let authentication = CallerAuthentication(tokens: tokens, limits: limits)
-        let operations = FundingOperations(
-            ledger: ledger,
-            stripe: stripe,
-            limits: limits,
-            options: options
-        )
+        let operations = FundingOperations(ledger, stripe, limits, options)
         contests = options.contests.map { ContestRoutes($0, ledger, authentication) }
         accounts = options.developmentOpening.map { opening in
             DevelopmentLogin(ledger: ledger, tokens: tokens, limits: limits, opening: opening)

@@ -167,7 +167,8 @@ struct DepositPages: Sendable {
         )
         return """
             <section class="panel" id="add"><h2>\(words.addMoney)</h2>\(form)
-            <p class="quiet">\(funding.stripe == nil ? words.development : words.byCard) \(limits)</p>
+            <p class="quiet">\(funding.stripe == nil ? words.development : words.byCard) \
+            \(limits)</p>
             </section>
             """
     }

@@ -74,8 +74,8 @@ struct PayPage: Sendable {
             ? nil
             : """
             <label>\(words.tip)<input name="tip" inputmode="decimal" autocomplete="off" \
-            maxlength="12" placeholder="\(Money(minorUnits: 0, currency: balance.currency).decimalText)">\
-            </label>
+            maxlength="12" \
+            placeholder="\(Money(minorUnits: 0, currency: balance.currency).decimalText)"></label>
             """
         let button = filled(tip == nil ? words.payAmount : words.payWithTip, session.amount)
         let form = visit.form(

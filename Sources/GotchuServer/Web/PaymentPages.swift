@@ -130,8 +130,8 @@ struct PaymentPages: Sendable {
             style: "line",
             """
             \(HTML.hidden("key", IdempotencyKey.random().rawValue))
-            <label>Amount<input name="amount" value="\(all.decimalText)" required inputmode="decimal" \
-            autocomplete="off" maxlength="16"></label>
+            <label>Amount<input name="amount" value="\(all.decimalText)" required \
+            inputmode="decimal" autocomplete="off" maxlength="16"></label>
             <button class="danger">Refund</button>
             """
         )

@@ -213,8 +213,8 @@ struct PayoutPages: Sendable {
         let hold: HTML? =
             held > 0
             ? """
-             \(money(held)) came in within the last \(funding.options.payouts.holdHours) hours, and \
-            cannot be withdrawn yet.
+             \(money(held)) came in within the last \(funding.options.payouts.holdHours) hours, \
+            and cannot be withdrawn yet.
             """ : nil
         let debt: HTML? =
             owed > 0

@@ -100,7 +100,8 @@ struct WalletPage: Sendable {
         return """
             <section class="panel wallet"><h2>\(visit.language.wallet.balance)</h2>
             <p class="amount">\(visit.language.text(balance))</p>
-            <p class="quiet">\(visit.localizedZone.time(visit.now)), <bdi>\(visit.zone.name)</bdi></p>
+            <p class="quiet">\(visit.localizedZone.time(visit.now)), \
+            <bdi>\(visit.zone.name)</bdi></p>
             </section>
             """
     }

@@ -33,8 +33,8 @@ package final class PostgreSQLStore: Store, Service {
     private let logger: Logger
     private let turn = Atomic<Int>(0)
 
-    /// Connects, creates missing tables, and tests the engine's properties; with `existingSchema` it
-    /// changes nothing.
+    /// Connects, creates missing tables, and tests the engine's properties; with `existingSchema`
+    /// it changes nothing.
     ///
     /// Blocks until the database has answered.
     ///
@@ -147,7 +147,7 @@ package final class PostgreSQLStore: Store, Service {
     package var mayReadUnreplicated: Bool { health.hasReplica }
 
     /// Checks the database's clock, replicas, durability settings, and the version of its tables.
-    package func checkHealth() async throws(LedgerError) {
+    func checkHealth() async throws(LedgerError) {
         try await wrapping(.tryAgain) {
             do {
                 // Always the same connection: after a reload of `synchronous_commit` each

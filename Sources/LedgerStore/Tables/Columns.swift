@@ -160,7 +160,8 @@ enum Columns {
                 give_up_at
             )
             SELECT endpoints.id, event.id, event.kind, event.record, event.owner, event.at,
-                event.amount, event.body, 0, event.at, event.at + \(Delivery.retryWindowMilliseconds)
+                event.amount, event.body, 0, event.at,
+                event.at + \(Delivery.retryWindowMilliseconds)
             FROM endpoints,
             """,
         after: """
