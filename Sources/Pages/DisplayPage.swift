@@ -56,12 +56,14 @@ package struct DisplayPage: Sendable {
             <link rel="stylesheet" href="\(Asset.displayStyle.path)">
             <script type="module" src="\(Asset.displayScript.path)"></script>
             <body data-state="starting" data-build="\(build)" \
-            data-scale="\("\(appearance.textScale)")" data-antenna="\(appearance.antenna.rawValue)" data-shop="\(appearance.shop ?? "")" \
+            data-scale="\("\(appearance.textScale)")" \
+            data-antenna="\(appearance.antenna.rawValue)" data-shop="\(appearance.shop ?? "")" \
             data-offline="\(DisplayState.offlineDelay.wholeMilliseconds)" \
             data-closed="\(DisplayState.closedDelay.wholeMilliseconds)"\(still)\(sound)>
             <main class="screen">
             <header class="bar">\
-            <span class="shop" id="shop" dir="auto">\(appearance.shop ?? "")</span><time class="clock" id="clock"></time></header>
+            <span class="shop" id="shop" dir="auto">\(appearance.shop ?? "")</span>\
+            <time class="clock" id="clock"></time></header>
             <section class="words" aria-live="polite" aria-atomic="true">
             \(picture)
             <svg class="sign" id="sign" viewBox="0 0 24 24" aria-hidden="true" hidden>\

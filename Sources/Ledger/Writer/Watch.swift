@@ -56,8 +56,8 @@ package final class Watch<State: Watched>: Sendable {
 
     /// Sets the callback for updates and calls it once.
     ///
-    /// - Parameter onUpdate: Called on any thread, possibly without an update. It must return at once
-    ///   and must not call `next` itself.
+    /// - Parameter onUpdate: Called on any thread, possibly without an update. It must return
+    ///   at once and must not call `next` itself.
     package func listen(_ onUpdate: @escaping @Sendable () -> Void) {
         mailbox.listen(onUpdate)
     }
