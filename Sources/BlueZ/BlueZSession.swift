@@ -16,8 +16,8 @@ package actor BlueZSession {
         /// The current state of all adapters.
         case adapters([AdapterState])
         case heard(DeviceReport)
-        /// The adapter at this path heard a stranger.
-        case unrelatedAdvertisement(ObjectPath)
+        /// The adapter at this path received an advertisement that is not ours.
+        case ignored(ObjectPath)
     }
 
     private nonisolated let connection: Connection

@@ -3,7 +3,7 @@ import GotchuCore
 
 /// The data of each device about our service, and nothing else, recognised once.
 ///
-/// A device that sends none is not stored, so random addresses of strangers use no memory; of the
+/// A device that sends none is not stored, so random addresses of others use no memory; of the
 /// others, those not heard for longest are evicted when there are too many.
 struct DeviceTable {
     struct Device {

@@ -5,7 +5,7 @@ import DBus
 /// There is always a filter, always for `le` and with an RSSI: without one bluetoothd pauses 5 s
 /// between scans, and newer versions report a level only if it has changed by 8 dB.
 ///
-/// It includes our UUID if the version allows it: the kernel then drops strangers before they cost
+/// It includes our UUID if the version allows it: the kernel then drops the others before they cost
 /// anything, which matters most among hundreds of devices. The price is that a device that sends
 /// our UUID only as service data, not in its list, is not heard. Our own advertisements carry both;
 /// an iPhone sends only the list, and in the background also finds only the list.

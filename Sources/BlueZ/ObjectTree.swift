@@ -30,10 +30,10 @@ struct ObjectTree {
     /// Applies the reply of `GetManagedObjects`. Devices in it were heard at an unknown time, if
     /// ever: they are stored but not reported. Devices from earlier signals are kept.
     mutating func load(_ snapshot: [Value]) {
-        let blinks = adapters.mapValues(\.powerToggleCount)
+        let toggleCounts = adapters.mapValues(\.powerToggleCount)
         adapters = [:]
         // The counts continue across snapshots.
-        defer { for (path, count) in blinks { adapters[path]?.powerToggleCount += count } }
+        defer { for (path, count) in toggleCounts { adapters[path]?.powerToggleCount += count } }
         guard case .dictionary(let entries, key: .objectPath, value: _)? = snapshot.first else {
             return
         }
@@ -114,7 +114,7 @@ struct ObjectTree {
         // one.
         guard changed["RSSI"] != nil || changed["ServiceData"] != nil else { return nil }
         guard !device.isEmpty else {
-            return adapter(of: path).map(BlueZSession.Event.unrelatedAdvertisement)
+            return adapter(of: path).map(BlueZSession.Event.ignored)
         }
         return .heard(report(path, device, changed, isNew: isNew))
     }

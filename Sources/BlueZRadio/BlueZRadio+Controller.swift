@@ -27,7 +27,7 @@ extension BlueZRadio {
             let now = MonotonicTime.now
             let reason = planner.ladder.reason
             let wakes = (planner.controller.wake, planner.scan.lossDue)
-            let change = planner.countsRead(traffic, now: now)
+            let change = planner.readCounts(traffic, now: now)
             if change != nil || planner.ladder.reason != reason {
                 changed()
             } else if (planner.controller.wake, planner.scan.lossDue) != wakes {

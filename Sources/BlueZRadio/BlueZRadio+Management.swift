@@ -25,7 +25,7 @@ extension BlueZRadio {
         while !Task.isCancelled {
             if let failure = await listenOnce(decided: decided) {
                 guard !Task.isCancelled else { break }
-                let pause = await demote(failure)
+                let pause = await degradeTransport(after: failure)
                 decided()
                 guard let pause else { break }
                 // No event signals that the kernel would let us listen again.
@@ -63,7 +63,7 @@ extension BlueZRadio {
             for await arrived in notices {
                 switch arrived {
                 case .permitted:
-                    promote()
+                    restoreTransport()
                     decided()
                     guard planner.scan.isWanted else { return nil }
                     closeManagement = { notice.finish() }
@@ -86,14 +86,14 @@ extension BlueZRadio {
         }
     }
 
-    private func promote() {
+    private func restoreTransport() {
         let isNew = choice.transport != .management
         choice.opened()
         if isNew { logger.info("listening over the management socket") }
         changed()
     }
 
-    private func demote(_ failure: ManagementFailure) async -> Duration? {
+    private func degradeTransport(after failure: ManagementFailure) async -> Duration? {
         let (wasListening, before) = (choice.transport == .management, choice.note)
         let pause = choice.failed(failure)
         // Retried as long as the daemon runs; a repeated reason is logged at debug level.

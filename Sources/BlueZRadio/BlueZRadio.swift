@@ -249,7 +249,7 @@ package actor BlueZRadio: Radio {
         case .notAnswering: planner.notAnswering()
         case .adapters(let adapters): planner.adaptersChanged(adapters, now: now)
         case .heard(let report): return receive(report, now: now)
-        case .unrelatedAdvertisement(let adapter):
+        case .ignored(let adapter):
             if adapter == planner.adapter?.path {
                 wakeIfNeeded(by: planner.noticed(now: now), now: now)
             }

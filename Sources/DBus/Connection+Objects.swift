@@ -64,7 +64,7 @@ extension Connection {
             throw .standard("LimitsExceeded", "Too many calls are being answered.")
         }
         let id = makeID()
-        // SAFETY: owned by `served`; it ends by itself or is cancelled with the connection.
+        // SAFETY: owned by `inboundCalls`; it ends by itself or is cancelled with the connection.
         let task = Task { [weak self] in
             let result: Result<[Value], MethodFailure>
             do throws(MethodFailure) {

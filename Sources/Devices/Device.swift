@@ -10,7 +10,7 @@ package struct Device: Equatable, Sendable {
     /// The time in which a new device's credential must be used for the first time.
     package static let enrolment: Duration = .seconds(24 * 60 * 60)
     /// The time for which an unused credential stays valid: a shop may close for a season.
-    static let longestSilence: Duration = .seconds(180 * 24 * 60 * 60)
+    static let idleTimeout: Duration = .seconds(180 * 24 * 60 * 60)
     /// The number of earlier secrets that are stored. An exchange that is delayed until after as
     /// many later ones is treated as that of a copy.
     static let previousSecretLimit = 32
@@ -27,9 +27,9 @@ package struct Device: Equatable, Sendable {
     package private(set) var family: [UInt8]
     /// SHA-256 of the secret that is valid next.
     package private(set) var current: [UInt8]
-    /// SHA-256 of the earlier secrets, the newest last, at most `memory` of them. The newest is
-    /// accepted until `current` has been seen, because the reply with `current` may have been
-    /// lost.
+    /// SHA-256 of the earlier secrets, the newest last, at most `previousSecretLimit` of them. The
+    /// newest is accepted until `current` has been seen, because the reply with `current` may have
+    /// been lost.
     package private(set) var previous: [[UInt8]]
     /// The number of exchanges of the credential.
     package private(set) var generation: Int64
@@ -126,7 +126,7 @@ package struct Device: Equatable, Sendable {
         }
         current = successor
         generation += 1
-        expiresAt = time.advanced(by: Self.longestSilence)
+        expiresAt = time.advanced(by: Self.idleTimeout)
         lastUsedAt = time
         return .admitted
     }

@@ -94,7 +94,7 @@ package struct AdoptWithdrawal: LedgerCommand {
     /// - Returns: False if the ledger is up to date already.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
         guard books.rows.records[record] == nil else {
-            return try scheduleRefresh(on: &books, at: time)
+            return try scheduleRecordRefresh(in: &books, at: time)
         }
         guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
         let balance = try books.wallet(of: user, in: amount.currency).balance
@@ -105,7 +105,7 @@ package struct AdoptWithdrawal: LedgerCommand {
                 available: balance
             )
         }
-        var next = FundingDecision(
+        var decision = FundingDecision(
             Withdrawal(
                 id: record,
                 user: user,
@@ -116,17 +116,19 @@ package struct AdoptWithdrawal: LedgerCommand {
                 at: min(sentAt, time)
             )
         )
-        next.begin(at: time)
-        next.subject.refreshAt = time
-        next.subject.body.isCalled = true
+        decision.begin(at: time)
+        decision.subject.refreshAt = time
+        decision.subject.body.isCalled = true
         // Its payout may exist already.
-        next.subject.body.tries.requireSearch()
-        try books.put(next, at: time)
+        decision.subject.body.tries.requireSearch()
+        try books.put(decision, at: time)
         return true
     }
 
-    private func scheduleRefresh(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool
-    {
+    private func scheduleRecordRefresh(
+        in books: inout Books,
+        at time: Timestamp
+    ) throws(Refusal) -> Bool {
         var known: Withdrawal = try books.subject(record)
         guard known.body.transfer == nil, [.pending, .failed, .cancelled].contains(known.state)
         else { return false }

@@ -12,7 +12,7 @@ package struct DepositBody: RefreshableBody {
     /// its secret.
     static let creationLimit: Duration = .seconds(80 * 60)
     /// The time for which the fee of a charge is polled; later an event reports it.
-    static let feePollingPeriod: Duration = .seconds(3_600)
+    static let feePollingLimit: Duration = .seconds(3_600)
     /// The most facts that one deposit can have.
     static let factLimit = 200
 
@@ -127,7 +127,7 @@ extension FundingRecord where Body == DepositBody {
     var key: String { "gotchu-\(id)-intent-\(body.tries.attempt)" }
 
     /// A Boolean that is true if it is still refreshed, but can no longer be paid.
-    package var isSettledAndWatched: Bool { refreshAt != nil && !state.isOpen }
+    package var isSettledAndRefreshed: Bool { refreshAt != nil && !state.isOpen }
 
     var providerReference: DepositReference? {
         guard body.intent != nil || body.checkout != nil else { return nil }
@@ -143,19 +143,19 @@ extension Funding {
         _ observation: Observation,
         at now: Timestamp
     ) -> FundingDecision<DepositBody> {
-        var next = FundingDecision(deposit)
+        var decision = FundingDecision(deposit)
         switch observation {
-        case .deposit(let seen): next.apply(seen, at: now)
-        case .refused(let refusal): next.applyRefusal(refusal, at: now)
-        case .absent: next.applyAbsence(at: now)
+        case .deposit(let seen): decision.apply(seen, at: now)
+        case .refused(let refusal): decision.applyRefusal(refusal, at: now)
+        case .absent: decision.applyAbsence(at: now)
         case .unknown(let delay):
             // A closed deposit is refreshed because of an event: retry until the provider answers.
             let delay = delay ?? Pace.retry(deposit.body.refreshCount)
-            next.subject.scheduleRefresh(within: delay, at: now)
-            next.endUnlessKnown(at: now)
+            decision.subject.scheduleRefresh(within: delay, at: now)
+            decision.endUnlessKnown(at: now)
         case .payee, .transfer, .payout: break
         }
-        return next
+        return decision
     }
 
     /// Decides which call a deposit needs now, if any.
@@ -163,34 +163,35 @@ extension Funding {
         of deposit: Deposit,
         at now: Timestamp
     ) -> FundingDecision<DepositBody> {
-        var next = FundingDecision(deposit)
+        var decision = FundingDecision(deposit)
         guard let reference = deposit.providerReference else {
             switch deposit.state {
             case .created:
-                next.call =
-                    next.subject.body.tries.begin(at: now, of: deposit.createdAt)
+                decision.call =
+                    decision.subject.body.tries.begin(at: now, of: deposit.createdAt)
                     ? .openDeposit(deposit.order) : .findDeposit(deposit.order)
-                next.subject.scheduleRefresh(within: Pace.retry(deposit.body.refreshCount), at: now)
+                let retry = Pace.retry(deposit.body.refreshCount)
+                decision.subject.scheduleRefresh(within: retry, at: now)
             case .held:
-                next.call = .findDeposit(deposit.order)
-                next.subject.scheduleRefresh(within: Pace.held, at: now)
+                decision.call = .findDeposit(deposit.order)
+                decision.subject.scheduleRefresh(within: Pace.held, at: now)
             case .requiresPaymentMethod, .requiresConfirmation, .requiresAction, .processing,
                 .succeeded, .failed, .canceled:
                 // An object at the provider may refer to a canceled deposit nevertheless.
-                if deposit.state == .canceled { next.call = .findDeposit(deposit.order) }
-                next.subject.refreshAt = nil
+                if deposit.state == .canceled { decision.call = .findDeposit(deposit.order) }
+                decision.subject.refreshAt = nil
             }
-            return next
+            return decision
         }
         let isOver = deposit.body.isEndAsked || now >= deposit.body.expiresAt
-        next.call =
+        decision.call =
             isOver && deposit.state.isOpen && deposit.state != .processing
             ? .endDeposit(reference) : .readDeposit(reference)
         if deposit.refreshAt != nil {
             let delay = deposit.state == .held ? Pace.held : Pace.open(deposit.body.refreshCount)
-            next.subject.scheduleRefresh(within: delay, at: now)
+            decision.subject.scheduleRefresh(within: delay, at: now)
         }
-        return next
+        return decision
     }
 }
 
@@ -288,7 +289,7 @@ extension FundingDecision where Body == DepositBody {
         if let charge = seen.charge { book(charge) }
         let isWaiting =
             !subject.body.isFeeKnown
-            && now < subject.body.creditedAt.map { $0.advanced(by: DepositBody.feePollingPeriod) }
+            && now < subject.body.creditedAt.map { $0.advanced(by: DepositBody.feePollingLimit) }
                 ?? now
         subject.refreshAt = nil
         if isWaiting {

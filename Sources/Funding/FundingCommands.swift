@@ -113,7 +113,7 @@ package struct OpenDeposit: RecordCommand {
         let open = books.rows.dueCounts[group, default: 0]
         try limits.check(amount, account, open: open, known.terms)
         let isLive = source == .provider(isLive: true)
-        var next = FundingDecision(
+        var decision = FundingDecision(
             Deposit(
                 id: record,
                 user: user,
@@ -124,8 +124,8 @@ package struct OpenDeposit: RecordCommand {
                 at: time
             )
         )
-        if source == .mint { next.mint(fact, at: time) }
-        try books.put(next, at: time)
+        if source == .mint { decision.mint(fact, at: time) }
+        try books.put(decision, at: time)
         return record
     }
 }
@@ -206,7 +206,7 @@ package struct RequestWithdrawal: RecordCommand {
                 available: available
             )
         }
-        var next = FundingDecision(
+        var decision = FundingDecision(
             Withdrawal(
                 id: record,
                 user: user,
@@ -217,8 +217,8 @@ package struct RequestWithdrawal: RecordCommand {
                 at: time
             )
         )
-        next.begin(at: time)
-        try books.put(next, at: time)
+        decision.begin(at: time)
+        try books.put(decision, at: time)
         return record
     }
 
@@ -299,9 +299,9 @@ package struct CancelWithdrawal: LedgerCommand {
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Withdrawal {
         let withdrawal: Withdrawal = try books.subject(withdrawal, of: user)
         guard withdrawal.state != .cancelled else { return withdrawal }
-        var next = FundingDecision(withdrawal)
-        guard next.cancel(at: time) else { throw Refusal(.withdrawalTooLate) }
-        return try books.put(next, at: time)
+        var decision = FundingDecision(withdrawal)
+        guard decision.cancel(at: time) else { throw Refusal(.withdrawalTooLate) }
+        return try books.put(decision, at: time)
     }
 }
 
@@ -373,17 +373,18 @@ extension Books {
     /// Writes the decision about an observation: the record, if it has changed, and its facts.
     @discardableResult
     mutating func put<Body: FundingBody>(
-        _ next: FundingDecision<Body>,
+        _ decision: FundingDecision<Body>,
         at time: Timestamp
     ) throws(Refusal) -> FundingRecord<Body> {
-        var subject = next.subject
+        var subject = decision.subject
         // First whatever may be refused: a refused command must not change anything.
-        try book(next.postings, of: subject.id, in: subject.amount.currency, at: time)
+        try book(decision.postings, of: subject.id, in: subject.amount.currency, at: time)
         let stored = rows.records[subject.id]
         guard subject.record != stored else { return subject }
         if stored != nil { subject.version += 1 }
         let record = subject.record
-        put(record, event: next.event.map { Event(kind: $0.rawValue, record: record, at: time) })
+        let event = decision.event.map { Event(kind: $0.rawValue, record: record, at: time) }
+        put(record, event: event)
         return subject
     }
 }

@@ -79,7 +79,7 @@ extension FundingRecord {
 
     package var record: Record {
         guard let json = try? canonicalJSON(body) else {
-            preconditionFailure("particulars can be written as JSON")
+            preconditionFailure("the body can be written as JSON")
         }
         return Record(
             id: id,
@@ -108,6 +108,7 @@ extension FundingRecord {
 
 /// The decision about one observation.
 package struct FundingDecision<Body: FundingBody>: Equatable, Sendable {
+    /// The record as decided.
     package var subject: FundingRecord<Body>
     /// The postings, in booking order.
     var postings: [Posting] = []

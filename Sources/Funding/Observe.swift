@@ -44,17 +44,17 @@ enum AnyFundingDecision {
 
     var postings: [Posting] {
         switch self {
-        case .deposit(let next): next.postings
-        case .withdrawal(let next): next.postings
-        case .payee(let next): next.postings
+        case .deposit(let decision): decision.postings
+        case .withdrawal(let decision): decision.postings
+        case .payee(let decision): decision.postings
         }
     }
 
     var call: Call? {
         switch self {
-        case .deposit(let next): next.call
-        case .withdrawal(let next): next.call
-        case .payee(let next): next.call
+        case .deposit(let decision): decision.call
+        case .withdrawal(let decision): decision.call
+        case .payee(let decision): decision.call
         }
     }
 
@@ -72,9 +72,11 @@ enum AnyFundingDecision {
     var objects: [String] {
         let ids: [String?] =
             switch self {
-            case .deposit(let next): [next.subject.body.intent, next.subject.body.checkout]
-            case .withdrawal(let next): [next.subject.body.transfer, next.subject.body.payout]
-            case .payee(let next): [next.subject.body.account]
+            case .deposit(let decision):
+                [decision.subject.body.intent, decision.subject.body.checkout]
+            case .withdrawal(let decision):
+                [decision.subject.body.transfer, decision.subject.body.payout]
+            case .payee(let decision): [decision.subject.body.account]
             }
         return ids.compactMap { $0 }
     }
@@ -137,9 +139,9 @@ package struct Wake: LedgerCommand {
         guard let stored = books.rows.records[record] else { throw Refusal(.unknownRecord) }
         let step = try AnyFundingDecision(stored, nil, at: time)
         switch step {
-        case .deposit(let next): try books.put(next, at: time)
-        case .withdrawal(let next): try books.put(next, at: time)
-        case .payee(let next): try books.put(next, at: time)
+        case .deposit(let decision): try books.put(decision, at: time)
+        case .withdrawal(let decision): try books.put(decision, at: time)
+        case .payee(let decision): try books.put(decision, at: time)
         }
         return step.call
     }
@@ -182,9 +184,9 @@ extension Books {
             step = try AnyFundingDecision(stored, .refused(refusal), at: time)
         }
         switch step {
-        case .deposit(let next): try put(withoutForeignFacts(next), at: time)
-        case .withdrawal(let next): try put(withoutForeignFacts(next), at: time)
-        case .payee(let next): try put(next, at: time)
+        case .deposit(let decision): try put(withoutForeignFacts(decision), at: time)
+        case .withdrawal(let decision): try put(withoutForeignFacts(decision), at: time)
+        case .payee(let decision): try put(decision, at: time)
         }
         for object in step.objects {
             _ = claim(Posting.name(ofObject: object), for: record.rawValue, until: nil, at: time)
@@ -197,14 +199,14 @@ extension Books {
     }
 
     /// Removes the facts that another record has booked: each fact is booked only once.
-    fileprivate func withoutForeignFacts<Body: FundingBody>(_ next: FundingDecision<Body>)
+    fileprivate func withoutForeignFacts<Body: FundingBody>(_ decision: FundingDecision<Body>)
         -> FundingDecision<Body>
     {
-        var possible = next
-        possible.postings = next.postings.filter {
-            isFree(Posting.name(ofFact: $0.fact), for: next.subject.id)
+        var possible = decision
+        possible.postings = decision.postings.filter {
+            isFree(Posting.name(ofFact: $0.fact), for: decision.subject.id)
         }
-        for posting in next.postings where !possible.postings.contains(posting) {
+        for posting in decision.postings where !possible.postings.contains(posting) {
             possible.subject.body.booked[posting.fact] = nil
         }
         return possible

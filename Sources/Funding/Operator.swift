@@ -42,9 +42,9 @@ package struct DropDeposit: LedgerCommand {
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Deposit {
-        var next = FundingDecision<DepositBody>(try books.subject(deposit))
-        guard next.drop() else { throw Refusal(.intentSettled) }
-        return try books.put(next, at: time)
+        var decision = FundingDecision<DepositBody>(try books.subject(deposit))
+        guard decision.drop() else { throw Refusal(.intentSettled) }
+        return try books.put(decision, at: time)
     }
 }
 
@@ -72,11 +72,11 @@ package struct ResumeWithdrawal: LedgerCommand {
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Withdrawal {
-        var next = FundingDecision<WithdrawalBody>(try books.subject(withdrawal))
-        guard next.decide(returning: isReturned, at: time) else {
+        var decision = FundingDecision<WithdrawalBody>(try books.subject(withdrawal))
+        guard decision.decide(returning: isReturned, at: time) else {
             throw Refusal(.withdrawalTooLate)
         }
-        return try books.put(next, at: time)
+        return try books.put(decision, at: time)
     }
 }
 
@@ -169,11 +169,11 @@ package struct ReleasePayee: LedgerCommand {
         guard books.debt(of: user, in: currency) == 0 else { throw Refusal(.walletOwes) }
         var waiting: [FundingDecision<WithdrawalBody>] = []
         for id in withdrawals {
-            var next = FundingDecision<WithdrawalBody>(try books.subject(id, of: user))
-            next.release(at: time)
-            waiting.append(next)
+            var decision = FundingDecision<WithdrawalBody>(try books.subject(id, of: user))
+            decision.release(at: time)
+            waiting.append(decision)
         }
-        for next in waiting { try books.put(next, at: time) }
+        for decision in waiting { try books.put(decision, at: time) }
         payee.body.isReleased = true
         return try books.put(FundingDecision(payee), at: time)
     }
@@ -205,8 +205,8 @@ package struct ForgiveDebt: LedgerCommand {
         guard amount.minorUnits > 0, amount.minorUnits <= debt else {
             throw Refusal(.insufficientBalance, required: amount.minorUnits, available: debt)
         }
-        var next = FundingDecision<ProviderBody>(try books.subject(Provider.id))
-        next.book(
+        var decision = FundingDecision<ProviderBody>(try books.subject(Provider.id))
+        decision.book(
             Posting(
                 .debtForgiven,
                 fact,
@@ -214,7 +214,7 @@ package struct ForgiveDebt: LedgerCommand {
                 .move(from: .house(.losses), to: .houseOf(.owed, user))
             )
         )
-        try books.put(next, at: time)
+        try books.put(decision, at: time)
         return debt - amount.minorUnits
     }
 }
@@ -244,8 +244,8 @@ package struct SettleDebt: LedgerCommand {
         let debt = books.debt(of: user, in: currency)
         let settled = min(debt, try books.wallet(of: user, in: currency).balance)
         guard settled > 0 else { return debt }
-        var next = FundingDecision<ProviderBody>(try books.subject(Provider.id))
-        next.book(
+        var decision = FundingDecision<ProviderBody>(try books.subject(Provider.id))
+        decision.book(
             Posting(
                 .debtSettled,
                 fact,
@@ -253,7 +253,7 @@ package struct SettleDebt: LedgerCommand {
                 .move(from: .user(user), to: .houseOf(.owed, user))
             )
         )
-        try books.put(next, at: time)
+        try books.put(decision, at: time)
         return debt - settled
     }
 }

@@ -104,37 +104,40 @@ extension Funding {
         _ observation: Observation,
         at now: Timestamp
     ) -> FundingDecision<PayeeBody> {
-        var next = FundingDecision(payee)
+        var decision = FundingDecision(payee)
         switch observation {
         case .payee(let seen):
             guard payee.body.account ?? seen.account == seen.account,
                 !payee.body.pastAccounts.contains(seen.account),
                 seen.user ?? payee.owner.rawValue == payee.owner.rawValue
             else { break }
-            next.subject.apply(seen, at: now)
+            decision.subject.apply(seen, at: now)
         case .refused(let refusal):
-            next.subject.body.error = ProviderNotice(code: refusal.code, message: refusal.message)
+            decision.subject.body.error = ProviderNotice(
+                code: refusal.code,
+                message: refusal.message
+            )
             // The next request for a link tries again, with another key.
-            next.subject.refreshAt = nil
+            decision.subject.refreshAt = nil
             if payee.body.account == nil {
-                next.subject.body.tries.renew(at: now)
+                decision.subject.body.tries.renew(at: now)
             } else {
-                next.subject.close()
+                decision.subject.close()
             }
         case .unknown(let delay):
             if payee.refreshAt != nil {
-                next.subject.scheduleLimitedRefresh(
+                decision.subject.scheduleLimitedRefresh(
                     within: delay ?? Pace.retry(payee.body.refreshCount),
                     at: now
                 )
             }
         case .absent:
-            if payee.body.account == nil, next.subject.confirmAbsence(at: now) {
-                next.subject.retryWithNewKey(at: now)
+            if payee.body.account == nil, decision.subject.confirmAbsence(at: now) {
+                decision.subject.retryWithNewKey(at: now)
             }
         case .deposit, .transfer, .payout: break
         }
-        return next
+        return decision
     }
 
     /// Decides which call a payee needs now.
@@ -142,19 +145,19 @@ extension Funding {
         of payee: Payee,
         at now: Timestamp
     ) -> FundingDecision<PayeeBody> {
-        var next = FundingDecision(payee)
+        var decision = FundingDecision(payee)
         // An account is opened only on request, and none for a payee linked to another's account.
         let isAsked = payee.refreshAt != nil && payee.body.payeeOf == nil
         guard payee.body.account != nil || isAsked else {
-            next.subject.refreshAt = nil
-            return next
+            decision.subject.refreshAt = nil
+            return decision
         }
-        next.call = next.subject.call(at: now)
-        next.subject.body.refreshedAt = now
+        decision.call = decision.subject.call(at: now)
+        decision.subject.body.refreshedAt = now
         if payee.refreshAt != nil {
-            next.subject.scheduleRefresh(within: Pace.open(payee.body.refreshCount), at: now)
+            decision.subject.scheduleRefresh(within: Pace.open(payee.body.refreshCount), at: now)
         }
-        return next
+        return decision
     }
 }
 

@@ -139,10 +139,10 @@ package struct AdvanceWatermark: LedgerCommand {
     }
 
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
-        var next = FundingDecision<ProviderBody>(try books.subject(Provider.id))
-        guard watermark > next.subject.body.watermark else { return false }
-        next.subject.body.watermark = watermark
-        try books.put(next, at: time)
+        var decision = FundingDecision<ProviderBody>(try books.subject(Provider.id))
+        guard watermark > decision.subject.body.watermark else { return false }
+        decision.subject.body.watermark = watermark
+        try books.put(decision, at: time)
         return true
     }
 }
@@ -170,15 +170,15 @@ package struct BookTransaction: LedgerCommand {
     /// - Returns: True if it was booked now; false if it was booked before, belongs to a deposit
     ///   or a withdrawal, or has another currency.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
-        var next = FundingDecision<ProviderBody>(try books.subject(Provider.id))
-        guard transaction.currency.lowercased() == next.subject.amount.currency.rawValue else {
+        var decision = FundingDecision<ProviderBody>(try books.subject(Provider.id))
+        guard transaction.currency.lowercased() == decision.subject.amount.currency.rawValue else {
             return false
         }
         for posting in postings where books.rows.names[Posting.name(ofFact: posting.fact)] == nil {
-            next.book(posting)
+            decision.book(posting)
         }
-        try books.put(next, at: time)
-        return !next.postings.isEmpty
+        try books.put(decision, at: time)
+        return !decision.postings.isEmpty
     }
 }
 

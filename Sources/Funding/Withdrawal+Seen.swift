@@ -217,11 +217,11 @@ extension FundingDecision where Body == WithdrawalBody {
     mutating func holdIfUnanswered(since start: Timestamp, at now: Timestamp) {
         // Withdrawals that wait for a release need no answer yet.
         subject.body.unansweredSince = subject.body.needsRelease ? nil : start
-        let isSilent = now >= start.advanced(by: WithdrawalBody.unansweredLimit)
+        let isTooLong = now >= start.advanced(by: WithdrawalBody.unansweredLimit)
         switch subject.state {
-        case .pending where isSilent, .returning where isSilent:
+        case .pending where isTooLong, .returning where isTooLong:
             hold("transfer_unreadable", "", at: now)
-        case .sent where isSilent, .inTransit where isSilent:
+        case .sent where isTooLong, .inTransit where isTooLong:
             hold(WithdrawalBody.unreadablePayout, "", at: now)
         case .paid where isFinal(at: now): subject.refreshAt = nil
         case .pending, .sent, .inTransit, .paid, .returning, .failed, .cancelled, .held: break
@@ -268,9 +268,9 @@ extension FundingDecision where Body == WithdrawalBody {
 
     /// Decides the call for the state that was just entered.
     private mutating func callNext(at now: Timestamp) {
-        let looked = Funding.planRefresh(of: subject, at: now)
-        subject = looked.subject
-        call = looked.call
+        let decision = Funding.planRefresh(of: subject, at: now)
+        subject = decision.subject
+        call = decision.call
     }
 
     mutating func book(_ kind: TransferKind, _ fact: String, _ lines: Posting.Lines) {

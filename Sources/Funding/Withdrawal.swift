@@ -172,24 +172,24 @@ extension Funding {
         _ observation: Observation,
         at now: Timestamp
     ) -> FundingDecision<WithdrawalBody> {
-        var next = FundingDecision(withdrawal)
-        next.subject.body.unansweredSince = nil
+        var decision = FundingDecision(withdrawal)
+        decision.subject.body.unansweredSince = nil
         switch observation {
-        case .transfer(let seen): next.apply(seen, at: now)
-        case .payout(let seen): next.apply(seen, at: now)
-        case .refused(let refusal): next.applyRefusal(refusal, at: now)
+        case .transfer(let seen): decision.apply(seen, at: now)
+        case .payout(let seen): decision.apply(seen, at: now)
+        case .refused(let refusal): decision.applyRefusal(refusal, at: now)
         case .unknown(let delay):
             if withdrawal.refreshAt != nil {
-                next.subject.scheduleRefresh(
+                decision.subject.scheduleRefresh(
                     within: delay ?? Pace.retry(withdrawal.body.refreshCount),
                     at: now
                 )
-                next.holdIfUnanswered(since: withdrawal.body.unansweredSince ?? now, at: now)
+                decision.holdIfUnanswered(since: withdrawal.body.unansweredSince ?? now, at: now)
             }
-        case .absent: next.applyAbsence(at: now)
+        case .absent: decision.applyAbsence(at: now)
         case .deposit, .payee: break
         }
-        return next
+        return decision
     }
 
     /// Decides which call a withdrawal needs now, if any.
@@ -197,45 +197,45 @@ extension Funding {
         of withdrawal: Withdrawal,
         at now: Timestamp
     ) -> FundingDecision<WithdrawalBody> {
-        var next = FundingDecision(withdrawal)
+        var decision = FundingDecision(withdrawal)
         let body = withdrawal.body
         guard let account = body.account else {
-            next.subject.refreshAt = nil
-            return next
+            decision.subject.refreshAt = nil
+            return decision
         }
         switch withdrawal.state {
         case .pending where body.needsRelease:
             // It may have been released and paid, if this ledger is an old backup.
-            next.call = .findTransfer(withdrawal.transferOrder(to: account))
+            decision.call = .findTransfer(withdrawal.transferOrder(to: account))
         case .pending:
-            let isKeyGood = next.subject.body.tries.begin(at: now, of: withdrawal.createdAt)
-            next.subject.body.isCalled = true
+            let isKeyGood = decision.subject.body.tries.begin(at: now, of: withdrawal.createdAt)
+            decision.subject.body.isCalled = true
             let order = withdrawal.transferOrder(to: account)
-            next.call = isKeyGood ? .sendTransfer(order) : .findTransfer(order)
+            decision.call = isKeyGood ? .sendTransfer(order) : .findTransfer(order)
         case .sent:
-            let isKeyGood = next.subject.body.tries.begin(at: now, of: withdrawal.createdAt)
+            let isKeyGood = decision.subject.body.tries.begin(at: now, of: withdrawal.createdAt)
             let order = withdrawal.payoutOrder(from: account)
-            next.call = isKeyGood ? .sendPayout(order) : .findPayout(order)
+            decision.call = isKeyGood ? .sendPayout(order) : .findPayout(order)
         case .inTransit, .paid:
-            next.call = body.payout.map {
+            decision.call = body.payout.map {
                 .readPayout(PayoutReference(payout: $0, account: account))
             }
         case .returning:
-            next.call = body.transfer.map { .reverseTransfer(withdrawal.reversalOrder(of: $0)) }
+            decision.call = body.transfer.map { .reverseTransfer(withdrawal.reversalOrder(of: $0)) }
         case .held:
-            next.call = body.transfer.map { transfer in
+            decision.call = body.transfer.map { transfer in
                 withdrawal.isReversedWhileHeld
                     ? .reverseTransfer(withdrawal.reversalOrder(of: transfer))
                     : .readTransfer(transfer)
             }
         case .failed, .cancelled:
-            next.subject.refreshAt = nil
+            decision.subject.refreshAt = nil
             // An object at the provider may refer to it nevertheless.
             if body.transfer == nil {
-                next.call = .findTransfer(withdrawal.transferOrder(to: account))
+                decision.call = .findTransfer(withdrawal.transferOrder(to: account))
             }
         }
-        if next.subject.refreshAt != nil {
+        if decision.subject.refreshAt != nil {
             let pace =
                 switch withdrawal.state {
                 case .paid: Pace.settled
@@ -244,9 +244,9 @@ extension Funding {
                 case .pending, .sent, .inTransit, .returning, .failed, .cancelled:
                     Pace.open(body.refreshCount)
                 }
-            next.subject.scheduleRefresh(within: pace, at: now)
+            decision.subject.scheduleRefresh(within: pace, at: now)
         }
-        return next
+        return decision
     }
 }
 

@@ -10,7 +10,7 @@ package struct ConnectionSettings: Sendable {
     ///
     /// A dead peer is detected within about ten seconds. Of several hosts, the one that accepts
     /// writes is used, so that the client follows a failover to a replica.
-    private static let usual = [
+    private static let defaults = [
         ("connect_timeout", "5"),
         ("target_session_attrs", "read-write"),
         ("keepalives_idle", "5"),
@@ -61,7 +61,7 @@ package struct ConnectionSettings: Sendable {
         }
         holdsPassword = options.contains { $0.0 == "password" || $0.0 == "sslpassword" }
         options.removeAll { (keyword, _) in Self.fixed.contains { $0.0 == keyword } }
-        options += Self.usual.filter { !known.contains($0.0) } + Self.fixed
+        options += Self.defaults.filter { !known.contains($0.0) } + Self.fixed
         self.options = options
     }
 

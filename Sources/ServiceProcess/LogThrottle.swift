@@ -13,13 +13,13 @@ package final class LogThrottle: Sendable {
 
     /// Returns the level for the message now.
     ///
-    /// - Parameter usual: The level of the first message in a period.
-    package func level(_ usual: Logger.Level) -> Logger.Level {
+    /// - Parameter level: The level of the first message in a period.
+    package func level(_ level: Logger.Level) -> Logger.Level {
         let now = MonotonicTime.now
         return lastLoggedAt.withLock { lastLoggedAt in
             if let before = lastLoggedAt, now - before < Self.period { return .debug }
             lastLoggedAt = now
-            return usual
+            return level
         }
     }
 }

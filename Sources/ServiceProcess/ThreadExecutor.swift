@@ -91,7 +91,7 @@ private final class JobQueue: Sendable {
         signal()
     }
 
-    /// Runs jobs until the inbox is closed.
+    /// Runs jobs until the queue is closed.
     func runJobs() {
         while true {
             let (jobs, isClosed) = state.withLock { state in

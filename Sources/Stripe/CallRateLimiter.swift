@@ -7,7 +7,7 @@ final class CallRateLimiter: Sendable {
     static let interval: Duration = .milliseconds(50)
     static let endpointInterval: Duration = .milliseconds(100)
     /// The longest wait in a queue. A call that would wait longer is not made.
-    static let longestWait: Duration = .seconds(5)
+    static let maximumWait: Duration = .seconds(5)
 
     private let lines = Mutex(Lines())
 
@@ -31,7 +31,7 @@ final class CallRateLimiter: Sendable {
         /// - Returns: The wait until then; `nil` if it would be too long.
         mutating func reserve(at now: MonotonicTime) -> Duration? {
             let start = max(now, next ?? now)
-            guard start - now <= CallRateLimiter.longestWait else { return nil }
+            guard start - now <= CallRateLimiter.maximumWait else { return nil }
             next = start + interval
             return start - now
         }

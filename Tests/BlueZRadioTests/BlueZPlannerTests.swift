@@ -139,7 +139,7 @@ import Testing
         #expect(planner.next(now: now) == .unregister(Self.eid), "at once: it was waited for")
         for _ in 0..<BlueZPlanner.failureLimit {
             finish(.unregister(Self.eid), .failure(RadioFailure(.rejected)))
-            now = now + Self.timings.longestPause
+            now = now + Self.timings.maximumPause
         }
         #expect(planner.next(now: now) == .reconnect, "the connection's end takes it off")
         #expect(planner.popStep()?.reason == .stuckAdvertisement)
@@ -256,7 +256,7 @@ import Testing
         }
         planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
         for _ in 0..<50 {
-            now = now + Self.timings.longestPause
+            now = now + Self.timings.maximumPause
             guard let action = planner.next(now: now) else { break }
             finish(action)
             if action == .reconnect { planner.linkChanged(.asking(":1.2")) }

@@ -12,14 +12,14 @@ struct CommandBurstTests {
         var burst = CommandBurst()
         var now = MonotonicTime.now
         // The kernel gives up the first one after 2 s, which may be soon; reports kept coming.
-        #expect(burst.countsRead(ControllerTraffic(commands: 1, events: 4), now: now) == nil)
+        #expect(burst.readCounts(ControllerTraffic(commands: 1, events: 4), now: now) == nil)
         let pause = try #require(burst.pollInterval(timings))
         #expect(pause <= .milliseconds(100), "a start would be complete")
         let nothing = ControllerTraffic(commands: 0, events: 0)
-        #expect(burst.countsRead(nothing, now: now + pause) == .broken(now))
+        #expect(burst.readCounts(nothing, now: now + pause) == .broken(now))
         #expect(burst.pollInterval(timings) == nil)
         now = now + .milliseconds(400)
-        #expect(burst.countsRead(ControllerTraffic(commands: 2, events: 4), now: now) == nil)
-        #expect(burst.countsRead(nothing, now: now + pause) == .broken(now))
+        #expect(burst.readCounts(ControllerTraffic(commands: 2, events: 4), now: now) == nil)
+        #expect(burst.readCounts(nothing, now: now + pause) == .broken(now))
     }
 }

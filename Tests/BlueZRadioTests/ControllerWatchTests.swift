@@ -332,7 +332,7 @@ extension ControllerWatchTests {
         pass(duration)
         traffic.commands &+= commands
         traffic.events &+= events
-        return planner.countsRead(traffic, now: now)
+        return planner.readCounts(traffic, now: now)
     }
 
     private mutating func expect(

@@ -95,12 +95,12 @@ import Testing
     @Test("a disturbed filter proves nothing, neither by silence nor by commands")
     mutating func disturbed() {
         set()
-        filter.countsUnclear()
+        filter.markCountsUnclear()
         look(commands: 4)
         #expect(filter.effect == .unknown)
         set()
         look()
-        filter.countsUnclear()
+        filter.markCountsUnclear()
         look()
         look(commands: 4)
         #expect(filter.effect == .unknown)
@@ -127,6 +127,6 @@ import Testing
     ) {
         now = now + duration
         let traffic = ControllerTraffic(commands: commands, events: events ?? commands)
-        filter.countsRead(traffic, now: now)
+        filter.readCounts(traffic, now: now)
     }
 }

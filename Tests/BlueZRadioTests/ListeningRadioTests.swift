@@ -130,7 +130,7 @@ struct ListeningRadioTests {
         #expect(planner.next(now: now) == .stopScan)
         finish(.stopScan, .rejected)
         for _ in 0..<100 {
-            now = now + Self.timings.longestPause
+            now = now + Self.timings.maximumPause
             #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == nil)
         }
         // A start that fails after the scan is no longer wanted is no problem.

@@ -132,16 +132,16 @@ struct ManagementRadioTests {
             _ = try await running.sighting()
             kernel.permit(false)
             kernel.hangUp()
-            let demoted = try await running.state { $0.transport == .dbus }
-            let note = try #require(demoted.transportNote)
+            let degraded = try await running.state { $0.transport == .dbus }
+            let note = try #require(degraded.transportNote)
             #expect(note.hasPrefix("the management socket ") && note.hasSuffix("over D-Bus"))
             // The radio subscribes again to devices' signals, and repeats all calls to bluetoothd.
             _ = try await running.state { $0.isScanning && $0.advertising == [Self.other] }
             try await bluez.hears(rssi: -60, data: Self.eid.serviceData)
             #expect(try await running.sighting().rssi?.dBm == -60)
             kernel.permit(true)
-            let promoted = try await running.state { $0.transport == .management }
-            #expect(promoted.transportNote == nil && !promoted.isTransportDegraded)
+            let restored = try await running.state { $0.transport == .management }
+            #expect(restored.transportNote == nil && !restored.isTransportDegraded)
             kernel.send(Self.kiosk(Self.eid, -33))
             #expect(try await running.sighting().rssi?.dBm == -33)
         }

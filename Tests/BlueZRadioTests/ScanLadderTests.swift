@@ -355,7 +355,7 @@ extension ScanLadderTests {
         traffic = traffic.adding(
             ControllerTraffic(commands: commands, events: events ?? commands)
         )
-        _ = planner.countsRead(traffic, now: now)
+        _ = planner.readCounts(traffic, now: now)
     }
 
     private mutating func reconnect() {

@@ -18,12 +18,12 @@ import Testing
         var pauses: [Duration] = []
         for _ in 0..<10 { pauses.append(choice.failed(.noSocket(97)) ?? .zero) }
         #expect(pauses.first == .seconds(2) && pauses[1] == .seconds(4))
-        #expect(pauses.last == TransportChoice.longestPause)
+        #expect(pauses.last == TransportChoice.maximumPause)
         choice.opened()
         #expect(choice.transport == .management && choice.note == nil)
         // A socket that opens but never delivers keeps the long pause.
         let unproven = choice.failed(.lost(0))
-        #expect(unproven == TransportChoice.longestPause)
+        #expect(unproven == TransportChoice.maximumPause)
         choice.opened()
         choice.heard()
         let proven = choice.failed(.lost(5))

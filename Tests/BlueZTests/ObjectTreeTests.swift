@@ -160,10 +160,10 @@ import Testing
 
     @Test("an adapter whose Powered is announced as true twice was off in between")
     mutating func powerBlink() {
-        for (isPowered, blinks) in [(true, 1), (false, 1), (true, 1), (true, 2)] {
+        for (isPowered, toggleCount) in [(true, 1), (false, 1), (true, 1), (true, 2)] {
             let said = ["Powered": Value.boolean(isPowered)]
             _ = tree.apply(Self.changed(Self.adapter, said, interface: "org.bluez.Adapter1"))
-            #expect(tree.adapters[Self.adapter]?.powerToggleCount == blinks)
+            #expect(tree.adapters[Self.adapter]?.powerToggleCount == toggleCount)
         }
         let other = ["Discovering": Value.boolean(true)]
         _ = tree.apply(Self.changed(Self.adapter, other, interface: "org.bluez.Adapter1"))

@@ -248,7 +248,7 @@ struct DepositTests {
         #expect(try rig.open(100, by: payer).refusal == Refusal(.tooManyOpenDeposits))
         // A paid deposit is not open, although its fee is still awaited.
         _ = try rig.tell(Observe(ids[0], .deposit(Self.seen(ids[0], amount: 100)))).get()
-        #expect(try rig.deposit(ids[0]).isSettledAndWatched)
+        #expect(try rig.deposit(ids[0]).isSettledAndRefreshed)
         #expect(try rig.open(100, by: payer).isAccepted)
         let eager = try rig.user("eager")
         #expect(try rig.open(100, by: eager, recent: 9).isAccepted)
@@ -278,7 +278,7 @@ struct DepositTests {
         let ended = Self.seen(id, .canceled)
         _ = try rig.tell(Observe(id, .deposit(ended))).get()
         #expect(try rig.deposit(id).refreshAt == nil)
-        // A bell rings for it, but the provider does not answer.
+        // A notification arrives for it, but the provider does not answer.
         _ = try rig.tell(Wake(id)).get()
         _ = try rig.tell(Observe(id, .unknown(after: nil))).get()
         #expect(try rig.deposit(id).refreshAt != nil)

@@ -71,7 +71,7 @@ struct FundingBooks {
     ) throws -> CommandReply<RecordID> {
         let settled = books.rows.records.values.count {
             guard $0.owner == user, let deposit = try? Deposit($0) else { return false }
-            return deposit.isSettledAndWatched
+            return deposit.isSettledAndRefreshed
         }
         return try tell(
             OpenDeposit(

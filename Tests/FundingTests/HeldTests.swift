@@ -85,7 +85,7 @@ struct HeldTests {
         // The old payout appears once more.
         _ = try rig.tell(Observe(id, payout("po_1", .pending))).get()
         #expect(try state == .sent)
-        // A bell that rings at once proves nothing, because lists lag.
+        // A notification that arrives at once proves nothing, because lists lag.
         try answer(.absent, if: Self.isPayoutSearch)
         rig.pass(Pace.listing)
         try answer(.absent, if: Self.isPayoutSearch)

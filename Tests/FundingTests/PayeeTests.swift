@@ -117,7 +117,7 @@ struct PayeeTests {
         #expect(try rig.withdraw(100, by: user).refusal == Refusal(.payeeNotOnboarded))
         #expect(try rig.tell(RenewPayee(user)).get())
         #expect(try payee().state == .notSetUp && payee().body.pastAccounts == ["acct_\(user)"])
-        // Nobody has asked for another account yet: a bell for the old one opens none.
+        // Nobody has asked for another account yet: a notification for the old one opens none.
         #expect(try rig.tell(Wake(id)).get() == nil)
         _ = try rig.tell(PutPayee(user)).get()
         guard case .openAccount(let order) = try rig.tell(Wake(id)).get() else {

@@ -48,7 +48,7 @@ struct WithdrawalTests {
                 // pending.
                 _ = try rig.tell(ResumeWithdrawal(id, isReturned: true))
             }
-            // A bell rings at any time.
+            // A notification may arrive at any time.
             if Int.random(in: 0..<4, using: &random) > 0 { rig.time = max(rig.time, refreshAt) }
             rig.pass(.seconds(Int64.random(in: 0..<3, using: &random)))
             // A server was away until the provider had forgotten the key.

@@ -272,6 +272,6 @@ struct PaymentFlowTests {
     }
 }
 
-extension PaymentOutcome {
+extension MoneyOutcome {
     fileprivate var isCancellation: Bool { self == .declined(.cancelled) }
 }

@@ -1,7 +1,7 @@
 import GotchuCore
 import Testing
 
-@Suite("The pace of reading reports") struct ReadBatchingTests {
+@Suite("The batching of reports") struct ReadBatchingTests {
     @Test("a crowd's reports are gathered; those of few devices never wait")
     func pace() {
         #expect(pauses(perSecond: 20).isEmpty)

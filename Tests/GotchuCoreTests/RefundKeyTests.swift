@@ -95,7 +95,7 @@ struct RefundKeyTests {
     }
 
     /// - Returns: The end, and the last attempt; a `nil` end if the daemon lost its state.
-    private func drive(_ attempt: Int, _ world: inout World) -> (PaymentOutcome?, Int) {
+    private func drive(_ attempt: Int, _ world: inout World) -> (MoneyOutcome?, Int) {
         var journal = RefundFlow.Progress(attempt: attempt)
         var flow = RefundFlow(from: journal, isResumed: false)
         var event = MoneyFlowEvent.started

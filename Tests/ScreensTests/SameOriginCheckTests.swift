@@ -4,7 +4,7 @@ import Testing
 
 @testable import Screens
 
-@Suite("The gate of a screen")
+@Suite("The same-origin check of a screen")
 struct SameOriginCheckTests {
     private static let host = "127.0.0.1:7465"
     private let gate = SameOriginCheck(port: 7465)

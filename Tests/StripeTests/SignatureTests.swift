@@ -153,7 +153,7 @@ struct SignatureTests {
             #expect(await group.next() != nil)
             let start = MonotonicTime.now
             #expect(await pace.wait(for: "GET b"))
-            #expect(MonotonicTime.now - start < CallRateLimiter.longestWait / 2)
+            #expect(MonotonicTime.now - start < CallRateLimiter.maximumWait / 2)
             group.cancelAll()
         }
     }

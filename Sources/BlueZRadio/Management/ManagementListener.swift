@@ -7,8 +7,8 @@ import Synchronization
 
 /// Reads the management socket on the radio's thread.
 ///
-/// Each report is evaluated where it is read: a stranger's, the most frequent, costs a system call
-/// and some comparisons, but no switch to another thread.
+/// Each report is evaluated where it is read: one that is not ours, the most frequent, costs a
+/// system call and some comparisons, but no switch to another thread.
 final class ManagementListener: BusThread.Pump {
     /// An event other than a report.
     enum Notice: Equatable, Sendable {

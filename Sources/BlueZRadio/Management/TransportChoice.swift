@@ -28,7 +28,7 @@ struct TransportChoice: Sendable {
     private var missed: (since: MonotonicTime, count: Int)?
 
     static let firstPause: Duration = .seconds(2)
-    static let longestPause: Duration = .seconds(300)
+    static let maximumPause: Duration = .seconds(300)
     /// The number of such reports, and the time since the first, that prove a silent socket; fewer
     /// may be due to a delay between two queues.
     static let missedLimit = 3
@@ -53,7 +53,7 @@ struct TransportChoice: Sendable {
         self.failure = failure
         missed = nil
         guard failure.isRetryable else { return nil }
-        defer { pause = min(pause * 2, Self.longestPause) }
+        defer { pause = min(pause * 2, Self.maximumPause) }
         return pause
     }
 

@@ -107,7 +107,7 @@ struct AdvertisingPlan: Sendable {
         }
     }
 
-    /// - Parameter isExcused: True if a failure may be due to a controller that is briefly
+    /// - Parameter isRetryable: True if a failure may be due to a controller that is briefly
     ///   unresponsive: a new advertisement is then retried.
     mutating func registered(
         _ eid: EID,

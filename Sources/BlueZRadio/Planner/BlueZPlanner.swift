@@ -156,11 +156,11 @@ struct BlueZPlanner: Sendable {
         case .stopScan: scan.stopped(result, now: now)
         case .refreshScan: scan.refreshed(result, now: now)
         case .register(let eid):
-            scan.countsUnclear()
+            scan.markCountsUnclear()
             let isExcused = controller.mayHaveLostCommand(now: now)
             advertising.registered(eid, result, isRetryable: isExcused, now: now)
         case .unregister(let eid):
-            scan.countsUnclear()
+            scan.markCountsUnclear()
             advertising.unregistered(eid, result, now: now)
         case .powerOn:
             if case .failure = result { power.powerOnFailed(now: now) }
@@ -209,18 +209,18 @@ struct BlueZPlanner: Sendable {
 
     /// - Parameter traffic: The kernel's current counts.
     /// - Returns: The controller's change of state; `nil` if there is none.
-    mutating func countsRead(
+    mutating func readCounts(
         _ traffic: ControllerTraffic,
         now: MonotonicTime
     ) -> ControllerWatch.Change? {
         let before = controller.counts
         let isUncertain = controller.isScanUncertain || advertising.isChanging || before == nil
-        let change = controller.countsRead(
+        let change = controller.readCounts(
             traffic,
             isAdvertisingChanging: advertising.isChanging,
             now: now
         )
-        let finding = scan.countsRead(
+        let finding = scan.readCounts(
             traffic.since(before ?? traffic),
             isUnclear: isUncertain || controller.isUnresponsive,
             isSuspected: controller.isSuspected,
@@ -274,7 +274,7 @@ extension BlueZPlanner {
         if adapter.canAdvertise, let action = advertising.next(now: now) { return action }
         if controller.isUnresponsive, !scan.isWanted { return nextProbe(now: now) }
         let action = controller.isUnresponsive ? nextUnresponsive(now: now) : nextScan(now: now)
-        if let action { scan.asked(for: action, now: now) }
+        if let action { scan.sent(for: action, now: now) }
         return action
     }
 

@@ -18,7 +18,7 @@ struct CommandBurst: Sendable {
     private var lastCommand: MonotonicTime?
     private var hasBegun = false
 
-    /// The pause before the next look; `nil` while there are no commands to judge.
+    /// The pause before the next reading; `nil` while there are no commands to judge.
     ///
     /// The commands of a start follow within milliseconds. Later ones are a retry after a lost
     /// command and must not be counted: three stop commands would look like one start (≥ 3
@@ -29,10 +29,10 @@ struct CommandBurst: Sendable {
 
     private var isOpen: Bool { lastCommand != nil }
 
-    /// - Parameter traffic: The counts since the last look.
-    mutating func countsRead(_ traffic: ControllerTraffic, now: MonotonicTime) -> Finding? {
+    /// - Parameter traffic: The counts since the last reading.
+    mutating func readCounts(_ traffic: ControllerTraffic, now: MonotonicTime) -> Finding? {
         guard isOpen || traffic.commands > 0 else { return nil }
-        // The last answer may be counted after the look that saw its command.
+        // The last answer may be counted after the reading that saw its command.
         counted = counted.adding(traffic)
         let begins = counted.beginsScan
         if begins {

@@ -46,7 +46,7 @@ struct ControllerRecovery: Sendable {
     /// A Boolean that is true while answers are missing that may still arrive.
     var isSuspected: Bool { watch.isSuspected }
 
-    /// The counts at the last look.
+    /// The counts at the last reading.
     var counts: ControllerTraffic? { watch.last }
 
     /// The time by which the kernel has given up the lost command.
@@ -82,12 +82,12 @@ struct ControllerRecovery: Sendable {
     ///   - traffic: The kernel's current counts.
     ///   - isAdvertisingChanging: True if commands may belong to an advertisement.
     /// - Returns: The controller's change of state; `nil` if there is none.
-    mutating func countsRead(
+    mutating func readCounts(
         _ traffic: ControllerTraffic,
         isAdvertisingChanging: Bool,
         now: MonotonicTime
     ) -> ControllerWatch.Change? {
-        let change = watch.countsRead(traffic, now: now)
+        let change = watch.readCounts(traffic, now: now)
         switch change {
         case .stoppedAnswering:
             attempts = 0

@@ -49,7 +49,7 @@ struct ControllerWatch: Sendable {
             : isSuspected ? timings.fastPollInterval : timings.pollInterval
     }
 
-    mutating func countsRead(_ traffic: ControllerTraffic, now: MonotonicTime) -> Change? {
+    mutating func readCounts(_ traffic: ControllerTraffic, now: MonotonicTime) -> Change? {
         defer { last = traffic }
         guard let last else { return nil }
         let commands = traffic.commands &- last.commands

@@ -31,7 +31,7 @@ struct FilterWatch: Sendable {
     private var isIgnored = false
     /// The number of consecutive filters that were followed by commands.
     private var answers = 0
-    /// A Boolean that is true if the commands since the last look may have other causes.
+    /// A Boolean that is true if the commands since the last reading may have other causes.
     private var isUnclear = false
 
     init(timings: RecoveryTimings) {
@@ -50,12 +50,12 @@ struct FilterWatch: Sendable {
     }
 
     /// Records that commands were sent, or not sent, for another reason.
-    mutating func countsUnclear() {
+    mutating func markCountsUnclear() {
         isUnclear = true
     }
 
-    /// - Parameter traffic: The counts since the last look.
-    mutating func countsRead(_ traffic: ControllerTraffic, now: MonotonicTime) {
+    /// - Parameter traffic: The counts since the last reading.
+    mutating func readCounts(_ traffic: ControllerTraffic, now: MonotonicTime) {
         if traffic.commands > 0 { isPending = false }
         guard !isUnclear else {
             (isUnclear, isIgnored, acceptedAt) = (false, false, nil)

@@ -43,7 +43,7 @@ struct RecoveryLadder: Sendable {
             tried = nil
             isExhausted = true
             due = now + rest
-            rest = min(rest * 2, timings.longestRest)
+            rest = min(rest * 2, timings.maximumRest)
             return nil
         }
         self.reason = reason

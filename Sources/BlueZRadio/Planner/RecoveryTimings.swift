@@ -20,13 +20,13 @@ package struct RecoveryTimings: Sendable {
     var slowProofLimit: Duration = .seconds(8)
     /// The rest at the top of the ladder before it is climbed again; doubles each time.
     var firstRest: Duration = .seconds(10)
-    var longestRest: Duration = .seconds(300)
+    var maximumRest: Duration = .seconds(300)
     /// The pause between a failure and the retry; doubles each time.
     var firstPause: Duration = .milliseconds(250)
-    var longestPause: Duration = .seconds(2)
+    var maximumPause: Duration = .seconds(2)
     /// The pause before a retry that waits for something that ends by itself.
     var busyPause: Duration = .milliseconds(500)
-    /// The interval between two looks at the kernel's counts of the controller.
+    /// The interval between two readings of the kernel's counts of the controller.
     var pollInterval: Duration = .seconds(2)
     /// The same if a fault is suspected. A controller answers within milliseconds.
     var fastPollInterval: Duration = .milliseconds(500)

@@ -4,7 +4,7 @@ import GotchuCore
 /// as long as it is wanted.
 struct Retry: Equatable, Sendable {
     private var pause: Duration
-    private let longestPause: Duration
+    private let maximumPause: Duration
     private let busyPause: Duration
     private(set) var due: MonotonicTime?
     /// The number of consecutive failures.
@@ -12,7 +12,7 @@ struct Retry: Equatable, Sendable {
 
     init(timings: RecoveryTimings = RecoveryTimings()) {
         pause = timings.firstPause
-        longestPause = timings.longestPause
+        maximumPause = timings.maximumPause
         busyPause = timings.busyPause
     }
 
@@ -23,11 +23,11 @@ struct Retry: Equatable, Sendable {
         due = now + busyPause
     }
 
-    /// - Parameter wasSlow: True if the call timed out: it is repeated at once. bluetoothd answers
-    ///   in order, so while it hangs one call is always pending, which shows its recovery.
+    /// - Parameter didTimeOut: True if the call timed out: it is repeated at once. bluetoothd
+    ///   answers in order, so while it hangs one call is always pending, which shows its recovery.
     mutating func failed(now: MonotonicTime, didTimeOut: Bool = false) {
         failures += 1
         due = didTimeOut ? now : now + pause
-        if !didTimeOut { pause = min(pause * 2, longestPause) }
+        if !didTimeOut { pause = min(pause * 2, maximumPause) }
     }
 }

@@ -64,14 +64,14 @@ struct ScanPlan: Sendable {
     /// The time from which a scan whose next cycle did not begin is requested again.
     var lossDue: MonotonicTime? { watch.lossDue(filter: filter.effect) }
 
-    /// The pause before the next look at the kernel's counts, while the meaning of recent commands
-    /// is not known yet or a lost start is to be requested again: the kernel's next attempt to end
-    /// the scan postpones that request.
+    /// The pause before the next reading of the kernel's counts, while the meaning of recent
+    /// commands is not known yet or a lost start is to be requested again: the kernel's next
+    /// attempt to end the scan postpones that request.
     var pollInterval: Duration? {
         burst.pollInterval(timings) ?? (lossDue == nil ? nil : timings.fastPollInterval)
     }
 
-    /// Returns true if a look at the kernel's counts may settle a decision that is due now.
+    /// Returns true if a reading of the kernel's counts may settle a decision that is due now.
     func isInQuestion(now: MonotonicTime) -> Bool { isOn && watch.needsCounts(now: now) }
 
     // MARK: What is heard
@@ -92,24 +92,24 @@ struct ScanPlan: Sendable {
     }
 
     /// - Parameters:
-    ///   - traffic: The counts since the last look.
+    ///   - traffic: The counts since the last reading.
     ///   - isUnclear: True if they may have another cause than the scan.
     ///   - isSuspected: True if answers of the controller are missing.
     /// - Returns: The finding about the scan; `nil` if there is none.
-    mutating func countsRead(
+    mutating func readCounts(
         _ traffic: ControllerTraffic,
         isUnclear: Bool,
         isSuspected: Bool,
         now: MonotonicTime
     ) -> CommandBurst.Finding? {
         // The kernel sends few commands to an unresponsive controller, whatever our filter does.
-        if isUnclear || isSuspected { filter.countsUnclear() }
-        filter.countsRead(traffic, now: now)
+        if isUnclear || isSuspected { filter.markCountsUnclear() }
+        filter.readCounts(traffic, now: now)
         guard !isUnclear, isOn else {
             burst = CommandBurst()
             return nil
         }
-        let finding = burst.countsRead(traffic, now: now)
+        let finding = burst.readCounts(traffic, now: now)
         switch finding {
         case .began: watch.began(now: now)
         case .broken(let lastCommand): watch.broken(lastCommand: lastCommand)
@@ -119,7 +119,7 @@ struct ScanPlan: Sendable {
     }
 
     /// Records that counted commands have another cause.
-    mutating func countsUnclear() { filter.countsUnclear() }
+    mutating func markCountsUnclear() { filter.markCountsUnclear() }
 
     /// Records that the kernel no longer provides its counts.
     mutating func countsHidden() {
@@ -142,7 +142,7 @@ struct ScanPlan: Sendable {
 
     /// Records that an action on the scan is about to be carried out: `Discovering` may change
     /// before the reply.
-    mutating func asked(for action: BlueZPlanner.Action, now: MonotonicTime) {
+    mutating func sent(for action: BlueZPlanner.Action, now: MonotonicTime) {
         filter.sent()
         switch action {
         case .startScan:

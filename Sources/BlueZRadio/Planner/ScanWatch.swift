@@ -5,8 +5,8 @@ import GotchuCore
 /// With a filter on our UUID, a room without payers is silent for hours. But a working scan ends
 /// every 10.24 s (the kernel's DISCOV_LE_TIMEOUT) and is started again by bluetoothd. This shows
 /// only in the commands that the kernel counts (`CommandBurst`), not on D-Bus, and proves that the
-/// scan works although nobody is near. Setting a filter shows the same at once. Advertisements of
-/// strangers are a sign of life too.
+/// scan works although nobody is near. Setting a filter shows the same at once. Advertisements
+/// that are not ours are a sign of life too.
 struct ScanWatch: Sendable {
     private let timings: RecoveryTimings
     private var lastLife: MonotonicTime?
@@ -14,7 +14,7 @@ struct ScanWatch: Sendable {
     /// The time since which `Discovering` is false although we scan.
     private var endedAt: MonotonicTime?
     /// The time at which a filter of ours was set, which must restart the scan.
-    private var askedAt: MonotonicTime?
+    private var sentAt: MonotonicTime?
     /// A Boolean that is true once the scan's cycle was seen: only then is its absence a fault.
     private var knowsCycle = false
     /// The time to restart a scan whose last cycle was not followed by another.
@@ -31,7 +31,7 @@ struct ScanWatch: Sendable {
     /// Records that a scan is being started; `Discovering` may change before the reply.
     mutating func starting(now: MonotonicTime) {
         lastCycle = now
-        askedAt = nil
+        sentAt = nil
         lossDue = nil
     }
 
@@ -40,14 +40,14 @@ struct ScanWatch: Sendable {
         lastLife = now
         lastCycle = now
         endedAt = isDiscovering ? nil : now
-        askedAt = nil
+        sentAt = nil
         lossDue = nil
     }
 
     /// Records that another filter is being set.
     mutating func refreshing(now: MonotonicTime) {
         // While an earlier filter is pending, the first one counts.
-        askedAt = askedAt ?? now
+        sentAt = sentAt ?? now
     }
 
     /// Records a change of `Discovering`.
@@ -65,9 +65,9 @@ struct ScanWatch: Sendable {
 
     /// Records that the controller was told to scan.
     mutating func began(now: MonotonicTime) {
-        let isOurs = askedAt.map { now - $0 <= timings.proofLimit } ?? false
+        let isOurs = sentAt.map { now - $0 <= timings.proofLimit } ?? false
         if !isOurs, let lastCycle, now - lastCycle > timings.proofLimit { knowsCycle = true }
-        askedAt = nil
+        sentAt = nil
         lossDue = nil
         losses = 0
         lastCycle = now
@@ -108,7 +108,7 @@ struct ScanWatch: Sendable {
             .unresponsive:
             break
         }
-        askedAt = nil
+        sentAt = nil
         lastCycle = now
     }
 
@@ -118,9 +118,9 @@ struct ScanWatch: Sendable {
         filter == .masked ? nil : lossDue
     }
 
-    /// Returns true if a look at the kernel's counts may settle a decision that is due now.
+    /// Returns true if a reading of the kernel's counts may settle a decision that is due now.
     func needsCounts(now: MonotonicTime) -> Bool {
-        askedAt.map { $0 + timings.proofLimit <= now } ?? false
+        sentAt.map { $0 + timings.proofLimit <= now } ?? false
     }
 
     /// Returns the suspected fault of the scan; `nil` if there is none.
@@ -142,8 +142,8 @@ struct ScanWatch: Sendable {
             $0 + (knowsCycle ? timings.quietLimit : timings.longQuietLimit)
         }
         deadlines[.startLost] = lossDue(filter: filter)
-        if filter == .restarts, let askedAt, lastLife.map({ $0 <= askedAt }) ?? true {
-            deadlines[.notRestarted] = askedAt + timings.proofLimit
+        if filter == .restarts, let sentAt, lastLife.map({ $0 <= sentAt }) ?? true {
+            deadlines[.notRestarted] = sentAt + timings.proofLimit
         }
         if knowsCycle { deadlines[.cycleStopped] = lastCycle.map { $0 + timings.cycleLimit } }
         return deadlines

@@ -38,23 +38,23 @@ package struct Desk: GroupPurpose {
     }
 
     package func choose(
-        for wish: PlaceRequest,
+        for request: PlaceRequest,
         in group: Group,
         on books: Books,
         at time: Timestamp
     ) throws(Refusal) -> Int64 {
         let contest = try books.contest(of: group, at: time)
         try books.requirePlace(
-            for: wish.payer,
+            for: request.payer,
             in: contest,
-            expecting: wish.expectedAmount,
+            expecting: request.expectedAmount,
             at: time
         )
         let held = contest.body.holds.count { $0.isAlive(at: time) }
         guard held < Contest.holdLimit, let first = group.freePlaces.first else {
             throw Refusal(.sessionBusy)
         }
-        guard let place = wish.place else { return first }
+        guard let place = request.place else { return first }
         guard group.freePlaces.contains(place) else { throw Refusal(.shareTaken) }
         return place
     }

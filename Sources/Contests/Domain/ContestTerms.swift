@@ -8,7 +8,7 @@ package struct ContestTerms: Codable, Equatable, Sendable {
     static let tieBreakLimit = 3
     static let feeLimit: Int64 = 100_000_000
     static let rakeLimit: Int64 = 2000
-    static let longestReview: Int64 = 604_800
+    static let maximumReviewSeconds: Int64 = 604_800
     package static let defaultReviewSeconds: Int64 = 3600
     /// The maximum time between a contest's creation and each of its dates: stakes may stay in its
     /// pot until then.
@@ -151,7 +151,7 @@ extension ContestTerms {
             ("max_entries", maxEntries, 2...Self.entryLimit),
             ("rake_bps", rakeBPS, 0...Self.rakeLimit),
             ("added_prize_cents", addedPrize, 0...Self.feeLimit),
-            ("settle_after_seconds", reviewSeconds, 0...Self.longestReview),
+            ("settle_after_seconds", reviewSeconds, 0...Self.maximumReviewSeconds),
         ]
         for (name, value, range) in limits where !range.contains(value) {
             return "\(name) must be from \(range.lowerBound) to \(range.upperBound)."

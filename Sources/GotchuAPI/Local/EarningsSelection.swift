@@ -19,7 +19,7 @@ package struct EarningsSelection: Equatable, Sendable {
 
     /// - Parameters:
     ///   - parameter: Returns the value of a call's parameter; `nil` if it is absent.
-    /// - usual: The default period.
+    ///   - defaultPeriod: The period if the call names none.
     /// - Throws: A problem: 400 for an invalid period, date or zone.
     package init(
         _ parameter: (String) -> String?,

@@ -67,13 +67,13 @@ struct WaitCommand: SocketCommand {
             throw CommandFailure.negative(why, next: "gotchu-ctl history")
         case .finished(.notFound): throw try await missing(client)
         case .finished(.pending), .timedOut:
-            let usual = CommandFailure.tryAgain(
+            let failure = CommandFailure.tryAgain(
                 "Not \(condition) within \(timeout.duration.wholeSecondsText).",
                 next: next
             )
             switch condition {
-            case .near, .tap: throw await client.receptionFailure(orElse: usual)
-            case .ready, .paid: throw usual
+            case .near, .tap: throw await client.receptionFailure(orElse: failure)
+            case .ready, .paid: throw failure
             }
         case .interrupted: throw ExitCode(ExitStatus.interrupted.rawValue)
         }

@@ -41,7 +41,7 @@ struct ContestAccess: Sendable {
     /// The largest page of a leaderboard.
     static let boardPage = 200
     /// The time for which a call is retried while the server does not answer.
-    private static let retryLimit: Duration = .seconds(60)
+    private static let retryDuration: Duration = .seconds(60)
 
     let client: LocalClient
     let id: WireUUID
@@ -105,7 +105,7 @@ struct ContestAccess: Sendable {
         call.language = Environment.language
         call.body = CanonicalJSON.bytes(of: JSONValue.object(body))
         guard isKeyed else { return try await required(client.contest(call, as: type)) }
-        return try await client.retryingWhileUnavailable(for: Self.retryLimit) { key in
+        return try await client.retryingWhileUnavailable(for: Self.retryDuration) { key in
             var call = call
             call.key = key
             return try await required(client.contest(call, as: type))

@@ -20,7 +20,7 @@ enum ServerProbe {
     static func run(
         _ options: [String],
         input: some InputProtocol
-    ) async throws -> (reply: ServerProbeReply?, complaint: String) {
+    ) async throws -> (reply: ServerProbeReply?, errorText: String) {
         guard let gotchud = ProgramFinder.find("gotchud", in: try ProgramFinder.ownFolder()) else {
             return (nil, "gotchud is not installed beside gotchu-ctl.")
         }

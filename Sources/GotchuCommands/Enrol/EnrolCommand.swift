@@ -102,7 +102,7 @@ struct EnrolCommand: SocketCommand {
         )
         guard let reply = found.reply else {
             throw CommandFailure.badData(
-                found.complaint.replacing("gotchud: ", with: "", maxReplacements: 1)
+                found.errorText.replacing("gotchud: ", with: "", maxReplacements: 1)
                     .replacing("/dev/stdin", with: file).printable,
                 next: "gotchud --check-config --config \(file.shellQuoted)"
             )

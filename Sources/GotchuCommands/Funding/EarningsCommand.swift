@@ -49,9 +49,9 @@ struct EarningsCommand: AsyncParsableCommand {
             throw ValidationError("--from is after --to.")
         }
 
-        func selection(usual: Period) -> EarningsSelection {
+        func selection(default defaultPeriod: Period) -> EarningsSelection {
             guard let from, let to else {
-                return EarningsSelection(.period((period ?? usual).wire), zone: zone)
+                return EarningsSelection(.period((period ?? defaultPeriod).wire), zone: zone)
             }
             return EarningsSelection(.dates(from...to), zone: zone)
         }
@@ -82,7 +82,7 @@ struct EarningsCommand: AsyncParsableCommand {
         @OptionGroup var time: Time
 
         func run(_ client: LocalClient, _ output: Output) async throws {
-            let earnings = try await client.earnings(time.selection(usual: .month))
+            let earnings = try await client.earnings(time.selection(default: .month))
             guard !output.isJSON else { return try output.json(earnings) }
             func money(_ cents: WireInteger?) -> Money {
                 Money(minorUnits: cents?.value ?? 0, currency: earnings.currency)
@@ -175,7 +175,7 @@ struct EarningsCommand: AsyncParsableCommand {
         /// Reads pages until there are enough entries or no more pages: a page may be shorter than
         /// requested.
         private func read(_ client: LocalClient) async throws -> EarningsHistoryReply {
-            let selection = time.selection(usual: .all)
+            let selection = time.selection(default: .all)
             var found = EarningsHistoryReply(entries: [], nextCursor: nil)
             repeat {
                 let page = try await client.earningsHistory(

@@ -23,7 +23,7 @@ struct WalletAddCommand: SocketCommand {
     /// The interval at which the deposit is polled.
     private static let pause: Duration = .seconds(2)
     /// The time for which a call is retried while the server does not answer.
-    private static let retryLimit: Duration = .seconds(60)
+    private static let retryDuration: Duration = .seconds(60)
 
     @OptionGroup var options: CommonOptions
 
@@ -49,7 +49,7 @@ struct WalletAddCommand: SocketCommand {
 
     /// Opens the deposit; retries with the same key while the server does not answer.
     private func open(_ money: Money, _ client: LocalClient) async throws -> IntentReply {
-        try await client.retryingWhileUnavailable(for: Self.retryLimit) { key in
+        try await client.retryingWhileUnavailable(for: Self.retryDuration) { key in
             try await client.openDeposit(NewDeposit(amountCents: money.minorUnits), key: key)
         }
     }

@@ -38,7 +38,7 @@ struct Terminal: Sendable {
         return (Int(size.ws_col), max(Int(size.ws_row), 2))
     }
 
-    /// Returns the text in this ink, if the terminal has colors.
+    /// Returns the text in this style, if the terminal has colors.
     func paint(_ text: String, _ style: TextStyle?) -> String {
         guard let style, hasColour, !text.isEmpty else { return text }
         return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"

@@ -95,8 +95,8 @@ final class RequestWatch: Sendable {
             if request.state == .paid, state.paidSeen == nil { state.paidSeen = .now }
             return (before, request.state.isFinal)
         }
-        let isNews = before.state != request.state || before.places?.paid != request.places?.paid
-        if isNews, !isFinal, !output.isLive {
+        let isChanged = before.state != request.state || before.places?.paid != request.places?.paid
+        if isChanged, !isFinal, !output.isLive {
             output.message(sentence(of: request))
         }
         return isFinal ? request : nil

@@ -37,11 +37,11 @@ final class TargetSelection: Sendable {
         case .finished(.ambiguous(let several)): return try choose(several, output)
         case .finished(.nothing), .timedOut:
             if state.withLock({ $0.ambiguousSince }) != nil { throw ambiguous }
-            let usual = CommandFailure.tryAgain(
+            let failure = CommandFailure.tryAgain(
                 "Nothing came near enough within \(limit.wholeSecondsText).",
                 next: "gotchu-ctl scan --explain"
             )
-            throw await client.receptionFailure(orElse: usual)
+            throw await client.receptionFailure(orElse: failure)
         case .interrupted:
             throw CommandFailure.negative("Nothing was paid.", next: "gotchu-ctl pay")
         }

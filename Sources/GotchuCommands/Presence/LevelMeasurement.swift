@@ -29,11 +29,11 @@ struct LevelMeasurement {
         do {
             return try await withTimeout(limit) { try await listen() }
         } catch is TimedOut {
-            let usual = CommandFailure.tryAgain(
+            let failure = CommandFailure.tryAgain(
                 "Fewer than \(count) advertisements were heard in \(limit.components.seconds) s.",
                 next: "gotchu-ctl scan --explain"
             )
-            throw await client.receptionFailure(orElse: usual)
+            throw await client.receptionFailure(orElse: failure)
         }
     }
 

@@ -54,13 +54,13 @@ struct PresenceList: Sendable {
 
     private mutating func see(_ presence: PresenceView) -> [Change] {
         let before = presences.updateValue(presence, forKey: presence.eid)
-        let isNews =
+        let isChanged =
             before?.verdict != presence.verdict || before?.session != presence.session
         let wasShown = before.map { wanted.contains($0.verdict) } ?? false
         guard wanted.contains(presence.verdict) else {
             return wasShown ? [.lost(presence.eid)] : []
         }
-        return isNews ? [.seen(presence)] : []
+        return isChanged ? [.seen(presence)] : []
     }
 
     private mutating func lose(_ eid: EID) -> [Change] {

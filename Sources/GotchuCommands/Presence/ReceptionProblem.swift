@@ -36,9 +36,9 @@ extension HealthItem {
 extension LocalClient {
     /// Returns the failure for a wait during which nothing was heard.
     ///
-    /// - Parameter usual: The failure if the radio has no problem.
-    func receptionFailure(orElse usual: CommandFailure) async -> CommandFailure {
-        guard let receptionProblem = try? await status().receptionProblem else { return usual }
+    /// - Parameter fallback: The failure if the radio has no problem.
+    func receptionFailure(orElse fallback: CommandFailure) async -> CommandFailure {
+        guard let receptionProblem = try? await status().receptionProblem else { return fallback }
         return .inputOutput(receptionProblem.receptionText, next: receptionProblem.fix.printable)
     }
 }

@@ -2,8 +2,8 @@ import CLinux
 import Dispatch
 
 /// Catches the signals by which a person, a closing terminal or a service manager ends a command
-/// that must clean up: SIGINT, SIGTERM and SIGHUP. The first signal is kept for `came`; the next
-/// one ends the process.
+/// that must clean up: SIGINT, SIGTERM and SIGHUP. The first signal is kept for `waitForSignal`;
+/// the next one ends the process.
 struct SignalTrap: Sendable {
     /// A Boolean that is true while SIGTERM starts the clean-up instead of ending the process.
     static var isActive: Bool { clinux_catches_interruptions() == 1 }

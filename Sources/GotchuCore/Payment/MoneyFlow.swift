@@ -40,7 +40,7 @@ package enum MoneyFlowAction<Call, Progress: Codable & Equatable & Sendable> {
     /// Wait, then report `.waited` or `.cancelled`.
     case wait(Duration, because: UnresolvedReason)
     /// Nothing more happens.
-    case finish(PaymentOutcome)
+    case finish(MoneyOutcome)
 }
 
 extension MoneyFlowAction: Equatable where Call: Equatable {}
@@ -49,10 +49,10 @@ extension MoneyFlowAction: Sendable where Call: Sendable {}
 /// The state of a payment or refund as stored in the journal.
 package enum MoneyStage<Progress: Codable & Equatable & Sendable>: Codable, Equatable, Sendable {
     case open(Progress)
-    case ended(PaymentOutcome)
+    case ended(MoneyOutcome)
 
     /// The final outcome; `nil` while it is open.
-    package var end: PaymentOutcome? {
+    package var end: MoneyOutcome? {
         switch self {
         case .open: nil
         case .ended(let end): end
@@ -61,7 +61,7 @@ package enum MoneyStage<Progress: Codable & Equatable & Sendable>: Codable, Equa
 }
 
 /// The final outcome of a payment or refund.
-package enum PaymentOutcome: Codable, Equatable, Sendable {
+package enum MoneyOutcome: Codable, Equatable, Sendable {
     case paid(Receipt)
     case declined(Decline)
 

@@ -31,8 +31,8 @@ package struct PaymentFlow: MoneyFlow {
         /// says nothing about the key.
         case lookingUp(Decline)
         /// The lock is released before the end is published, so that another attempt finds it free.
-        case unlocking(PaymentOutcome)
-        case recordingEnd(PaymentOutcome)
+        case unlocking(MoneyOutcome)
+        case recordingEnd(MoneyOutcome)
         case ended
     }
 
@@ -169,7 +169,7 @@ package struct PaymentFlow: MoneyFlow {
         .wait(schedule.next(retryAfter: retryAfter, jitter: jitter), because: reason)
     }
 
-    private mutating func end(_ end: PaymentOutcome) -> MoneyFlowAction<Call, Progress> {
+    private mutating func end(_ end: MoneyOutcome) -> MoneyFlowAction<Call, Progress> {
         if case .declined = end, mayHoldLock {
             state = .unlocking(end)
             return .call(.unlock)

@@ -27,7 +27,7 @@ package struct RefundFlow: MoneyFlow {
         /// The key was permanently declined for an earlier refund; nothing is sent under the next
         /// one before the journal has recorded it.
         case recordingAttempt
-        case recordingEnd(PaymentOutcome)
+        case recordingEnd(MoneyOutcome)
         case ended
     }
 
@@ -111,7 +111,7 @@ package struct RefundFlow: MoneyFlow {
         .wait(schedule.next(retryAfter: retryAfter, jitter: jitter), because: reason)
     }
 
-    private mutating func end(_ end: PaymentOutcome) -> MoneyFlowAction<Call, Progress> {
+    private mutating func end(_ end: MoneyOutcome) -> MoneyFlowAction<Call, Progress> {
         state = .recordingEnd(end)
         return .journal(.ended(end))
     }

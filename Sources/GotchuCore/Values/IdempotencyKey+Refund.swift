@@ -7,7 +7,7 @@ extension IdempotencyKey {
     /// key.
     ///
     /// - Parameters:
-    ///   - wished: The requested amount in minor units; `nil` for all that is not refunded yet,
+    ///   - requested: The requested amount in minor units; `nil` for all that is not refunded yet,
     ///     which is a different request from the same amount given explicitly.
     ///   - amount: The amount to refund in minor units.
     ///   - reference: Compared byte for byte; distinguishes two refunds of the same amount.
@@ -22,7 +22,7 @@ extension IdempotencyKey {
         // Nothing before the reference can contain a line feed, so that two different requests
         // never have the same text. The text and the two constants must never change: they identify
         // old refunds.
-        let wish = [
+        let text = [
             "gotchu refund 1", sid.rawValue, requested.map { "\($0)" } ?? "rest", "\(amount)",
             "\(attempt)", reference.map { "named " + $0 } ?? "unnamed",
         ].joined(separator: "\n")
@@ -30,8 +30,8 @@ extension IdempotencyKey {
         // treated as a resend of the first. Nobody gains from a collision, so the constants may be
         // public.
         let halves = [
-            SipHash.hash(Array(wish.utf8), (0x676F_7463_6875_2072, 0x6566_756E_6420_6B31)),
-            SipHash.hash(Array(wish.utf8), (0x676F_7463_6875_2072, 0x6566_756E_6420_6B32)),
+            SipHash.hash(Array(text.utf8), (0x676F_7463_6875_2072, 0x6566_756E_6420_6B31)),
+            SipHash.hash(Array(text.utf8), (0x676F_7463_6875_2072, 0x6566_756E_6420_6B32)),
         ]
         let digits = halves.map { half in
             let text = String(half, radix: 16)

@@ -4,7 +4,7 @@ import ServiceProcess
 
 /// The journal on disk: append-only, synced, one line per record. All calls block.
 struct JournalFile: ~Copyable {
-    /// A journal with more lines than this is rewritten with the records worth keeping.
+    /// A journal with more lines than this is rewritten with the retained records.
     static let lineLimit = 2000
     private static let name = "journal"
     /// The number of bytes that a check writes: more than the longest record.
@@ -116,7 +116,7 @@ struct JournalFile: ~Copyable {
         hasIncompleteWrite = false
     }
 
-    /// Rewrites it with the records worth keeping, so that a year in a shop does not fill the disk.
+    /// Rewrites it with the retained records, so that a year in a shop does not fill the disk.
     private mutating func compact() throws(JournalFailure) {
         let path = "\(folder)/\(Self.name)"
         let bytes = contents.retainedRecords.flatMap(JournalLine.encode)

@@ -28,12 +28,12 @@ struct RefundRecord: MoneyRecord {
     ///   - attempt: The newest known attempt at the same wish, or 0. If the server has declined
     ///     that one for good, the flow goes on to the next.
     init(_ wish: NewRefund, amount: Money, attempt: Int, user: String, server: String) {
-        let question = ["amount_cents": amount.minorUnits]
+        let fields = ["amount_cents": amount.minorUnits]
         id = String(IdempotencyKey.random().rawValue.prefix(12))
         self.wish = wish
         self.server = server
         self.user = user
-        body = String(decoding: CanonicalJSON.bytes(of: question), as: UTF8.self)
+        body = String(decoding: CanonicalJSON.bytes(of: fields), as: UTF8.self)
         amountCents = amount.minorUnits
         currency = amount.currency
         createdAt = .now

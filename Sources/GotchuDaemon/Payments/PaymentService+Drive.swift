@@ -20,10 +20,10 @@ extension PaymentService {
         var event = MoneyFlowEvent.started
         while true {
             switch flow.handle(event, jitter: .random(in: 0..<1)) {
-            case .call(let question):
+            case .call(let call):
                 // Stop only between two steps: the journal then has all that the next start needs.
                 guard !isTaskStopping, let now = self.record(record.id) as? Record else { return }
-                event = .answered(await ask(question, about: now))
+                event = .answered(await ask(call, about: now))
             case .journal(let stage):
                 event = await journal(stage, of: record)
             case .wait(let duration, let reason):
@@ -39,14 +39,14 @@ extension PaymentService {
     /// Asks the server, unless that could pay twice: the idempotency key protects only one wallet
     /// at one server, so nothing is sent as another user or to another server.
     private func ask<Record: MoneyRecord>(
-        _ question: Record.Flow.Call,
+        _ call: Record.Flow.Call,
         about record: Record
     ) async -> PaymentAnswer {
         guard core.client.server.description == record.server else {
             return .notSent(.otherServer)
         }
         return await record.ask(
-            question,
+            call,
             core.client.using(core.access.restricted(to: record.user))
         )
     }
@@ -79,7 +79,7 @@ extension PaymentService {
     }
 
     /// Publishes an end that could not be journalled.
-    private func finish<Record: MoneyRecord>(_ record: Record, _ end: PaymentOutcome) {
+    private func finish<Record: MoneyRecord>(_ record: Record, _ end: MoneyOutcome) {
         guard var record = self.record(record.id) as? Record, record.isOpen else { return }
         record.stage = .ended(end)
         update(record)

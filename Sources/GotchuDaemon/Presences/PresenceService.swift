@@ -50,7 +50,7 @@ final class PresenceService: Service {
         /// The callers that wait for the radio to begin listening.
         var listeningWaiters: [UInt64: AsyncStream<MonotonicTime>.Continuation] = [:]
         var nextWaiterID: UInt64 = 0
-        /// A Boolean that is true if `ask` was called since the last demand check.
+        /// A Boolean that is true if `requestListening` was called since the last demand check.
         var isListeningRequested = false
         /// The time at which each EID was first heard at a near level, while it is present.
         var nearSince: [EID: MonotonicTime] = [:]
@@ -175,7 +175,7 @@ final class PresenceService: Service {
         }
     }
 
-    /// Returns true if sessions are read or recorded, or `ask` was called since the last check.
+    /// Returns true if sessions are read or recorded, or listening was requested since last time.
     private func popDemand() -> Bool {
         let isRequested = state.withLock { state in
             defer { state.isListeningRequested = false }
@@ -339,7 +339,7 @@ final class PresenceService: Service {
         )
     }
 
-    /// Schedules a question to the server about a presence in reach, unless its answer is fresh.
+    /// Schedules a query to the server about a presence in reach, unless its answer is fresh.
     private func resolve(_ presence: Presence) {
         resolver.enqueue(
             presence.eid,

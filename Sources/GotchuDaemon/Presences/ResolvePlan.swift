@@ -3,7 +3,7 @@ import GotchuCore
 
 /// The order in which nearby EIDs are resolved at the payment server in the background.
 ///
-/// Anyone can advertise any number of EIDs without a session, so questions are limited: the
+/// Anyone can advertise any number of EIDs without a session, so queries are limited: the
 /// strongest EID first, each at most once until its answer is stale, and only `missLimit` misses
 /// (EIDs without a session). Among EIDs within `lead` dB the newest is first, before an older crowd
 /// if that is no larger than the board's capacity. A pure value: the time is passed in.
@@ -21,7 +21,7 @@ struct ResolvePlan: Sendable {
     static let missRetryDelays: [Duration] = [.seconds(10), .seconds(30), .seconds(300)]
     /// The retry delay of an EID after no answer.
     static let outageRetryDelay: Duration = .seconds(10)
-    /// The number of misses after which the next question waits for `missPeriod`: half of the burst
+    /// The number of misses after which the next query waits for `missPeriod`: half of the burst
     /// that the server allows (`MissLimiter`).
     static let missLimit = 10
     /// The additional misses allowed for newly heard EIDs, still below the burst that the server
@@ -29,8 +29,8 @@ struct ResolvePlan: Sendable {
     static let newcomerMissLimit = 5
     /// The level difference in dB from which a stronger EID is asked about before a newer one.
     private static let lead = 6.0
-    /// The longest pause before the next question that the server can ask for.
-    static let longestPause: Duration = .seconds(300)
+    /// The longest pause before the next query that the server can ask for.
+    static let maximumPause: Duration = .seconds(300)
     /// The interval at which a tap that lasts is reported again: a payee's screen shows it for ten
     /// seconds.
     static let tapInterval: Duration = .seconds(8)
@@ -111,8 +111,8 @@ struct ResolvePlan: Sendable {
         if let answer = answers[eid], answer.validUntil > now {
             guard isTap, answer.isTapReportDue(at: now) else { return false }
         }
-        let wish = QueueEntry(level: level, since: since, isTap: isTap)
-        let isNew = queue.updateValue(wish, forKey: eid) == nil
+        let entry = QueueEntry(level: level, since: since, isTap: isTap)
+        let isNew = queue.updateValue(entry, forKey: eid) == nil
         if queue.count > Self.queueLimit, let last = ranked.first {
             queue[last] = nil
             return isNew && last != eid
@@ -129,7 +129,7 @@ struct ResolvePlan: Sendable {
         return ranked.last
     }
 
-    /// A Boolean that is true if the question about an EID reports a tap.
+    /// A Boolean that is true if the query about an EID reports a tap.
     func isTap(_ eid: EID) -> Bool { queue[eid]?.isTap == true }
 
     /// The queued EIDs, the next one last.
@@ -143,19 +143,19 @@ struct ResolvePlan: Sendable {
         .map(\.key)
     }
 
-    /// Returns the time until the next question is allowed; `nil` if it is now, or none is queued.
+    /// Returns the time until the next query is allowed; `nil` if it is now, or none is queued.
     mutating func wait(at now: MonotonicTime) -> Duration? {
-        guard let next = ranked.last, let wish = queue[next] else { return nil }
+        guard let next = ranked.last, let entry = queue[next] else { return nil }
         forgetMisses(at: now)
         var until = pausedUntil ?? now
-        let limit = Self.missLimit + (wish.isNew(at: now) ? Self.newcomerMissLimit : 0)
+        let limit = Self.missLimit + (entry.isNew(at: now) ? Self.newcomerMissLimit : 0)
         if misses >= limit, let missesSince {
             until = max(until, missesSince + Self.missPeriod)
         }
         return until > now ? until - now : nil
     }
 
-    /// Records the answer to a question.
+    /// Records the answer to a query.
     mutating func record(_ eid: EID, _ outcome: Outcome, at now: MonotonicTime) {
         let isTap = queue.removeValue(forKey: eid)?.isTap == true
         var answer = answers[eid] ?? CachedAnswer(session: nil, validUntil: now)
@@ -178,7 +178,7 @@ struct ResolvePlan: Sendable {
             missesSince = missesSince ?? now
         case .unknown(let retryAfter):
             answer.validUntil = now + Self.outageRetryDelay
-            if let retryAfter { pausedUntil = now + min(retryAfter, Self.longestPause) }
+            if let retryAfter { pausedUntil = now + min(retryAfter, Self.maximumPause) }
         }
         answer.tapAt = tapAt
         if answers.count >= Self.memoryLimit, answers[eid] == nil {

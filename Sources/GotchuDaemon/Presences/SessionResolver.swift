@@ -8,15 +8,15 @@ import Synchronization
 final class SessionResolver: Sendable {
     private let client: PaymentClient
     private let plan = Mutex(ResolvePlan())
-    /// The background question in progress.
-    private let question = Mutex<Question?>(nil)
+    /// The background query in progress.
+    private let query = Mutex<Query?>(nil)
     /// A Boolean that is true unless the server has refused a request that reports a tap.
     private let reportsTaps = Atomic(true)
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
-    /// A question in progress, and the callers that also wait for its answer.
-    private struct Question {
+    /// A query in progress, and the callers that also wait for its answer.
+    private struct Query {
         let eid: EID
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -28,10 +28,10 @@ final class SessionResolver: Sendable {
 
     /// Returns the session of an EID, from a fresh cached answer or from the server.
     ///
-    /// The steps of one payment share one answer, and a background question in progress is waited
+    /// The steps of one payment share one answer, and a background query in progress is waited
     /// for. A session that several payers share is never taken from the cache: each step asks.
     func resolve(_ eid: EID) async -> Answer<ResolvedSession> {
-        await joinQuestion(about: eid)
+        await joinQuery(about: eid)
         if let session = plan.withLock({ $0.freshSession(of: eid, at: .now) }) {
             return .success(session)
         }
@@ -48,7 +48,7 @@ final class SessionResolver: Sendable {
     /// All cached sessions.
     var known: [EID: ResolvedSession] { plan.withLock(\.sessions) }
 
-    /// The server's answer about an EID. `nobodys` holds only while the answer is fresh.
+    /// The server's answer about an EID. `noSession` holds only while the answer is fresh.
     func resolution(of eid: EID) -> Presence.Resolution {
         plan.withLock { plan in
             if let session = plan.session(of: eid) { return .session(session.sid) }
@@ -70,7 +70,7 @@ final class SessionResolver: Sendable {
         if isNew { wake.yield() }
     }
 
-    /// Cancels a question that has not been asked yet.
+    /// Removes an EID whose resolution has not begun.
     func removeFromQueue(_ eid: EID) { plan.withLock { $0.removeFromQueue(eid) } }
 
     /// Records that a session has ended.
@@ -78,12 +78,12 @@ final class SessionResolver: Sendable {
     /// - Returns: Its EIDs, as far as they are known.
     func end(_ session: SessionID) -> [EID] { plan.withLock { $0.end(session, at: .now) } }
 
-    /// Waits for the answer to the background question in progress, if it is about this EID.
-    private func joinQuestion(about eid: EID) async {
+    /// Waits for the answer to the background query in progress, if it is about this EID.
+    private func joinQuery(about eid: EID) async {
         await withCheckedContinuation { waiter in
-            let isAsked = question.withLock { question in
-                guard question?.eid == eid else { return false }
-                question?.waiters.append(waiter)
+            let isAsked = query.withLock { current in
+                guard current?.eid == eid else { return false }
+                current?.waiters.append(waiter)
                 return true
             }
             if !isAsked { waiter.resume() }
@@ -94,9 +94,9 @@ final class SessionResolver: Sendable {
     ///
     /// - Returns: `nil` if the task was cancelled meanwhile.
     private func answer(about eid: EID) async -> ResolvePlan.Outcome? {
-        question.withLock { $0 = Question(eid: eid) }
+        query.withLock { $0 = Query(eid: eid) }
         defer {
-            for waiter in question.withLock({ $0.take()?.waiters ?? [] }) { waiter.resume() }
+            for waiter in query.withLock({ $0.take()?.waiters ?? [] }) { waiter.resume() }
         }
         let isTap = plan.withLock { $0.isTap(eid) }
         let outcome = ResolvePlan.Outcome(await ask(eid, isTap: isTap))
@@ -105,7 +105,7 @@ final class SessionResolver: Sendable {
         return outcome
     }
 
-    /// Asks in the background. A server of the first contract refuses a question that reports a
+    /// Asks in the background. A server of the first contract refuses a query that reports a
     /// tap: it is asked again without one, and no tap is reported to it from then on.
     private func ask(_ eid: EID, isTap: Bool) async -> Answer<ResolveReply> {
         let tap: PayerProximity? = isTap && reportsTaps.load(ordering: .relaxed) ? .tap : nil
@@ -117,7 +117,7 @@ final class SessionResolver: Sendable {
         return await client.resolve(eid, isBackground: true)
     }
 
-    /// Asks the queued questions until the daemon stops.
+    /// Makes the queued queries until the daemon stops.
     ///
     /// - Parameter onAnswer: Called with each EID that the server has answered about.
     func run(_ onAnswer: @Sendable (EID) async -> Void) async {
@@ -133,7 +133,7 @@ final class SessionResolver: Sendable {
                 }
             }
             guard let wait = plan.withLock({ $0.wait(at: .now) }) else { continue }
-            // Wakes the loop when the limits allow a question; a new EID may wake it before that.
+            // Wakes the loop when the limits allow a query; a new EID may wake it before that.
             // SAFETY: the next round cancels it, and so does the end.
             nap = Task { [wake] in
                 if (try? await Task.sleep(for: wait)) != nil { wake.yield() }

@@ -79,11 +79,11 @@ final class SightingRecorder: Sendable {
     }
 
     func recordScanning(_ isScanning: Bool) {
-        let isNews = state.withLock { state in
+        let isChanged = state.withLock { state in
             defer { state.isScanning = isScanning }
             return state.isScanning != isScanning
         }
-        if isNews { write(at: .now) { _ in .scanning(isScanning) } }
+        if isChanged { write(at: .now) { _ in .scanning(isScanning) } }
     }
 
     private func write(at time: MonotonicTime, _ event: (Pseudonymizer) -> RecordingLine.Event) {

@@ -2,7 +2,7 @@ import GotchuCore
 
 /// The EIDs that the kiosk should have on the air, and those that are there.
 struct AirState {
-    /// The time for which a capacity learnt from a refused advertisement is valid.
+    /// The time for which a capacity inferred from a refused advertisement is valid.
     static let inferredCapacityLifetime: Duration = .seconds(60)
     /// The retry delay of an EID that could not be put on the air.
     static let retryPause: Duration = .seconds(1)
@@ -18,7 +18,7 @@ struct AirState {
     private var lost: Set<EID> = []
     /// The EIDs that the radio last reported as advertised.
     private var advertised: Set<EID> = []
-    /// The next time to call `settle`, besides the schedule's own changes.
+    /// The next time to call `reconcileAdvertisements`, besides the schedule's own changes.
     var retryAt: MonotonicTime?
     /// The wait until the next of these times.
     var waitTask: Task<Void, Never>?

@@ -42,7 +42,7 @@ struct RequestDriver {
             let jitter = Double.random(in: 0..<1)
             let delay = schedule.next(retryAfter: retryAfter, jitter: jitter)
             // A customer waits at the till: retry at least this often while the request is open.
-            try? await Task.sleep(for: min(delay, Self.longestPause))
+            try? await Task.sleep(for: min(delay, Self.maximumDelay))
         }
     }
 
@@ -51,7 +51,7 @@ struct RequestDriver {
     }
 
     /// The longest wait between two attempts to reach the server.
-    private static let longestPause: Duration = .seconds(5)
+    private static let maximumDelay: Duration = .seconds(5)
 
     /// Changes its EID after each EID lifetime, and at once if a change was interrupted.
     private func rotate() async {

@@ -60,11 +60,11 @@ final class DaemonStatus: Sendable {
 
     /// - Parameter failure: The reason for which the journal cannot be written; `nil` if it can.
     func apply(journal failure: JournalFailure?) {
-        let isNews = state.withLock { state in
+        let isChanged = state.withLock { state in
             defer { state.journalFailure = failure }
             return state.journalFailure != failure
         }
-        if isNews { publish() }
+        if isChanged { publish() }
     }
 
     func apply(ignored: [IgnoredReason: Int]) {
@@ -74,11 +74,11 @@ final class DaemonStatus: Sendable {
     /// - Parameter unresolvedPayments: The number of open payments and refunds that people should
     ///   know of.
     func apply(unresolvedPayments: Int) {
-        let isNews = state.withLock { state in
+        let isChanged = state.withLock { state in
             defer { state.unresolvedPayments = unresolvedPayments }
             return state.unresolvedPayments != unresolvedPayments
         }
-        if isNews { publish() }
+        if isChanged { publish() }
     }
 
     func apply(reloadProblem: ConfigurationError?) {
@@ -98,11 +98,11 @@ final class DaemonStatus: Sendable {
             var now = whole
             now.radio.ignored = [:]
             now.server.latencyMilliseconds = nil
-            let isNews = state.withLock { state in
+            let isChanged = state.withLock { state in
                 defer { state.published = now }
                 return state.published != now
             }
-            guard isNews else { return }
+            guard isChanged else { return }
             onChange(whole)
             hub.publish(.statusChanged(whole))
         }

@@ -6,7 +6,7 @@ internal import ServiceProcess
 
 /// The settings of `gotchu-server`: from a flag, else the environment, else the default.
 struct ServerSettings: Settings {
-    var listen = ListenAddress.defaultAddress
+    var listen = ListenAddress.default
     var database: DatabaseLocation?
     var isDevelopment = false
     /// The opening balance of a development server's wallets, in minor units.

@@ -40,20 +40,20 @@ struct EventPoller: Sendable {
             try Provider(record).body.watermark.advanced(by: .zero - Self.overlap),
             now.advanced(by: .zero - Self.memory)
         )
-        var looked: Set<RecordID> = []
+        var refreshed: Set<RecordID> = []
         while start < now {
             let end = min(now, start.advanced(by: Self.span))
-            let outcome = await refresher.provider.all(pages: StripeProvider.fullListLimit) {
+            let outcome = await refresher.provider.all(pages: StripeProvider.fullListPageLimit) {
                 StripeCall.events(from: start, to: end, after: $0)
             }
             guard case .done(let events) = outcome else { throw ProviderUnavailable() }
             for event in events.reversed()
             where ProviderEvent.types.contains(event.type) && seen[event.id] == nil {
-                guard looked.count < Self.refreshLimit, refresher.gate.isOpen else {
+                guard refreshed.count < Self.refreshLimit, refresher.gate.isOpen else {
                     return try await advance(to: event.created)
                 }
                 if case .record(let id) = try await ProviderEvent.record(of: event, in: ledger),
-                    looked.insert(id).inserted
+                    refreshed.insert(id).inserted
                 {
                     try await refresh(id)
                 }

@@ -100,7 +100,7 @@ struct FundingOperations: Sendable {
             defaultDepositMaximum: options.depositMaximum,
             defaultBalanceMaximum: options.balanceMaximum,
             recent: source == .mint ? 0 : deposits.count { $0.createdAt > oldest },
-            settled: deposits.count(where: \.isSettledAndWatched)
+            settled: deposits.count(where: \.isSettledAndRefreshed)
         )
     }
 

@@ -135,7 +135,7 @@ struct FundingWorker: Service {
                     )
                     for record in due { refreshQueue.enqueue(record.id) }
                 }
-                // Records that rang within a second of their last refresh wait for this signal.
+                // Records queued within a second of their last refresh wait for this signal.
                 refreshQueue.wake()
                 failures.recordSuccess()
             } catch {
@@ -150,7 +150,7 @@ struct FundingWorker: Service {
         } catch {
             // It is due again when its lease expires.
             logger.info(
-                "A look at a deposit, a withdrawal or a payee failed.",
+                "The refresh of a deposit, a withdrawal or a payee failed.",
                 metadata: ["record": "\(record)", "error": "\(error)"]
             )
         }
@@ -159,7 +159,7 @@ struct FundingWorker: Service {
     // MARK: The list of events
 
     private func listEvents() async {
-        var listing = EventPoller(ledger: ledger, refresher: refresher, logger: logger)
+        var poller = EventPoller(ledger: ledger, refresher: refresher, logger: logger)
         var failures = FailureLog(
             logger,
             failure: "Stripe's list of events cannot be read.",
@@ -168,7 +168,7 @@ struct FundingWorker: Service {
         while !Task.isCancelled {
             do {
                 try await refresher.countWaiting()
-                try await listing.read()
+                try await poller.read()
                 failures.recordSuccess()
             } catch {
                 failures.recordFailure(error)

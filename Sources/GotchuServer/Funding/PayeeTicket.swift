@@ -41,8 +41,8 @@ struct PayeeTicket: Sendable {
     init(for user: UserID, _ purpose: Purpose, at time: Timestamp, until end: Timestamp? = nil) {
         self.user = user
         self.purpose = purpose
-        let usual = time.advanced(by: purpose.lifetime)
-        expiresAt = min(usual, end ?? usual)
+        let expiry = time.advanced(by: purpose.lifetime)
+        expiresAt = min(expiry, end ?? expiry)
     }
 
     /// Returns the ticket for the return address of a link that this one opens. It expires no later

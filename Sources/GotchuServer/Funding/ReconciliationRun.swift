@@ -93,7 +93,7 @@ struct ReconciliationRun {
     /// Reads the balance's history, newest first. Transactions in other currencies are left out:
     /// the ledger has none.
     private func transactions(from start: Timestamp) async throws -> [BalanceTransaction] {
-        let all = await provider.all(pages: StripeProvider.fullListLimit) {
+        let all = await provider.all(pages: StripeProvider.fullListPageLimit) {
             StripeCall.balanceTransactions(from: start, to: nil, after: $0)
         }
         return try done(all).filter { $0.currency == Self.currency.rawValue }
@@ -140,7 +140,7 @@ struct ReconciliationRun {
             for difference in found where before?.contains(difference) ?? true {
                 // A fact booked in another amount was already seen by the server.
                 if both.books[difference.fact] == nil, let line = both.lines[difference.fact],
-                    let time = try await nextLook(at: line)
+                    let time = try await refreshTime(of: line)
                 {
                     notes.append("\(difference.text) yet: the server sees it by \(time.iso8601)")
                 } else {
@@ -164,7 +164,7 @@ struct ReconciliationRun {
 
     /// Returns the time by which a running server will have seen a transaction of a record in the
     /// ledger; `nil` if that time is past or the ledger has no such record.
-    private func nextLook(at line: BalanceTransaction) async throws -> Timestamp? {
+    private func refreshTime(of line: BalanceTransaction) async throws -> Timestamp? {
         let time = line.created.advanced(by: Self.lag)
         guard let source = line.source, time > Timestamp.now else { return nil }
         let object = source.object?.paymentIntent?.id ?? source.id
@@ -318,7 +318,7 @@ struct ReconciliationRun {
     /// yet.
     private func adopt(_ differences: inout Int) async throws {
         let start = Timestamp.now.advanced(by: .seconds(-30 * 24 * 3_600))
-        let intents = await provider.all(pages: StripeProvider.fullListLimit) {
+        let intents = await provider.all(pages: StripeProvider.fullListPageLimit) {
             StripeCall.paymentIntents(from: start, to: .now, after: $0)
         }
         for intent in try done(intents) where intent.status == .succeeded {

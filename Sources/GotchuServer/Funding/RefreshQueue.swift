@@ -3,9 +3,9 @@ internal import Ledger
 
 /// The records waiting to be refreshed from the provider, and those being refreshed. Pure.
 ///
-/// A ring says that a record may have changed; the change itself is read from the provider. Each
-/// record is refreshed by one task at a time and at most once a second, however often it rings, so
-/// that forged or repeated rings cannot cause more calls than that.
+/// A notification says that a record may have changed; the change itself is read from the provider.
+/// Each record is refreshed by one task at a time and at most once a second, however often it is
+/// queued, so that forged or repeated notifications cannot cause more calls than that.
 struct RefreshQueue {
     /// The largest number of waiting records. Further ones are found by the list of events.
     static let limit = 10_000

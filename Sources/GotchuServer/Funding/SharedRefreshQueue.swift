@@ -2,13 +2,13 @@ internal import GotchuCore
 internal import Ledger
 internal import Synchronization
 
-/// The bell board shared by all tasks, and a signal that something was added to it.
+/// The refresh queue shared by all tasks, and a signal that something was added to it.
 final class SharedRefreshQueue: Sendable {
-    /// The interval at which callers that wait for a refresh poll the board.
+    /// The interval at which callers that wait for a refresh poll the queue.
     private static let interval: Duration = .milliseconds(20)
 
     private let queue = Mutex(RefreshQueue())
-    /// Keeps one signal only: the receiver reads the whole board.
+    /// Keeps one signal only: the receiver reads the whole queue.
     let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
@@ -33,7 +33,7 @@ final class SharedRefreshQueue: Sendable {
         }
     }
 
-    /// Signals the worker to read the board.
+    /// Signals the worker to read the queue.
     func wake() {
         signal.yield()
     }

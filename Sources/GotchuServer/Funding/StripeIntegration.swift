@@ -83,7 +83,7 @@ struct StripeIntegration: Sendable {
             ? ["https://checkout.stripe.com", "https://connect.stripe.com"] : [address]
     }
 
-    /// Makes the calls that a new deposit needs, like `drive`, and measures their time.
+    /// Makes the calls that a new deposit needs, like `refreshNow`, and measures their time.
     func open(_ deposit: RecordID) async -> String? {
         let start = MonotonicTime.now
         let secret = await refreshNow(deposit)
@@ -106,7 +106,7 @@ struct StripeIntegration: Sendable {
         } catch {
             // The worker retries it; the caller sees the stored state.
             logger.info(
-                "A look at a deposit, a withdrawal or a payee failed.",
+                "The refresh of a deposit, a withdrawal or a payee failed.",
                 metadata: ["record": "\(record)", "error": "\(error)"]
             )
             return nil

@@ -15,7 +15,7 @@ struct StripeProvider: Sendable {
     /// The most pages of a listing that are searched.
     private static let pageLimit = 200
     /// The most pages when a whole listing is read.
-    static let fullListLimit = 100_000
+    static let fullListPageLimit = 100_000
     /// The clock difference to Stripe that a listing allows for.
     static let clockDifference: Duration = .seconds(900)
 
@@ -59,14 +59,14 @@ struct StripeProvider: Sendable {
     ///
     /// - Parameters:
     ///   - find: Looks for the object if a retry with the key cannot resolve the outcome.
-    ///   - shown: Returns the observation of the created object.
+    ///   - result: Returns the observation of the created object.
     func creationResult<Reply>(
         _ outcome: StripeOutcome<Reply>,
         orFind find: () async -> CallResult,
-        _ shown: (Reply) async -> CallResult
+        _ result: (Reply) async -> CallResult
     ) async -> CallResult {
         switch outcome {
-        case .done(let reply): return await shown(reply)
+        case .done(let reply): return await result(reply)
         case .refused(let problem): return CallResult(.refused(ProviderRefusal(.other, problem)))
         case .insufficient(let problem):
             return CallResult(.refused(ProviderRefusal(.insufficientFunds, problem)))
@@ -81,10 +81,10 @@ struct StripeProvider: Sendable {
     /// outcome is unknown.
     func lookupResult<Reply>(
         _ outcome: StripeOutcome<Reply>,
-        _ shown: (Reply) async -> CallResult
+        _ result: (Reply) async -> CallResult
     ) async -> CallResult {
         guard case .done(let reply) = outcome else { return CallResult(Self.unknown(outcome)) }
-        return await shown(reply)
+        return await result(reply)
     }
 
     /// Returns the observation of a call without a usable reply.

@@ -83,7 +83,7 @@ struct BegunReply: Sendable {
 /// open for hours.
 protocol ReplyStream: Sendable {
     /// Sets the callback for new pieces; it is called on any thread.
-    func listen(_ bell: @escaping @Sendable () -> Void)
+    func listen(_ onPiece: @escaping @Sendable () -> Void)
 
     /// - Returns: `nil` if there is no piece yet.
     mutating func next() -> ReplyPiece?

@@ -77,7 +77,7 @@ struct MetricsRoute: Sendable {
         let wait = reading.oldestDue.map { max(.zero, $0.duration(to: ledger.now)) } ?? .zero
         page.gauge(
             "gotchu_server_funding_oldest_seconds",
-            "The time for which the longest due deposit or withdrawal waits for a look.",
+            "The time for which the longest due deposit or withdrawal waits for a refresh.",
             Int(wait.wholeMilliseconds / 1_000)
         )
         page.gauge(

@@ -15,17 +15,17 @@ struct EarningsRoutes: Sendable {
 
     @Sendable func show(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payee)
-        var query = try QueryParameters(request)
-        let question = try EarningsQuery(&query, now: ledger.now)
-        try query.end()
+        var parameters = try QueryParameters(request)
+        let query = try EarningsQuery(&parameters, now: ledger.now)
+        try parameters.end()
         let found = try await ledger.earnings(
             of: Account.Key(.user(user), Self.currency),
-            question.range
+            query.range
         )
         guard let found else {
             throw Problem(.notFound, detail: "This user has no wallet here.")
         }
-        var reply = try question.reply(found)
+        var reply = try query.reply(found)
         let breakdown = try await funding.earningsBreakdown(of: found.account, user: user)
         reply.pendingCents = WireInteger(breakdown.pending)
         reply.processingCents = WireInteger(breakdown.processing)
@@ -37,13 +37,13 @@ struct EarningsRoutes: Sendable {
     /// page may be shorter than its limit.
     @Sendable func history(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payee)
-        var query = try QueryParameters(request)
-        let limit = try query.integer("limit", in: 1...HistoryRoutes.largestLimit)
-        let text = query.text("cursor")
-        let question = try EarningsQuery(&query, now: ledger.now, period: .all)
-        try query.end()
+        var parameters = try QueryParameters(request)
+        let limit = try parameters.integer("limit", in: 1...HistoryRoutes.largestLimit)
+        let text = parameters.text("cursor")
+        let query = try EarningsQuery(&parameters, now: ledger.now, period: .all)
+        try parameters.end()
         let key = Account.Key(.user(user), Self.currency)
-        guard let found = try await ledger.earnings(of: key, question.range) else {
+        guard let found = try await ledger.earnings(of: key, query.range) else {
             throw Problem(.notFound, detail: "This user has no wallet here.")
         }
         let cursor = text.map { HistoryCursor($0, of: found.account) }
@@ -91,11 +91,11 @@ struct EarningsQuery {
 
     /// - Throws: A problem: 400 for an invalid period, date or zone, and for too many days.
     ///
-    /// - Parameter usual: The default period.
+    /// - Parameter defaultPeriod: The period if the query names none.
     init(
         _ query: inout QueryParameters,
         now: Timestamp,
-        period usual: EarningsPeriod = .today
+        period defaultPeriod: EarningsPeriod = .today
     ) throws(Problem) {
         self.now = now
         let texts = ["period", "from", "to", "zone", "by"].map { query.text($0) }
@@ -106,7 +106,7 @@ struct EarningsQuery {
         self.zone = zone
         today = zone.day(at: now)
         let range = try Self.range(from: texts[1], to: texts[2])
-        let named = texts[0] ?? (range == nil ? usual : .custom).rawValue
+        let named = texts[0] ?? (range == nil ? defaultPeriod : .custom).rawValue
         guard let period = EarningsPeriod(rawValue: named), (period == .custom) == (range != nil)
         else {
             throw .invalid(

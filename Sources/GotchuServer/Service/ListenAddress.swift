@@ -4,7 +4,7 @@ struct ListenAddress: Equatable, Sendable {
     let port: Int
 
     /// The default address.
-    static let defaultAddress = ListenAddress(host: "127.0.0.1", port: 8080)
+    static let `default` = ListenAddress(host: "127.0.0.1", port: 8080)
 
     private init(host: String, port: Int) {
         self.host = host

@@ -177,7 +177,7 @@ struct PayPage: Sendable {
     /// Returns the page of a payment with an unknown outcome: its form resubmits the same key.
     ///
     /// - Precondition: `session` was read from the store before the key's answer was looked up.
-    func unknownOutcome(_ press: PaymentForm, for visit: WebVisit) -> WebPage {
+    func unknownOutcome(_ form: PaymentForm, for visit: WebVisit) -> WebPage {
         if let paid = paid(by: visit.user) { return paid }
         // An ended session refuses a payment that may still be in progress.
         if session.finalReason != nil {
@@ -185,7 +185,7 @@ struct PayPage: Sendable {
         }
         let again = visit.form(
             to: WebPath.request(eid),
-            "\(press.resubmissionFields)<button class=\"main\">\(words.checkNow)</button>"
+            "\(form.resubmissionFields)<button class=\"main\">\(words.checkNow)</button>"
         )
         return page(
             words.outcomeUnknown,

@@ -101,13 +101,13 @@ struct PayRoutes: Sendable {
     @Sendable func pay(_ form: inout WebForm) async throws -> Response {
         guard let eid = Self.eid(in: form.visit.context) else { throw Problem.noSuchPage }
         let request = WebPath.request(eid)
-        guard let press = try PaymentForm(&form.fields) else {
+        guard let payment = try PaymentForm(&form.fields) else {
             return gate.redirect(to: request, saying: .malformedTip)
         }
         try form.fields.end()
-        let result = WebPath.result(of: press, eid)
+        let result = WebPath.result(of: payment, eid)
         do {
-            switch try await attempt(press, by: form.visit) {
+            switch try await attempt(payment, by: form.visit) {
             case .decided: return gate.redirect(to: result)
             case .changed: return gate.redirect(to: request, saying: .requestChanged)
             case .refused: return gate.redirect(to: request, saying: .notCharged)
@@ -118,43 +118,43 @@ struct PayRoutes: Sendable {
         }
     }
 
-    private func attempt(_ press: PaymentForm, by visit: WebVisit) async throws -> Attempt {
-        if try await answer(to: press.key, of: visit.user) != nil { return .decided }
-        let record = try await ledger.record(RecordID(press.session))
-        guard let session = try record?.session, press.agrees(with: session) else {
+    private func attempt(_ form: PaymentForm, by visit: WebVisit) async throws -> Attempt {
+        if try await answer(to: form.key, of: visit.user) != nil { return .decided }
+        let record = try await ledger.record(RecordID(form.session))
+        guard let session = try record?.session, form.agrees(with: session) else {
             return .changed
         }
         let locked = try await ledger.submit(
             LockSession(
-                session: press.session,
+                session: form.session,
                 payer: visit.user,
-                expectedAmount: press.amount.minorUnits,
+                expectedAmount: form.amount.minorUnits,
                 purposes: .all
             )
         )
         guard case .success = locked else {
             // The same form, sent twice, may have been carried out between the two reads.
-            return try await answer(to: press.key, of: visit.user) == nil ? .refused : .decided
+            return try await answer(to: form.key, of: visit.user) == nil ? .refused : .decided
         }
-        let amount = press.amount.minorUnits
+        let amount = form.amount.minorUnits
         let reply = try await ledger.submit(
             Pay(
-                session: press.session,
+                session: form.session,
                 payer: visit.user,
                 expectedAmount: amount,
-                tip: press.tip,
+                tip: form.tip,
                 purposes: .all
             ),
             as: KeyedRequest(
                 visit,
-                press.key,
-                .payment(press.session, expecting: amount, tip: press.tip)
+                form.key,
+                .payment(form.session, expecting: amount, tip: form.tip)
             )
         )
         guard case .failure = reply.outcome else { return .decided }
         // The refusal is certain: unlock, so that the till need not wait until the lock expires.
         _ = try? await ledger.submit(
-            UnlockSession(session: press.session, payer: visit.user, purposes: .all)
+            UnlockSession(session: form.session, payer: visit.user, purposes: .all)
         )
         return reply.isRemembered ? .decided : .refused
     }
@@ -202,8 +202,8 @@ struct PayRoutes: Sendable {
             language: visit.language
         )
         guard let answer else {
-            let press = PaymentForm(for: session, tip: tip, key: key)
-            return page.unknownOutcome(press, for: visit).response(for: visit)
+            let form = PaymentForm(for: session, tip: tip, key: key)
+            return page.unknownOutcome(form, for: visit).response(for: visit)
         }
         switch try CommandReply<Pay.Outcome>(answer).outcome {
         case .success(let paid):

@@ -18,8 +18,8 @@ struct PublicURL: Equatable, Sendable {
         if authority.hasSuffix("/") { authority.removeLast() }
         let isSecure = text[..<scheme.lowerBound] == "https"
         guard isSecure || text[..<scheme.lowerBound] == "http" else { return nil }
-        let usual = isSecure ? ":443" : ":80"
-        if authority.hasSuffix(usual) { authority.removeLast(usual.count) }
+        let defaultPort = isSecure ? ":443" : ":80"
+        if authority.hasSuffix(defaultPort) { authority.removeLast(defaultPort.count) }
         let named = authority.last == "]" || !authority.contains(":") ? authority + ":1" : authority
         guard let address = ListenAddress(String(named)), address.port > 0,
             address.host.utf8.allSatisfy(Self.isOfHost), isSecure || address.isLoopback

@@ -42,8 +42,8 @@ enum WebPath {
     static func result(of form: PaymentForm, _ eid: EID) -> String {
         let key = escaped(form.key.rawValue)
         let tip = form.tip > 0 ? "&tip=\(form.tip)" : ""
-        let press = "sid=\(form.session)&key=\(key)&amount=\(form.amount.minorUnits)\(tip)"
-        return "\(request(eid))\(resultSuffix)?\(press)"
+        let query = "sid=\(form.session)&key=\(key)&amount=\(form.amount.minorUnits)\(tip)"
+        return "\(request(eid))\(resultSuffix)?\(query)"
     }
 
     /// Returns the path of the wallet in a currency.

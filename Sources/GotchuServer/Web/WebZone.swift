@@ -51,7 +51,8 @@ struct WebZone: Sendable {
 
     /// Formats a time for people, to the minute: `Today 18:01`, `Fri 20 Nov 19:12`.
     ///
-    /// - Parameter isKept: True if it may be read on a later day: today's date is written out, too.
+    /// - Parameter hasFullDate: True if the date is written out today, too: for texts read on a
+    ///   later day.
     func time(_ moment: Timestamp, hasFullDate: Bool = false) -> HTML {
         let text = text(of: moment)
         let (day, clock) = (rules.day(at: moment), text.dropFirst(11).prefix(5))

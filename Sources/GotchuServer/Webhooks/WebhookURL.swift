@@ -61,7 +61,7 @@ struct WebhookURL: Equatable, Sendable {
     /// The canonical form that is stored and called.
     var text: String {
         let name = host.contains(":") ? "[\(host)]" : host
-        let usual = scheme == "https" ? 443 : 80
-        return "\(scheme)://\(name)\(port == usual ? "" : ":\(port)")\(target)"
+        let defaultPort = scheme == "https" ? 443 : 80
+        return "\(scheme)://\(name)\(port == defaultPort ? "" : ":\(port)")\(target)"
     }
 }

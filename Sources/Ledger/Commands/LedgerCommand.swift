@@ -13,7 +13,7 @@ package protocol LedgerCommand: Sendable {
     /// Adds the rows that the command reads or changes to the footprint.
     ///
     /// - Parameter rows: The rows loaded so far; `nil` in the first round. If these show that more
-    ///   rows are needed, the command sets `asksAgain` for another round.
+    ///   rows are needed, the command sets `needsAnotherRound`.
     func touch(_ footprint: inout Footprint, knowing rows: Snapshot?)
 
     func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Outcome

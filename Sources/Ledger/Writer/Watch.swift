@@ -62,7 +62,7 @@ package final class Watch<State: Watched>: Sendable {
         mailbox.listen(onUpdate)
     }
 
-    /// Removes and returns the news since the last call; `nil` if there is none.
+    /// Removes and returns the updates since the last call as one; `nil` if there are none.
     package func next() -> Update? { mailbox.pop() }
 
     /// The newest state that the watcher has not seen, and the callback that wakes the watcher.

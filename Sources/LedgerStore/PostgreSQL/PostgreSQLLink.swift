@@ -7,7 +7,7 @@ internal import Postgres
 /// told at once to try again instead of waiting for a database that is unreachable.
 final class PostgreSQLLink {
     private static let shortestPause: Duration = .milliseconds(100)
-    private static let longestPause: Duration = .seconds(2)
+    private static let maximumPause: Duration = .seconds(2)
 
     private let settings: ConnectionSettings
     private let logger: Logger
@@ -89,7 +89,7 @@ final class PostgreSQLLink {
                 logger.warning("The database cannot be used.", metadata: ["error": "\(failure)"])
             }
             retryAt = .now + pause
-            pause = min(pause * 2, Self.longestPause)
+            pause = min(pause * 2, Self.maximumPause)
             lastFailure = failure
             throw failure
         }

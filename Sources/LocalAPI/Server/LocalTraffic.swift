@@ -96,7 +96,8 @@ package final class LocalTraffic: Sendable {
         state.withLock { $0.counts.replies[status, default: 0] += 1 }
     }
 
-    /// - Returns: True if one more such connection is allowed; it counts until `leave`.
+    /// - Returns: True if one more such connection is allowed; it counts until
+    ///   `removeConnection(of:)`.
     func addConnection(of connectionClass: ConnectionClass) -> Bool {
         state.withLock { state in
             guard

@@ -1,5 +1,5 @@
-// Amounts are whole minor units. They are dressed here as `MoneyDress` dresses them for the display, and not
-// by the browser: the same digits in every engine, on the display and on paper.
+// Amounts are whole minor units. They are formatted here as `MoneyFormat` formats them for the display,
+// and not by the browser: the same digits in every engine, on the display and on paper.
 const SIGNS = { usd: "$", eur: "€", gbp: "£", jpy: "¥" };
 const digitsOf = (currency) => (currency === "jpy" ? 0 : 2);
 

@@ -30,7 +30,7 @@ package protocol GroupPurpose: Sendable {
     ///
     /// - Throws: The reason why the payer gets no place.
     func choose(
-        for wish: PlaceRequest,
+        for request: PlaceRequest,
         in group: Group,
         on books: Books,
         at time: Timestamp

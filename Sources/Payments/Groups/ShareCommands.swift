@@ -71,9 +71,9 @@ struct ShareClaim {
         guard group.shareCount < group.shareLimit,
             group.lapses[payer, default: 0] < Group.lapseLimit
         else { throw Refusal(.sessionBusy) }
-        let wish = PlaceRequest(payer: payer, place: place, expectedAmount: expectedAmount)
+        let request = PlaceRequest(payer: payer, place: place, expectedAmount: expectedAmount)
         let purpose = try purposes.purpose(of: group)
-        let chosen = try purpose.choose(for: wish, in: group, on: books, at: time)
+        let chosen = try purpose.choose(for: request, in: group, on: books, at: time)
         return try hold(chosen, of: group, on: &books, at: time)
     }
 

@@ -66,26 +66,26 @@ package struct Split: GroupPurpose {
     }
 
     package func choose(
-        for wish: PlaceRequest,
+        for request: PlaceRequest,
         in group: Group,
         on books: Books,
         at time: Timestamp
     ) throws(Refusal) -> Int64 {
         let free = group.freePlaces
-        if let place = wish.place {
+        if let place = request.place {
             guard free.contains(place) else { throw Refusal(.shareTaken) }
             let amount = group.amount(of: place)
-            if let expected = wish.expectedAmount, expected != amount {
+            if let expected = request.expectedAmount, expected != amount {
                 throw Refusal(.amountChanged)
             }
             return place
         }
         // A second share can be paid only by naming it, so that nobody pays twice by accident.
-        if group.paidClaims.contains(where: { $0.payer == wish.payer }) {
+        if group.paidClaims.contains(where: { $0.payer == request.payer }) {
             throw Refusal(.sessionPaid)
         }
         let unpaid = group.unpaidPlaces
-        if let expected = wish.expectedAmount {
+        if let expected = request.expectedAmount {
             if let place = free.first(where: { group.amount(of: $0) == expected }) { return place }
             let isHeld = unpaid.contains { group.amount(of: $0) == expected }
             throw Refusal(isHeld ? .sessionBusy : .amountChanged)

@@ -9,7 +9,7 @@ package struct SettingSources: Sendable {
     ///   - flags: The command line's options by the keys of their settings.
     ///   - environment: The process's environment.
     ///   - file: The configuration file's settings by key.
-    ///   - usual: Defaults that depend on the system, by key.
+    ///   - defaults: Defaults that depend on the system, by key.
     package init(
         flags: [String: String?],
         environment: [String: String],

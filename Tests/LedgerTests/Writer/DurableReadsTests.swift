@@ -95,10 +95,10 @@ struct DurableReadsTests {
 
             let account = Account.Key(.user(payee), .usd)
             let wallet = try ledger.feed.watch(account, by: "payee")
-            let (bells, bell) = AsyncStream.makeStream(of: Void.self)
-            wallet.listen { bell.yield() }
+            let (signals, signal) = AsyncStream.makeStream(of: Void.self)
+            wallet.listen { signal.yield() }
             func balance() async -> Int64? {
-                for await _ in bells {
+                for await _ in signals {
                     if case .changed(let state, _) = wallet.next() { return state.account.balance }
                 }
                 return nil

@@ -69,7 +69,7 @@ struct AcceptHeldDeposit: AsyncParsableCommand {
             Example:
               gotchu-server deposits accept 0199... --database sqlite:shop.db
 
-            The running server looks at it again, and credits the payer with what Stripe has.
+            The running server refreshes it, and credits the payer with what Stripe has.
             """
     )
 

@@ -4,7 +4,7 @@ import LocalAPI
 
 extension LocalClient {
     /// The time for which a call is retried after a lost connection.
-    static let retryLimit: Duration = .seconds(15)
+    static let retryDuration: Duration = .seconds(15)
     private static let retryInterval: Duration = .milliseconds(250)
 
     /// Makes a call with an idempotency key; retries if the connection is lost before the reply.
@@ -19,7 +19,7 @@ extension LocalClient {
         do {
             return try await call(key)
         } catch LocalClientFailure.connectionLost {
-            let end = ContinuousClock.now + Self.retryLimit
+            let end = ContinuousClock.now + Self.retryDuration
             while true {
                 do {
                     return try await call(key)
@@ -28,22 +28,22 @@ extension LocalClient {
                     guard failure.isRestart, ContinuousClock.now < end else {
                         throw LocalClientFailure.connectionLost
                     }
-                    // Nothing announces gotchud's new socket: poll until `retryLimit` is over.
+                    // Nothing announces gotchud's new socket: poll until `retryDuration` is over.
                     try await Task.sleep(for: Self.retryInterval)
                 }
             }
         }
     }
 
-    /// Makes a call like `repeating`, and retries with the same key while the payment server does
-    /// not answer.
+    /// Makes a call like `retryingAfterLostConnection`, and retries with the same key while the
+    /// payment server does not answer.
     ///
-    /// - Parameter patience: The time after which the last problem is thrown.
+    /// - Parameter limit: The time after which the last problem is thrown.
     func retryingWhileUnavailable<Reply: Sendable>(
-        for patience: Duration,
+        for limit: Duration,
         _ call: (IdempotencyKey) async throws -> Reply
     ) async throws -> Reply {
-        let end = ContinuousClock.now + patience
+        let end = ContinuousClock.now + limit
         var schedule = RetrySchedule()
         return try await retryingAfterLostConnection { key in
             while true {
@@ -53,7 +53,7 @@ extension LocalClient {
                     where problem.retryable == true && ContinuousClock.now < end
                 {
                     let jitter = Double.random(in: 0..<1)
-                    // Backoff with jitter, until `patience` has passed.
+                    // Backoff with jitter, until `limit` has passed.
                     try await Task.sleep(for: schedule.next(retryAfter: nil, jitter: jitter))
                 }
             }
