@@ -182,12 +182,12 @@ extension Connection: BusThread.Pump {
         guard let descriptor = wire?.descriptor, let isSending = wire?.hasMessagesToSend else {
             return nil
         }
-        return pause(now: now)
-            ?? BusThread.Interest(
-                descriptor: descriptor,
-                wantsToWrite: isSending,
-                deadline: hasMore ? .now : calls.nextDeadline
-            )
+        if !hasMore, let pause = pause(now: now) { return pause }
+        return BusThread.Interest(
+            descriptor: descriptor,
+            wantsToWrite: isSending,
+            deadline: hasMore ? .now : calls.nextDeadline
+        )
     }
 
     /// The wait for the end of a pause; `nil` if there is none, and always while a reply is awaited

@@ -100,12 +100,12 @@ package struct SeenDeposit: Equatable, Sendable {
 /// A code and a message of the provider for people, for instance about a declined card.
 package struct ProviderNotice: Codable, Equatable, Sendable {
     package let code: String
-    /// A sentence; never empty.
+    /// As the provider sent it; may be empty.
     package let message: String
 
     package init(code: String, message: String) {
         self.code = code
-        self.message = message.isEmpty ? "No reason is given." : message
+        self.message = message
     }
 }
 

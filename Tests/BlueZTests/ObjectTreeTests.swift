@@ -151,11 +151,23 @@ import Testing
             interface: "org.bluez.Adapter1"
         )
         let event = tree.apply(changed)
-        #expect(event == tree.adaptersChanged)
+        #expect(event == .adapters(Array(tree.adapters.values)))
         #expect(tree.adapters[Self.adapter]?.isPowered == false)
         #expect(tree.adapters[Self.adapter]?.version == BlueZVersion(5, 66))
         #expect(tree.apply(Self.removed(Self.adapter, "org.bluez.Adapter1")) == .adapters([]))
         #expect(tree.adapters.isEmpty)
+    }
+
+    @Test("adapters are listed in the order of their paths")
+    mutating func order() {
+        tree.clear()
+        var event: BlueZSession.Event?
+        for number in [2, 0, 3] {
+            let path = Self.path("/org/bluez/hci\(number)")
+            event = tree.apply(Self.added(path, [:], interface: "org.bluez.Adapter1"))
+        }
+        let ordered = [0, 2, 3].map { AdapterState(path: Self.path("/org/bluez/hci\($0)")) }
+        #expect(event == .adapters(ordered))
     }
 
     @Test("an adapter whose Powered is announced as true twice was off in between")

@@ -74,6 +74,44 @@ import Testing
         await sender.close()
     }
 
+    @Test("A call that is made in a pause of reading is answered without waiting for its end")
+    func callInPause() async throws {
+        let bus = try PrivateBus()
+        let sender = try await bus.connect()
+        let server = try await bus.connect()
+        try await server.export(Echo.object(["u"]), at: Echo.path)
+        var limits = Limits()
+        limits.batchesSignals = true
+        let client = try await bus.connect(limits: limits)
+        let signals = try await client.signals(MatchRule(path: Self.here))
+        // SAFETY: cancelled below.
+        let crowd = Task {
+            while !Task.isCancelled {
+                try await sender.emit(Self.signal(Self.here, 0))
+                // SAFETY: sets the rate of a crowd, 500 a second.
+                try await Task.sleep(for: .milliseconds(2))
+            }
+        }
+        let call = Echo.call("Echo0", at: server.uniqueName, [.uint32(7)])
+        let took = try await withDeadline(.seconds(60)) {
+            var heard = 0
+            // A second of the crowd, so that there are pauses.
+            for await _ in signals {
+                heard += 1
+                if heard == 500 { break }
+            }
+            return try await ContinuousClock().measure {
+                for _ in 0..<50 { _ = try await client.call(call, timeout: .seconds(10)) }
+            }
+        }
+        crowd.cancel()
+        // Each would wait for about 80 ms, four seconds in all.
+        #expect(took < .seconds(2))
+        await client.close()
+        await server.close()
+        await sender.close()
+    }
+
     @Test("a reply is received after earlier signals and before later ones")
     func replyInOrder() async throws {
         let bus = try PrivateBus()

@@ -89,6 +89,7 @@ struct DepositTests {
         for _ in 0..<2 {
             try see(SeenReturn(id: "dp_1", amount: 1_900, out: out))
             #expect(rig.balance(.user(payer)) == 100 && rig.complaint == nil)
+            #expect(rig.balance(.house(.stripeFees)) == 0)
         }
         // The rate has changed meanwhile: what was taken is given back, in the charge's currency.
         try see(

@@ -2,8 +2,8 @@ import GotchuCore
 import Testing
 
 @Suite("The batching of reports") struct ReadBatchingTests {
-    @Test("a crowd's reports are gathered; those of few devices never wait")
-    func pace() {
+    @Test("A crowd's reports are read in batches, those of a few devices at once")
+    func crowd() {
         #expect(pauses(perSecond: 20).isEmpty)
         #expect(pauses(perSecond: 150).isEmpty)
         #expect(!pauses(perSecond: 300).isEmpty)
@@ -12,46 +12,46 @@ import Testing
         #expect(busy.count > 1000)
     }
 
-    @Test("after the crowd has gone no report waits")
+    @Test("After the crowd has gone no report waits")
     func calm() {
-        var pace = ReadBatching()
+        var batching = ReadBatching()
         var time = ContinuousClock.now
         for _ in 0..<1000 {
             time += .milliseconds(1)
-            pace.read(1, hasMore: false, now: time)
+            batching.read(1, hasMore: false, now: time)
         }
-        #expect(pace.pauseEnd == time + ReadBatching.pause)
+        #expect(batching.pauseEnd == time + ReadBatching.pause)
         time += .seconds(10)
-        pace.read(1, hasMore: false, now: time)
-        #expect(pace.pauseEnd == nil)
+        batching.read(1, hasMore: false, now: time)
+        #expect(batching.pauseEnd == nil)
     }
 
-    @Test("a batch that takes several reads is one batch, and nothing is left after an empty one")
+    @Test("A batch may take several reads, and a batch that was begun early is read to its end")
     func severalReads() {
-        var pace = ReadBatching()
+        var batching = ReadBatching()
         var time = ContinuousClock.now
         for _ in 0..<1000 {
             time += .milliseconds(1)
-            pace.read(1, hasMore: false, now: time)
+            batching.read(1, hasMore: false, now: time)
         }
-        let end = pace.pauseEnd
-        time += .milliseconds(100)
-        pace.read(64, hasMore: true, now: time)
-        #expect(end != nil && pace.pauseEnd == end)
-        pace.read(3, hasMore: false, now: time)
-        #expect(pace.pauseEnd == time + ReadBatching.pause)
-        pace.read(0, hasMore: false, now: time)
-        #expect(pace.pauseEnd == nil)
+        time += .milliseconds(20)
+        // A call has ended the pause early: the rest of the batch does not wait for its end.
+        batching.read(64, hasMore: true, now: time)
+        #expect(batching.pauseEnd == time)
+        batching.read(0, hasMore: false, now: time)
+        #expect(batching.pauseEnd == time + ReadBatching.pause)
+        batching.read(0, hasMore: false, now: time)
+        #expect(batching.pauseEnd == nil)
     }
 
     /// Returns the times, within two seconds, at which a reading is followed by a pause.
     private func pauses(perSecond: Int) -> [Duration] {
-        var pace = ReadBatching()
+        var batching = ReadBatching()
         let start = ContinuousClock.now
         return (0..<(2 * perSecond)).compactMap { index in
             let time: Duration = .seconds(Double(index) / Double(perSecond))
-            pace.read(1, hasMore: false, now: start + time)
-            return pace.pauseEnd == nil ? nil : time
+            batching.read(1, hasMore: false, now: start + time)
+            return batching.pauseEnd == nil ? nil : time
         }
     }
 }

@@ -15,4 +15,31 @@ struct SecretTests {
         let kept = try Secret.loadOrCreate(forDatabase: path, isDevelopment: false)
         #expect(made.bytes == kept.bytes && made.bytes.count == Secret.length)
     }
+
+    @Test(
+        "A secret that others may read, that is damaged or a link, stops the server with its reason",
+        arguments: [
+            ("others", "Others than its owner may read it."),
+            ("short", "It does not hold 32 bytes."),
+            ("link", "It cannot be opened: Too many levels of symbolic links."),
+            ("folder", "It cannot be made: No such file or directory."),
+        ]
+    )
+    func unusable(fault: String, reason: String) throws {
+        let folder = try TemporaryFolder()
+        let name = "books.db.secret"
+        let bytes = String(repeating: "x", count: fault == "short" ? 31 : 32)
+        let file = try folder.write(bytes, to: fault == "link" ? "elsewhere" : name)
+        try #require(chmod("\(file)", fault == "others" ? 0o640 : 0o600) == 0)
+        if fault == "link" {
+            try #require(symlink("\(file)", "\(folder.path)/\(name)") == 0)
+        }
+        let path = folder.path + (fault == "folder" ? "/gone/books.db" : "/books.db")
+        let failure = #expect(throws: ServerFailure.self) {
+            try Secret.loadOrCreate(forDatabase: path, isDevelopment: false)
+        }
+        let text = failure.map { "\($0.message) \($0.fix ?? "")" } ?? ""
+        #expect(text.contains(reason), "\(text)")
+        #expect(text.contains(fault == "folder" ? "folder" : "chmod 600"), "\(text)")
+    }
 }

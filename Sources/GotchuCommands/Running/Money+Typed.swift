@@ -19,7 +19,7 @@ extension Money {
         guard allowed.contains(money.minorUnits) else {
             let least = Money(minorUnits: allowed.lowerBound, currency: currency)
             let most = Money(minorUnits: allowed.upperBound, currency: currency)
-            throw .badData("An amount is between \(least) and \(most).", next: next)
+            throw .badData("'\(text.shortened)' is not between \(least) and \(most).", next: next)
         }
         self = money
     }

@@ -26,7 +26,8 @@ package struct ReadBatching: Sendable {
     /// - Parameter hasMore: True if more reports may be waiting.
     package mutating func read(_ reports: Int, hasMore: Bool, now: ContinuousClock.Instant) {
         batchCount += reports
-        guard !hasMore else { return }
+        // A pause that was ended early, by a call, is over: the rest is read at once.
+        guard !hasMore else { return pauseEnd = pauseEnd.map { min($0, now) } }
         if batchCount > 0 { record(batchCount, now: now) }
         pauseEnd = isBusy && batchCount > 0 ? now + Self.pause : nil
         batchCount = 0

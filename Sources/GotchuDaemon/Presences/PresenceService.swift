@@ -320,6 +320,7 @@ final class PresenceService: Service {
         publish(changed, lost: changes.lost, &state)
     }
 
+    /// Publishes presences, and has those in reach resolved.
     private func publish(_ eids: Set<EID>, lost: Set<EID> = [], _ state: inout State) {
         for eid in lost {
             state.unpublished.remove(eid)
@@ -339,7 +340,8 @@ final class PresenceService: Service {
         )
     }
 
-    /// Schedules a query to the server about a presence in reach, unless its answer is fresh.
+    /// Schedules a query to the server about a presence in reach. The resolver drops it if its
+    /// answer is fresh and no tap has to be reported.
     private func resolve(_ presence: Presence) {
         resolver.enqueue(
             presence.eid,

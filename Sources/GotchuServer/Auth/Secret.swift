@@ -35,29 +35,18 @@ struct Secret: Sendable {
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         if descriptor < 0, errno == ENOENT { return nil }
         guard descriptor >= 0 else {
-            throw .secret(file, "It cannot be opened.", fix: "Let the server's user read it.")
+            throw .secret(file, "It cannot be opened: \(String(cString: strerror(errno))).")
         }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & 0o077 == 0 else {
-            throw .secret(
-                file,
-                "Others than its owner may read it.",
-                fix: "Make the file readable by its owner alone: chmod 600"
-            )
+            throw .secret(file, "Others than its owner may read it.")
         }
         var bytes = [UInt8](repeating: 0, count: length + 1)
         let count = bytes.withUnsafeMutableBytes {
             Glibc.read(descriptor, $0.baseAddress, $0.count)
         }
-        guard count == length else {
-            throw .secret(
-                file,
-                "It does not hold 32 bytes.",
-                fix: "Restore the file, or remove it: a new one is made, "
-                    + "and everybody has to log in again."
-            )
-        }
+        guard count == length else { throw .secret(file, "It does not hold 32 bytes.") }
         return Secret(bytes: Array(bytes.prefix(length)))
     }
 
@@ -67,7 +56,10 @@ struct Secret: Sendable {
         let bytes = random().bytes
         let draft = "\(file).\(UInt64.random(in: .min ... .max))"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .secret(file, "It cannot be made.", fix: folderFix) }
+        guard descriptor >= 0 else {
+            let reason = String(cString: strerror(errno))
+            throw .secret(file, "It cannot be made: \(reason).", fix: folderFix)
+        }
         let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         let isWritten = count == length && fsync(descriptor) == 0
         close(descriptor)
@@ -79,14 +71,17 @@ struct Secret: Sendable {
         return Secret(bytes: bytes)
     }
 
-    private static let folderFix = "Let the server write to the file's folder."
+    private static let folderFix =
+        "Let the server's user write to its folder, and see that the disk has room."
 }
 
 extension ServerFailure {
     fileprivate static func secret(
         _ file: String,
         _ what: String,
-        fix: String
+        fix: String = "It must be a file of the server's user that nobody else may read (chmod 600). "
+            + "If others may have read it, or it is damaged, remove it: a new one is made, "
+            + "and everybody has to log in again."
     ) -> ServerFailure {
         ServerFailure(.inputOutput, "The secret \(file) cannot be used. \(what)", fix: fix)
     }

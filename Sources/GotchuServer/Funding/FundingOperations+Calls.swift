@@ -25,11 +25,7 @@ extension FundingOperations {
         switch deposit.state {
         case .created: throw Problem.providerUnavailable.retry(after: 2)
         case .failed:
-            throw Problem(
-                .providerRefused,
-                detail: "The payment provider refused this: "
-                    + "\(deposit.body.error?.message ?? "") Nothing was charged."
-            )
+            throw Problem.providerRefused(deposit.body.error?.message, "Nothing was charged.")
         case .requiresPaymentMethod, .requiresConfirmation, .requiresAction:
             guard let secret else { throw Problem.providerUnavailable.retry(after: 2) }
             switch deposit.body.presentation {
@@ -115,10 +111,7 @@ extension FundingOperations {
             guard let error = payee.body.error else {
                 throw Problem.providerUnavailable.retry(after: 2)
             }
-            throw Problem(
-                .providerRefused,
-                detail: "The payment provider refused this: \(error.message)"
-            )
+            throw Problem.providerRefused(error.message)
         }
         let link: Result<ConnectLinkReply, Problem> =
             // An invitation never opens an account that is already active.

@@ -207,6 +207,19 @@ extension Problem {
         fix: "Its operator sets GOTCHU_SERVER_STRIPE_KEY_FILE, or starts it with --dev."
     )
 
+    /// Returns the problem for a call that the payment provider refused.
+    ///
+    /// - Parameters:
+    ///   - reason: The provider's own words; may be empty.
+    ///   - consequence: A sentence that follows.
+    static func providerRefused(_ reason: String?, _ consequence: String? = nil) -> Problem {
+        var sentence = "The payment provider refused this"
+        if let reason, !reason.isEmpty { sentence += ": \(reason)" }
+        if !sentence.hasSuffix(".") { sentence += "." }
+        let detail = [sentence, consequence].compactMap(\.self).joined(separator: " ")
+        return Problem(.providerRefused, detail: detail)
+    }
+
     static let providerUnavailable = Problem(
         .providerUnavailable,
         detail:

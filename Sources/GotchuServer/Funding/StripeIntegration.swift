@@ -141,8 +141,7 @@ struct StripeIntegration: Sendable {
         case .done(let link):
             return .success(ConnectLinkReply(url: link.url, expiresAt: link.expiresAt))
         case .refused(let problem), .insufficient(let problem), .keyReused(let problem):
-            let detail = "The payment provider refused this: \(problem.message)"
-            return .failure(Problem(.providerRefused, detail: detail))
+            return .failure(.providerRefused(problem.message))
         case .unknown, .unresolved, .throttled, .misconfigured:
             return .failure(.providerUnavailable)
         }

@@ -53,15 +53,12 @@ package struct Account: Equatable, Sendable {
     package var id: String { computedID("account", key.owner.rawValue, key.currency.rawValue) }
 }
 
-extension Sequence {
-    /// Returns the elements sorted by their accounts' stored owners and currencies.
-    func inOrder(of account: (Element) -> Account.Key) -> [Element] {
-        // Each owner's text is created once, and only small values are moved while sorting.
-        let elements = Array(self)
-        return elements.indices
-            .map { (account(elements[$0]).owner.rawValue, account(elements[$0]).currency, $0) }
-            .sorted { ($0.0, $0.1.rawValue) < ($1.0, $1.1.rawValue) }
-            .map { elements[$0.2] }
+extension Account.Key: Comparable {
+    /// Orders accounts by their stored owners, then by their currencies.
+    package static func < (left: Self, right: Self) -> Bool {
+        left.owner == right.owner
+            ? left.currency.rawValue < right.currency.rawValue
+            : left.owner.precedes(right.owner)
     }
 }
 
@@ -104,6 +101,16 @@ extension Account.Owner {
         case .house(let account): account.rawValue
         case .houseOf(let account, let user): account.prefix + user.rawValue
         case .pot(let record): Self.potPrefix + record.rawValue
+        }
+    }
+
+    /// Returns true if its stored form is ordered before the other's.
+    fileprivate func precedes(_ other: Account.Owner) -> Bool {
+        // The stored form of most owners is at hand.
+        if case .user(let id) = self, case .user(let otherID) = other {
+            id.rawValue < otherID.rawValue
+        } else {
+            rawValue < other.rawValue
         }
     }
 

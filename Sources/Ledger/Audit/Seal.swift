@@ -77,7 +77,7 @@ extension Transfer {
         _ at: Timestamp,
         _ entries: [Entry]
     ) -> [UInt8] {
-        let ordered = entries.inOrder { $0.account }
+        let ordered = entries.sorted { $0.account < $1.account }
         var text = TextBuilder(capacity: 96 + 96 * entries.count)
         text.add(
             line: [key.record.rawValue, key.step, kind],

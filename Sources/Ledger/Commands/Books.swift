@@ -33,7 +33,7 @@ package struct Books: Sendable {
         effects.releasedNames = releasedNames.sorted().compactMap { rows.names[$0] }
         effects.records = changedRecords.compactMap { rows.records[$0] }
             .sorted { $0.id.rawValue < $1.id.rawValue }
-        effects.accounts = changedAccounts.inOrder { $0 }.compactMap { rows.accounts[$0] }
+        effects.accounts = changedAccounts.sorted().compactMap { rows.accounts[$0] }
         return effects
     }
 
@@ -223,7 +223,7 @@ package struct Books: Sendable {
             sums[line.account.currency, default: 0] += line.amount
         }
         precondition(sums.values.allSatisfy { $0 == 0 } && amounts.values.allSatisfy { $0 != 0 })
-        return amounts.inOrder { $0.key }.map { ($0.key, $0.value) }
+        return amounts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     private func posted(
