@@ -37,8 +37,8 @@ package struct LEAdvertisement: Sendable {
             "ServiceData": .constant(.properties([uuid: .bytes(eid.serviceData)])),
             "MinInterval": .constant(.uint32(Self.intervalMilliseconds)),
             "MaxInterval": .constant(.uint32(Self.intervalMilliseconds)),
-            // Newer versions write back the values that the controller chose and log an error if
-            // they cannot. Write-only, because bluetoothd would read a value as a request for it.
+            // Newer versions of BlueZ write the values that the controller chose, and log an error
+            // if they cannot. Write-only: bluetoothd would take a readable value for a request.
             "TxPower": .writeOnly(.int16),
             "Instance": .writeOnly(.byte),
         ]
@@ -67,7 +67,7 @@ package struct LEAdvertisingManager: Sendable {
 
     /// Registers an exported advertisement; returns once it is on the air.
     ///
-    /// - Throws: `notPermitted` if there is no room for another, `alreadyExists`.
+    /// - Throws: `notPermitted` if the adapter has no room for another; `alreadyExists`.
     package func register(_ path: ObjectPath) async throws(BlueZError) {
         try await call("RegisterAdvertisement", [.objectPath(path), .properties([:])])
     }

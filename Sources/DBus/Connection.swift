@@ -36,8 +36,8 @@ package actor Connection {
 
     /// Connects to the bus at `address`.
     ///
-    /// - Parameter thread: The thread that the connection runs on; `nil` for one of its own. It
-    ///   serves one connection at a time.
+    /// - Parameter thread: The thread that the connection runs on; `nil` for one of its own.
+    ///   Connections that share a thread take turns.
     /// - Throws: `unreachable`, or `overloaded` when the process is out of descriptors.
     package static func open(
         _ address: BusAddress = .system,
@@ -62,7 +62,7 @@ package actor Connection {
         return try result.get()
     }
 
-    /// An actor on the connection's thread before the connection exists: opening blocks.
+    /// An actor that opens a connection, which blocks, on a new thread.
     private actor Opener {
         nonisolated let thread: BusThread
 
@@ -110,8 +110,8 @@ package actor Connection {
         if ownsThread { thread.stop(isJoined: false) }
     }
 
-    /// Ends the connection, and its thread if it owns it; returns when they are gone. A second call
-    /// does nothing.
+    /// Ends the connection and, if it has a thread of its own, that thread; returns when both have
+    /// ended. A second call has no effect.
     package nonisolated func close() async {
         await end(.closed)
         guard ownsThread else { return }
@@ -190,8 +190,8 @@ extension Connection: BusThread.Pump {
         )
     }
 
-    /// The wait for the end of a pause; `nil` if there is none, and always while a reply is awaited
-    /// or anything waits to be sent.
+    /// Returns the event to wait for during a pause: its end. `nil` if there is no pause, a reply
+    /// is awaited or a message waits to be sent.
     private func pause(now: ContinuousClock.Instant) -> BusThread.Interest? {
         guard let end = batching.pauseEnd, now < end, calls.isEmpty,
             wire?.hasMessagesToSend == false
@@ -202,7 +202,7 @@ extension Connection: BusThread.Pump {
     /// Reads and dispatches as many messages as one turn may, so that jobs run in between. Returns
     /// true if more may be waiting.
     private func readMessages() -> Bool {
-        // One read takes 2 KiB, a few signals: those of a pause take several reads.
+        // One read returns at most 2 KiB, a few signals; those that came in a pause need several.
         let isBatch = batching.pauseEnd != nil
         var (count, before) = (0, 0)
         repeat {

@@ -6,12 +6,12 @@ import CDBus
 /// file descriptors are refused.
 struct Decoder {
     static let depthLimit = 64
-    /// The most values in one message, counting every element; a block of bytes counts as one.
+    /// The most values in one message, counting every element; an array of bytes counts as one.
     static let countLimit = 1_000_000
 
     private var count = 0
 
-    /// - Throws: `invalidValue` at a limit.
+    /// - Throws: `invalidValue` at a limit, or for a file descriptor.
     mutating func decode(_ message: OpaquePointer) throws(DBusError) -> [Value] {
         var iterator = DBusMessageIter()
         guard dbus_message_iter_init(message, &iterator) != 0 else { return [] }
@@ -66,7 +66,7 @@ struct Decoder {
     ) throws(DBusError) -> Value {
         let element = Int(dbus_message_iter_get_element_type(&iterator))
         if element == CDBUS_TYPE_BYTE { return .bytes(bytes(&iterator)) }
-        // The two most frequent kinds: libdbus would allocate a signature for each.
+        // The two most frequent types of array need no signature, which libdbus would allocate.
         if element == CDBUS_TYPE_STRING {
             return .array(try inside(&iterator, depth: depth), of: .string)
         }
@@ -90,7 +90,7 @@ struct Decoder {
         )
     }
 
-    /// Returns true if a dictionary's first entry, if it has one, is `{sv}`; then all are.
+    /// Returns true if a dictionary is not empty and its first entry is `{sv}`; then all are.
     private func isOfProperties(_ iterator: inout DBusMessageIter) -> Bool {
         var entry = DBusMessageIter()
         dbus_message_iter_recurse(&iterator, &entry)

@@ -85,7 +85,7 @@ extension Store {
         ).compactMap { Currency(rawValue: $0) }
     }
 
-    /// Returns the use of the ledger so far.
+    /// Returns the kind of server that has used the ledger so far.
     package func use() async throws(LedgerError) -> LedgerUse {
         try await read(LedgerUse.query).first ?? .neither
     }
@@ -96,15 +96,16 @@ extension Store {
     }
 }
 
-/// The use of a ledger so far.
+/// The kind of server that has used a ledger so far.
 package enum LedgerUse: String, Sendable, RowValue {
-    /// There are opening balances that nobody has paid in.
+    /// A development server: its mint issued opening balances, which nobody paid in.
     case development
-    /// There are users of an OpenID issuer, or devices, and no opening balances.
+    /// A production server: users of an OpenID issuer or devices exist, and no opening balances.
     case production
+    /// There is no sign of either.
     case neither
 
-    /// Logins outside a development server have their own form: `<issuer>subject`.
+    /// The query. A login from an issuer or a device begins with `<`: `<issuer>subject`.
     static let query = Select<LedgerUse>(
         """
         SELECT CASE
@@ -132,7 +133,7 @@ package enum LedgerUse: String, Sendable, RowValue {
 package struct StoreReading: Equatable, Sendable, RowValue {
     /// The number of sessions that can still be paid.
     package var liveRecords = 0
-    /// The number of webhook deliveries that will be retried.
+    /// The number of webhook deliveries that wait for an attempt.
     package var waitingWebhooks = 0
     /// The number of webhook deliveries that were given up.
     package var deadWebhooks = 0
@@ -141,7 +142,7 @@ package struct StoreReading: Equatable, Sendable, RowValue {
     /// The sum that users owe, in minor units.
     package var owed: Int64 = 0
 
-    /// The query. Its cost grows only with open records and waiting deliveries.
+    /// The query. Its cost grows only with open records, stored deliveries and `owed` accounts.
     static let query = Select<StoreReading>(
         """
         SELECT (SELECT count(*) FROM due WHERE NOT (\(Schema.isListed))),

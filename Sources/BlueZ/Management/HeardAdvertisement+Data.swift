@@ -17,11 +17,11 @@ extension HeardAdvertisement {
         static let serviceData128: UInt8 = 0x21
     }
 
-    /// The longest value in a legacy advertisement; longer ones are not ours.
+    /// The size of a legacy advertisement's data, in bytes; a longer value is not ours.
     private static let valueLimit = 31
 
     /// Reads the data about our service as BlueZ does (src/eir.c): a field of length zero, or one
-    /// longer than the rest, ends the data, and of two equal fields the last counts.
+    /// longer than the remaining data, ends it. If a field occurs twice, the last one counts.
     ///
     /// - Parameter data: The advertisement, followed by its scan response if there was one.
     package init(data: Span<UInt8>, serviceUUID: UUID16) {

@@ -10,14 +10,15 @@ struct ControllerWatch: Sendable {
     enum Change: Equatable, Sendable {
         /// Commands are left unanswered.
         case stoppedAnswering
-        /// It answers again, or it missed some answers but not enough to be called unresponsive.
+        /// It answers again. Also reported if it left a command unanswered without having been
+        /// unresponsive.
         case answersAgain
     }
 
     private let timings: RecoveryTimings
     private(set) var last: ControllerTraffic?
-    /// The time since which commands are pending, and the counts before them. Cleared when there
-    /// are as many answers as commands.
+    /// The time of the first reading with unanswered commands, and the counts before them. `nil`
+    /// once all are answered, or the controller is unresponsive or answers again.
     private var suspicion: (since: MonotonicTime, before: ControllerTraffic)?
     private(set) var unresponsiveSince: MonotonicTime?
     /// The time at which it was seen to answer again.

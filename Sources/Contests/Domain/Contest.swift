@@ -5,14 +5,15 @@ package import Ledger
 package struct Contest: Equatable, Sendable {
     /// The stored name of its kind of record.
     package static let kind = "contest"
-    /// The time after its last date at which a contest without a declared result is refunded.
+    /// The delay before an unsettled contest is refunded, from its last date, newest scores or
+    /// declared result, whichever is last.
     static let abandonmentDelay: Duration = .seconds(30 * 86_400)
     /// The maximum number of entries that a contest may ever have, including those that left.
     package static let joinLimit: Int64 = 100_000
     /// The maximum number of places held at all of its desks at the same time.
     static let holdLimit = 500
     /// The maximum number of times that a user may leave it; afterwards they cannot enter again.
-    /// Without it, one user could use up all entry numbers.
+    /// Without this limit, one user could use up all entry numbers.
     static let leaveLimit = 10
     /// The maximum number of open desks.
     static let deskLimit = Record.watcherLimit
@@ -30,7 +31,7 @@ package struct Contest: Equatable, Sendable {
     /// The states. The raw values are stored.
     package enum State: String, CaseIterable, Sendable {
         case draft, open, locked, live, complete, settled, cancelled
-        /// The pot differs from the entries: nothing moves.
+        /// The pot's balance is not what the entries add up to: no money moves.
         case error
     }
 
@@ -59,7 +60,8 @@ package struct Contest: Equatable, Sendable {
         /// Its number in the index of public contests; `nil` if it is not listed.
         package internal(set) var listNumber: Int64?
         var completedAt: Int64?
-        /// The time of the newest scores, or of the result's declaration.
+        /// The time of the newest scores, of the result's declaration, or of the check that ended
+        /// the state `error`.
         var actedAt: Int64?
         /// The reason of the organiser's dispute; a disputed contest is not settled.
         package internal(set) var dispute: String?
@@ -72,7 +74,7 @@ package struct Contest: Equatable, Sendable {
         var soundState: String?
     }
 
-    /// A place held by the payer of a desk's share.
+    /// A place at a desk, held for the payer who has locked one of its shares.
     package struct Hold: Codable, Equatable, Sendable {
         let share: SessionID
         let user: UserID
@@ -84,8 +86,8 @@ package struct Contest: Equatable, Sendable {
 
     package var terms: ContestTerms { body.terms }
 
-    /// The time at which its entries are refunded, unless it is settled before. Each correction of
-    /// the scores moves it later, like a result.
+    /// The time at which its entries are refunded, unless it is settled before. New scores and a
+    /// declared result postpone it.
     var abandonedAt: Timestamp {
         let acted = (body.actedAt ?? body.completedAt).map(Timestamp.init(milliseconds:))
         return max(terms.lastTime, acted ?? terms.lastTime).advanced(by: Self.abandonmentDelay)
@@ -188,7 +190,7 @@ extension Contest {
         PrizeRules.Division(terms, entries: body.entryCount)
     }
 
-    /// The amount that its pot must hold by its entries, in minor units.
+    /// The amount that its pot must hold, in minor units: the fees and the paid part of the prize.
     var expectedPot: Int64 {
         switch state {
         case .settled, .cancelled: 0
@@ -204,14 +206,14 @@ extension Contest {
 
     func account(of user: UserID) -> Account.Key { Account.Key(.user(user), terms.currency) }
 
-    /// Returns true if an invitation allows its holder to enter.
+    /// Returns true if the contest is public, or if this is its invitation.
     package func admits(_ invitation: String?) -> Bool {
         guard terms.isInviteOnly else { return true }
         guard let own = body.invitation, let invitation else { return false }
         return own == invitation
     }
 
-    /// The reason for refusing changes after the lock or the end; `nil` while it is open.
+    /// The reason for refusing what is possible only in an open contest; `nil` while it is open.
     package var lockedReason: Refusal.Reason? {
         switch state {
         case .open: nil

@@ -31,7 +31,8 @@ package struct ContestIndex: Equatable, Sendable {
 
     /// Returns the record of the index with one more contest.
     ///
-    /// - Parameter organizer: The owner of the index, if its first contest creates it.
+    /// - Parameter organizer: The contest's organiser, who owns the index if this contest is the
+    ///   first.
     fileprivate func next(_ organizer: UserID, at time: Timestamp) -> Record {
         Record(
             id: Self.id,
@@ -78,7 +79,8 @@ extension Books {
     }
 }
 
-/// The record of a contest's stop, by which stopped contests are found. Never changed.
+/// The record of one change of a contest to the state `error`, by which such contests are found.
+/// Never changed.
 package struct ContestStop: Equatable, Sendable {
     package static let kind = "contest-stop"
 
@@ -94,7 +96,9 @@ package struct ContestStop: Equatable, Sendable {
         contest = try decoded(Body.self, from: record.body).contest
     }
 
-    /// Returns the record for a contest that is being stopped, with its new version.
+    /// Returns the record for a contest that has just been stopped.
+    ///
+    /// - Parameter contest: The stopped contest, in its new version.
     static func record(of contest: Contest, at time: Timestamp) -> Record {
         let id = ContestID.stop(of: contest.id, version: contest.version, at: time)
         return Record(

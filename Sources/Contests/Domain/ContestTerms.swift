@@ -22,7 +22,7 @@ package struct ContestTerms: Codable, Equatable, Sendable {
     package let type: String
     package let title: String
     package let description: String
-    /// In minor units; 0 for a free contest.
+    /// The entry fee in minor units; 0 for a free contest.
     package let fee: Int64
     package let currency: Currency
     package let maxEntries: Int64
@@ -39,7 +39,7 @@ package struct ContestTerms: Codable, Equatable, Sendable {
     /// The time for objections between `complete` and the settlement.
     package let reviewSeconds: Int64
     package let isInviteOnly: Bool
-    /// The number of the prize rules that apply.
+    /// The number that identifies the applicable prize rules; see `PrizeRules`.
     package let rules: Int64
     package let scoredBy: ScoredBy
     let wins: Direction
@@ -121,7 +121,8 @@ extension ContestTerms {
     package var startTime: Timestamp { Timestamp(milliseconds: startsAt) }
     package var lockTime: Timestamp { Timestamp(milliseconds: locksAt) }
     package var endTime: Timestamp? { endsAt.map(Timestamp.init(milliseconds:)) }
-    /// The terms that do not follow from the template and the server, as canonical JSON.
+    /// The terms that the organiser chose, as canonical JSON: without those that the template or
+    /// the server sets.
     package var chosen: String {
         var members = (try? JSONReader.object(CanonicalJSON.bytes(of: self))) ?? [:]
         for name in ["type", "commissionBPS", "rules", "scoredBy", "wins", "tieBreaks"] {

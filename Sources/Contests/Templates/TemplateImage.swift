@@ -33,8 +33,8 @@ package struct TemplateImage: Equatable, Sendable {
         }
     }
 
-    /// - Returns: `nil` if the bytes do not begin like one of these formats, are too many, or
-    ///   contain a script.
+    /// - Returns: `nil` if the bytes do not begin like one of these formats, are too many, or are
+    ///   an SVG with scripts, links, declarations or embedded HTML.
     package init?(_ bytes: Data) {
         guard bytes.count <= Self.sizeLimit, let type = Self.type(of: bytes) else { return nil }
         self.type = type

@@ -1,10 +1,11 @@
-/// A table that fits the terminal's width by cutting columns and dropping the least important.
+/// A table that fits the terminal's width: it truncates columns, and drops the least important.
 struct Table {
     /// A column's title, and its behavior if there is too little room.
     struct Column {
         var title: String
         var isRightAligned = false
-        /// The narrowest width to which it may be cut; `nil` if it may not be cut.
+        /// The narrowest width to which it is cut while other columns can be dropped; `nil` for its
+        /// full width.
         var minimum: Int?
         /// The order in which columns are dropped: the highest first; a column with 0 stays.
         var dropPriority = 0
@@ -77,7 +78,7 @@ struct Table {
             guard let victim = columnToDrop(in: kept) else { break }
             kept.removeAll { $0 == victim }
         }
-        // Wider than the terminal even now: cut from the left, because the amount is on the right.
+        // Still too wide: cut the leftmost columns first, because the amount is on the right.
         for index in kept where excess() > 0 { widths[index] = max(1, widths[index] - excess()) }
         return (kept, widths)
     }

@@ -7,8 +7,8 @@ internal import NIOCore
 internal import Pages
 internal import Payments
 
-/// The person's earnings: sums, a chart, and the payments behind them. All sums come from one read
-/// of the server; the page adds nothing up.
+/// The pages of a payee's earnings: sums, a chart, and the payments behind them. The sums and the
+/// chart come from one read of the ledger, and the pages add nothing up.
 struct EarningsPages: Sendable {
     private static let currency = Currency.usd
     private static let pageLimit = 25
@@ -18,12 +18,12 @@ struct EarningsPages: Sendable {
     let ledger: Ledger
     let funding: FundingOperations
 
-    /// The selection given by an address.
+    /// The selection of payments in a page's URL.
     private struct Filter {
         let zone: WebZone
         let earningsQuery: EarningsQuery
         let before: Int64?
-        /// The query parameters that select the same again.
+        /// The query of this selection without `before`, for links.
         let query: String
 
         init(_ visit: WebVisit) throws {
@@ -296,8 +296,8 @@ struct EarningsPages: Sendable {
 
     // MARK: The file
 
-    /// Returns the payments of a period as a file for other programs (RFC 4180): amounts in minor
-    /// and in major units.
+    /// Returns the payments of a period as a CSV file (RFC 4180), with amounts in minor and in
+    /// major units.
     @Sendable func file(_ visit: WebVisit) async throws -> Response {
         let filter = try Filter(visit)
         let numbers = try await earnings(visit, filter.earningsQuery.range).numbers

@@ -5,8 +5,9 @@ internal import Hummingbird
 internal import Ledger
 internal import Pages
 
-/// The pages on which payees with a ticket open a new link to the payment provider's pages without
-/// a login. Only the button opens one, so that a message preview does not use it up.
+/// The pages for payees with a ticket, who need no login: a button opens a new link to the payment
+/// provider's pages. A link works once; opening the page does not create one, so that the preview
+/// of a message does not use it up.
 struct SetUpPages: Sendable {
     let funding: FundingOperations
     let limits: Limits

@@ -4,7 +4,7 @@ internal import SQLite
 
 /// Runs `body` and translates its failure into a `LedgerError`.
 ///
-/// - Parameter code: The code for a failure that the database does not classify.
+/// - Parameter code: The code for a failure without one of its own, such as a lost connection.
 func wrapping<Result>(
     _ code: LedgerError.Code,
     _ body: () throws -> Result
@@ -14,7 +14,7 @@ func wrapping<Result>(
 
 /// Runs `body` and translates its failure into a `LedgerError`.
 ///
-/// - Parameter code: The code for a failure that the database does not classify.
+/// - Parameter code: The code for a failure without one of its own, such as a lost connection.
 func wrapping<Result>(
     _ code: LedgerError.Code,
     _ body: () async throws -> Result

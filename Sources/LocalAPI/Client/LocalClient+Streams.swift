@@ -6,7 +6,8 @@ import NIOHTTP1
 extension LocalClient {
     /// The longest line of a recording, in bytes.
     private static let recordLimit = 64 * 1024
-    /// The longest line of another stream, in bytes; a snapshot of a full table is much smaller.
+    /// The longest line of the other streams, in bytes; a snapshot with every presence that the
+    /// daemon tracks is much smaller.
     private static let valueLimit = 4 << 20
 
     /// Opens the stream of events for as long as `body` runs.
@@ -16,7 +17,7 @@ extension LocalClient {
     /// drops events and reports it with `lagged`. The caller decides if it reconnects after a
     /// disconnect.
     ///
-    /// - Parameter sessions: True to receive presences too; the radio then listens.
+    /// - Parameter sessions: True to receive presences too: the daemon's radio listens for them.
     package func withEvents<Result: Sendable>(
         sessions: Bool = false,
         _ body: (inout LocalStream<Event>) async throws -> Result

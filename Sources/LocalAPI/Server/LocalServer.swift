@@ -5,13 +5,13 @@ import ServiceLifecycle
 
 /// The daemon's HTTP API on a Unix socket.
 ///
-/// Must be created while the caller holds the path's `SocketLock` and has a umask of 077: the mode
-/// is widened only once the socket is bound. If users are listed, everybody may connect and the
-/// policy decides by the kernel's credentials: a mode cannot express a list of users.
+/// Must run while the process holds the path's `SocketLock` and has a umask of 077: the mode is
+/// widened only once the socket is bound. If the policy lists users, everybody may connect, and the
+/// policy checks the credentials that the kernel reports: a mode cannot express a list of users.
 package struct LocalServer: Service {
     /// The maximum number of connections; more wait in the kernel's queue.
     package static let connectionLimit = 640
-    /// The part of it reserved for owners: other users must not shut them out.
+    /// The number of connections reserved for owners, so that other users cannot shut them out.
     static let ownerReserve = 64
     /// The interval of the heartbeat to each reader of events.
     static let heartbeat: Duration = .seconds(15)
@@ -30,7 +30,7 @@ package struct LocalServer: Service {
     /// - Parameters:
     ///   - groupID: The socket's group; clients read it from the socket.
     ///   - policy: Returns the current policy; called for each connection and each request.
-    ///   - traffic: Counts the replies.
+    ///   - traffic: Counts connections and replies, and limits the connections.
     ///   - onReady: Called once, when clients can connect to the socket.
     package init(
         path: String,
@@ -93,8 +93,9 @@ package struct LocalServer: Service {
         }
     }
 
-    /// Opens the socket to the group, so that the kernel keeps out strangers, who could fill its
-    /// queue; to everybody if users are listed who may be outside the group.
+    /// Sets the socket's group and mode. Only the daemon's user and the group may connect: the
+    /// kernel keeps out all others, who could fill its queue. If the policy lists users, who may be
+    /// outside the group, everybody may connect.
     package static func open(
         path: String,
         to policy: AccessPolicy,

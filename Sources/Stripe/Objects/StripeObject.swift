@@ -75,7 +75,7 @@ extension StripeEnum {
     }
 }
 
-/// A time in whole seconds.
+/// A Unix time in whole seconds.
 @propertyWrapper
 package struct UnixTime: Decodable, Sendable {
     package let wrappedValue: Timestamp
@@ -84,7 +84,7 @@ package struct UnixTime: Decodable, Sendable {
 
     package init(from decoder: any Decoder) throws {
         let seconds = try decoder.singleValueContainer().decode(Int64.self)
-        // Year 9999; a larger value would overflow when multiplied.
+        // The end of the year 9999; a much larger value would overflow when multiplied.
         guard (0...253_402_300_799).contains(seconds) else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: decoder.codingPath, debugDescription: "no time")
@@ -111,7 +111,7 @@ extension KeyedDecodingContainer {
         try decodeIfPresent([String: String].self, forKey: key) ?? [:]
     }
 
-    /// Decodes a member that may be missing; replaces the compiler's default.
+    /// Decodes a member that may be missing: synthesized initializers call this overload.
     func decode(_: Metadata.Type, forKey key: Key) throws -> Metadata {
         Metadata(try metadata(key))
     }
