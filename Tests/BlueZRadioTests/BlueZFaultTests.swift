@@ -23,7 +23,7 @@ import Testing
         try await with(release) { bluez, radio in
             try await radio.startAdvertising(Self.eid)
             try await Self.until(bluez, Self.advertising)
-            // A registration that gets no answer but succeeds later.
+            // bluetoothd hangs: a registration times out here, but is carried out later.
             bluez.turns.hang()
             do throws(RadioFailure) {
                 try await radio.startAdvertising(EID(literal: "0123456789"))
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// The kernel's counts; each part is added at the next look.
+    /// The kernel's counts; each reading adds the next part.
     private struct Script {
         var traffic = ControllerTraffic(commands: 40, events: 40)
         var parts: [ControllerTraffic] = []
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("a scan whose next cycle is lost is restarted, and other work does not wait for that")
+    @Test("a scan whose next cycle is lost is restarted without excessive readings of the counts")
     func lostStart() async throws {
         let script = Mutex(Script())
         try await with(.bookworm, traffic: { _ in script.withLock { $0.look() } }) { _, radio in
@@ -156,7 +156,7 @@ import Testing
                 let isKnown = script.withLock { $0.parts.isEmpty }
                 return isKnown && state.isScanning && state.problem == nil ? true : nil
             }
-            // At most one look per 5 ms, and a few for each action.
+            // At most one reading per 5 ms, and a few for each action.
             let most = Int(start.duration(to: .now) / .milliseconds(5)) + 20
             #expect(script.withLock(\.looks) - looks <= most)
         }

@@ -13,7 +13,7 @@ import Testing
     private static let timings = RecoveryTimings()
     private var planner = BlueZPlanner(adapterName: nil, canPowerCycle: true)
     private var now = MonotonicTime(sinceStart: .seconds(100))
-    /// Counts close to their end, as after months, so that they wrap.
+    /// Counts that are about to overflow, as after months of uptime, so that the tests cover it.
     private var traffic = ControllerTraffic(commands: .max - 3, events: .max - 1)
 
     init() {
@@ -26,7 +26,7 @@ import Testing
         look()
     }
 
-    @Test("commands that are answered, now or by the next look, raise no alarm")
+    @Test("commands that are answered at once or by the next reading raise no alarm")
     mutating func answered() {
         for _ in 0..<100 {
             look(commands: 4, events: 4, after: .seconds(3))
@@ -67,7 +67,7 @@ import Testing
         #expect(planner.popStep() == nil, "it has begun: no rung is taken for it again")
     }
 
-    @Test("a scan that did not begin is restarted until the controller answers, and no longer")
+    @Test("a scan that did not begin is restarted until it begins, and no longer")
     mutating func lostStart() {
         fallSilent()
         #expect(planner.next(now: now) == nil, "the kernel has not given its command up")
@@ -88,7 +88,7 @@ import Testing
         #expect(planner.state.recovery.rungs[.refilter] == 4)
     }
 
-    @Test("A running scan is not stopped while the controller does not answer")
+    @Test("A scan that still runs is not restarted before its cycle ends")
     mutating func nothingIsStopped() {
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "a new advertisement is not refused for a moment's silence; an old one is registered again"
+        "an advertisement that fails in a short silence is retried; an old one is registered again"
     )
     mutating func advertisements() {
         planner.want(Self.eid)
@@ -131,7 +131,8 @@ import Testing
         look(events: 1, after: .seconds(3))
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
-        // The attempt fails, like any that is under way, so the kernel is not stuck.
+        // The kernel has sent a command since the restart, so it is not stuck: the restart is tried
+        // again.
         look(commands: 1, events: 5, after: Self.timings.answerLimit)
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
@@ -145,7 +146,7 @@ import Testing
         #expect(planner.state.problem == nil && planner.state.isScanning)
     }
 
-    @Test("a stuck kernel is noticed in an empty room too, without a sign that it answers again")
+    @Test("a stuck kernel is noticed even if the controller gives no sign that it answers again")
     mutating func stuckInSilence() {
         proveFilter()
         fallSilent()
@@ -157,8 +158,8 @@ import Testing
         }
     }
 
-    /// Sets our filter after the controller fell silent beside another program's filter and
-    /// answered again.
+    /// Sets our filter while another program's filter may mask it, after the controller stopped
+    /// answering and answered again.
     ///
     /// - Parameter isKnown: A Boolean that is true if the other filter was noticed before.
     private mutating func refilterInVain(isKnown: Bool) {
@@ -170,7 +171,7 @@ import Testing
     }
 
     @Test(
-        "beside a wider filter, or if there may be one, silence after ours proves nothing at first",
+        "if a wider filter masks or may mask ours, silence after ours proves nothing at first",
         arguments: [true, false]
     )
     mutating func maskedFilter(isKnown: Bool) {
@@ -184,7 +185,7 @@ import Testing
     }
 
     @Test(
-        "beside a wider filter, or if there may be one, a scan without a next cycle is stuck",
+        "if a wider filter masks or may mask ours, only a missing scan cycle shows a stuck kernel",
         arguments: [true, false]
     )
     mutating func maskedAndStuck(isKnown: Bool) {
@@ -200,7 +201,7 @@ import Testing
     }
 
     @Test(
-        "beside a wider filter, or if there may be one, an unresponsive controller is waited for",
+        "if a wider filter masks or may mask ours, the power is cycled only after a scan cycle",
         arguments: [true, false]
     )
     mutating func maskedAndUnresponsive(isKnown: Bool) {
@@ -243,7 +244,7 @@ import Testing
 }
 
 extension ControllerWatchTests {
-    @Test("Without a scan an unresponsive controller is probed, or its problem is dropped")
+    @Test("Without a scan, registrations probe the controller; without both, the problem ends")
     mutating func notScanning() {
         planner.want(Self.eid)
         finish(.register(Self.eid))
@@ -278,7 +279,7 @@ extension ControllerWatchTests {
         look()
     }
 
-    /// Sets a filter that has no effect; then nobody is nearby.
+    /// Sets a filter that has no effect, and lets a scan cycle pass without a sighting.
     private mutating func maskFilter() {
         hear()
         pass(SampleRefresher.fastPause)
@@ -290,7 +291,7 @@ extension ControllerWatchTests {
         #expect(planner.next(now: now) == nil)
     }
 
-    /// Sets a filter that restarts the scan; then nobody is nearby.
+    /// Sets a filter that restarts the scan, and lets a scan cycle pass without a sighting.
     private mutating func proveFilter() {
         hear()
         pass(SampleRefresher.fastPause)
@@ -317,7 +318,7 @@ extension ControllerWatchTests {
         pass(freeAt - now)
     }
 
-    /// Loses the end of a scan's cycle.
+    /// Leaves the command at the end of a scan cycle unanswered.
     private mutating func fallSilent() {
         look(commands: 1, after: .seconds(3))
         #expect(look(after: Self.timings.fastPollInterval) == .stoppedAnswering)

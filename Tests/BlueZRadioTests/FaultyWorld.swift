@@ -7,9 +7,9 @@ import TestSupport
 
 @testable import BlueZRadio
 
-/// A bus and a bluetoothd with injected faults, and the state that must hold after them.
+/// A bus and a bluetoothd with injected faults, chosen at random.
 final class FaultyWorld {
-    /// The faults.
+    /// A fault of the bus, of bluetoothd, of the adapter or of its scan.
     enum Fault: CaseIterable {
         case killed
         case hung
@@ -70,7 +70,7 @@ final class FaultyWorld {
 
     func makeEID() -> EID { EID.random(using: &random) }
 
-    /// Injects a fault. `heal()` undoes those that need a person.
+    /// Injects a fault. `heal()` ends those that last.
     func happens(_ fault: Fault) async throws {
         switch fault {
         case .killed: try await restart()
@@ -107,7 +107,8 @@ final class FaultyWorld {
         }
     }
 
-    /// Ends every cause; a dead scan stays dead, because only the radio can revive it.
+    /// Ends all lasting faults. A dead scan stays dead while the adapter is on: the radio must
+    /// revive it.
     func heal() async throws {
         bluez.turns.resume()
         bluez.state.withLock { state in
@@ -207,7 +208,7 @@ final class FaultyWorld {
         )
     }
 
-    /// Sends more signals at once than the radio queues.
+    /// Sends 400 signals at once, with random service data.
     private func storm() async throws {
         for count in 0..<400 {
             let noise = (0..<10).map { _ in UInt8.random(in: 0...255, using: &random) }

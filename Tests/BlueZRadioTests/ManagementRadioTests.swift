@@ -18,7 +18,7 @@ struct ManagementRadioTests {
         ManagementFrame.deviceFound(ManagementFrame.kiosk(eid), rssi: rssi, adapter: adapter)
     }
 
-    @Test("Only the kernel's reports count where they are permitted, not bluetoothd's signals")
+    @Test("A radio that may use the management socket ignores bluetoothd's signals")
     func listens() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -32,7 +32,7 @@ struct ManagementRadioTests {
             kernel.send(Self.kiosk(Self.eid, -60))
             let first = try await running.sighting()
             #expect(first.eid == Self.eid && first.rssi?.dBm == -60 && first.adapter == "hci0")
-            // Reports of another adapter belong to another till; noise is ignored.
+            // Reports of another adapter are not this till's, and malformed frames are ignored.
             kernel.send(Self.kiosk(Self.other, -30, adapter: 1))
             kernel.send([1, 2, 3])
             kernel.send([UInt8](repeating: 0xFF, count: 5000))
@@ -43,7 +43,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("a stranger is counted once for each different advertisement")
+    @Test("a stranger is counted again only when its advertisement changes")
     func strangers() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -87,7 +87,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("A socket that cannot be opened is logged once, however often it is tried")
+    @Test("A socket that cannot be opened is logged as info once, and then at level debug")
     func loggedOnce() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -171,7 +171,7 @@ struct ManagementRadioTests {
                 group.addTask {
                     for number in 1... {
                         try await bluez.hears(number, rssi: -60, data: nil)
-                        // SAFETY: the interval between devices; nothing is expected by then.
+                        // SAFETY: the interval between devices; no check depends on it.
                         try await Task.sleep(for: .milliseconds(200))
                     }
                 }
@@ -184,7 +184,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("The scan is restarted through bluetoothd while a candidate sends no samples by itself")
+    @Test("The scan is restarted through bluetoothd while a near EID brings no further samples")
     func refresh() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)

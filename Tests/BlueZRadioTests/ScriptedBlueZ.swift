@@ -18,7 +18,7 @@ final class ScriptedBlueZ: Sendable {
     }
 
     private struct State {
-        /// Errors to answer the next calls with, by member.
+        /// The D-Bus errors that answer the next calls, by method.
         var refusals: [String: [String]] = [:]
         var isDiscovering = false
         var registered: [ObjectPath: Request] = [:]
@@ -36,7 +36,7 @@ final class ScriptedBlueZ: Sendable {
     ///
     /// - Parameters:
     ///   - isDiscovering: true if another client already scans, so that ours is refused.
-    ///   - refusals: errors to answer the first calls with, by member.
+    ///   - refusals: the D-Bus errors that answer the first calls, by method.
     init(
         on bus: PrivateBus,
         isPowered: Bool = true,
@@ -65,7 +65,7 @@ final class ScriptedBlueZ: Sendable {
         output.finish()
     }
 
-    // MARK: Events in the air and of the adapter
+    // MARK: Signals about devices and the adapter
 
     func hears(
         _ number: Int = 1,
@@ -123,7 +123,7 @@ final class ScriptedBlueZ: Sendable {
         try await changed(Self.adapter, "org.bluez.Adapter1", ["Discovering": .boolean(false)])
     }
 
-    /// Emits any signal, even one that a real bluetoothd never sends.
+    /// Emits `PropertiesChanged` with any content, even one that a real bluetoothd never sends.
     func changed(
         _ path: ObjectPath,
         _ interface: String,
@@ -188,7 +188,7 @@ final class ScriptedBlueZ: Sendable {
         ])
     }
 
-    /// Returns a method that refuses as scripted, and otherwise works.
+    /// Returns a method that fails with the next scripted error, or else runs `work`.
     private func method(
         _ input: Signature,
         _ work: @escaping @Sendable (Invocation) async throws -> Void
@@ -232,7 +232,7 @@ final class ScriptedBlueZ: Sendable {
         try await changed(Self.adapter, "org.bluez.Adapter1", ["Discovering": .boolean(isOn)])
     }
 
-    /// Registers an advertisement: like bluetoothd, reads it from the caller before the answer.
+    /// Registers an advertisement. Like bluetoothd, it reads the properties from the caller first.
     private func register(_ call: Invocation) async throws {
         guard let path = call.arguments[0].asObjectPath, let sender = call.sender else { return }
         let reply = try await connection.call(
@@ -314,7 +314,7 @@ final class ScriptedBlueZ: Sendable {
     }
 }
 
-/// The adapter's properties in `GetManagedObjects`; `nil` when it is unplugged.
+/// The adapter's interfaces in `GetManagedObjects`; `nil` while it is unplugged.
 final class ShownAdapter: Sendable {
     private let value: Mutex<[String: [String: Value]]?>
 

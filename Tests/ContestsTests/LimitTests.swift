@@ -83,12 +83,12 @@ struct LimitTests {
             return try books.take(settle, by: organizer, at: time, key: key)
         }
 
-        /// Sweeps as long as something is due, at most four times.
+        /// Sweeps four times, enough for every step that can be due: one sweep does one step.
         mutating func sweep(at time: Timestamp) throws {
             for _ in 0..<4 { try books.take(SweepContest(contest: id), at: time) }
         }
 
-        /// Changes the contest's count of entries without the ledger's commands.
+        /// Corrupts the contest's count of entries, bypassing the ledger's commands.
         mutating func spoil(by count: Int64) throws {
             var contest = try contest
             contest.body.entryCount += count
@@ -157,7 +157,7 @@ struct LimitTests {
         #expect(try room.contest.state == .settled)
     }
 
-    @Test("A contest is read in full only for its organiser, and only if work is left")
+    @Test("A contest's entries are read only for its organiser, and only if the command needs them")
     func strangers() throws {
         var room = try Room()
         for user in 1...3 { try room.join(user) }
@@ -189,7 +189,7 @@ struct LimitTests {
         #expect(owners == Set(users + [.pot(id)]))
     }
 
-    @Test("Scores and the result based on them wait for each other within one commit")
+    @Test("A result is refused in the same commit as its scores, and accepted in the next")
     func sameCommit() throws {
         var room = try Room()
         try room.join(1)
@@ -348,7 +348,7 @@ struct LimitTests {
         let later = Sample.starts.advanced(by: .seconds(30 * 24 * 3_600))
         try room.books.take(RecheckContest(contest: room.id), at: later)
         #expect(try room.contest.state == .complete)
-        // Nobody could object meanwhile: the review begins anew.
+        // Nobody could object while the contest was stopped, so the review begins anew.
         let review = try room.contest.terms.review
         #expect(try room.contest.settlesAt == later.advanced(by: review))
         #expect(try room.contest.abandonedAt > later)
@@ -370,7 +370,7 @@ struct LimitTests {
         }
     }
 
-    @Test("A cancellation that finds the pot unequal stops an open contest")
+    @Test("A check that finds a pot unequal to the contest's entries stops an open contest")
     func unequalBeforeLock() throws {
         var room = try Room()
         try room.join(1)

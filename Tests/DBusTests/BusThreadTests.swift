@@ -4,7 +4,7 @@ import Testing
 @testable import DBus
 
 @Suite("Sleep on the bus thread", .timeLimit(.minutes(hangLimit))) struct BusThreadTests {
-    @Test("A pause ends at its moment and never before, even after a longer one began first")
+    @Test("A sleep ends at its deadline and not before it, even if a longer sleep began first")
     func moments() async throws {
         let thread = try BusThread(name: "test")
         let start = ContinuousClock.now
@@ -24,10 +24,11 @@ import Testing
         await end(thread)
     }
 
-    @Test("A pause with a tolerance ends at its end, or before with another's wake-up")
+    @Test("A sleep with a tolerance ends when the tolerance does, or with an earlier wake-up")
     func tolerance() async throws {
         let thread = try BusThread(name: "test")
-        // On a busy machine a late thread may find that the moment has passed.
+        // On a busy machine the deadline may pass before the thread begins to wait; then the sleep
+        // ends at once. So the test tries until one sleep lasts for the whole tolerance.
         var longest: Duration = .zero
         for _ in 0..<50 where longest < .milliseconds(100) {
             let start = ContinuousClock.now
@@ -45,14 +46,14 @@ import Testing
         await end(thread)
     }
 
-    @Test("A pause is ended early by its number")
+    @Test("A sleep can be cancelled by its id")
     func number() async throws {
         let thread = try BusThread(name: "test")
         for pause: Duration in [.zero, .milliseconds(20)] {
             let number = thread.makeSleep()
             // SAFETY: awaited below.
             let sleeper = Task { await thread.sleep(number, until: .now + .seconds(3600)) }
-            // SAFETY: the sleeper may have started or not by then; it ends in either case.
+            // SAFETY: the test passes whether or not the sleep has begun by then.
             try await Task.sleep(for: pause)
             thread.cancel(number)
             await sleeper.value
@@ -61,20 +62,20 @@ import Testing
         await end(thread)
     }
 
-    @Test("A pause until a moment that has passed is over at once")
+    @Test("A sleep whose deadline has passed ends at once")
     func past() async throws {
         let thread = try BusThread(name: "test")
         await thread.sleep(until: .now - .seconds(1))
         await end(thread)
     }
 
-    @Test("A pause ends when its task is cancelled, before it began or in the middle")
+    @Test("A sleep ends when its task is cancelled, before the sleep begins or during it")
     func cancelled() async throws {
         let thread = try BusThread(name: "test")
         for pause: Duration in [.zero, .milliseconds(20)] {
             // SAFETY: awaited below.
             let sleeper = Task { await thread.sleep(until: .now + .seconds(3600)) }
-            // SAFETY: the sleeper may have started or not by then; it ends in either case.
+            // SAFETY: the test passes whether or not the sleep has begun by then.
             try await Task.sleep(for: pause)
             sleeper.cancel()
             await sleeper.value
@@ -82,12 +83,12 @@ import Testing
         await end(thread)
     }
 
-    @Test("A pause ends with the thread, and no pause begins after it")
+    @Test("A sleep ends when the thread stops, and a later one ends at once")
     func ended() async throws {
         let thread = try BusThread(name: "test")
         // SAFETY: awaited below.
         let sleeper = Task { await thread.sleep(until: .now + .seconds(3600)) }
-        // SAFETY: the sleeper may have started or not by then; it ends in either case.
+        // SAFETY: the test passes whether or not the sleep has begun by then.
         try await Task.sleep(for: .milliseconds(20))
         await end(thread)
         await sleeper.value

@@ -26,8 +26,8 @@ import Testing
             )
         }
         open.yield()
-        // The late reply reaches the client's socket before this one, which the same peer sends
-        // later.
+        // The server sends the late reply before its reply to a later ping, and the bus keeps their
+        // order: some ping's reply arrives after the late one.
         let ping = Echo.call(
             "Ping",
             at: server.uniqueName,
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("a hundred connections leak neither threads nor descriptors")
+    @Test("a hundred connections leak no descriptors")
     func leaks() async throws {
         let bus = try PrivateBus()
         let before = try openDescriptors()
@@ -148,7 +148,7 @@ import Testing
             let connection = try await bus.connect()
             await connection.close()
         }
-        // Other tests run at the same time; a leak would be 200.
+        // Other tests run at the same time and open some; a leak in each connection exceeds this.
         #expect(try openDescriptors() < before + 100)
     }
 }

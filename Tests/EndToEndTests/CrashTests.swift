@@ -17,7 +17,7 @@ struct CrashTests {
                 NewRequest(amountCents: 1000)
             )
             // The stopped server answers nothing, so the payment is in flight when the payer is
-            // killed. It names the session, because no EID can be resolved now.
+            // killed. The call gives the session's id, because no EID can be resolved now.
             shop.server.signal(SIGSTOP)
             let wish = NewPayment(sid: request.id, confirmAmountCents: 1000)
             let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)

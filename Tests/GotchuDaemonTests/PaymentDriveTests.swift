@@ -9,7 +9,7 @@ import Testing
 struct PaymentDriveTests {
     typealias Reply = ScriptedServer.Reply
 
-    @Test("A payment locks and sends, each only after the journal has the step")
+    @Test("A payment journals each step before it locks and before it sends")
     func paid() async throws {
         let bench = try Bench()
         let end = try await bench.pay()
@@ -20,7 +20,8 @@ struct PaymentDriveTests {
         #expect(bench.journal.records.count == 3)
     }
 
-    /// Checks that the journal had each step before its first byte, and that all sends are equal.
+    /// Checks that each step was journalled before its call, that all sends are equal, and that
+    /// money moved at most once.
     private func expectJournalFirst(_ bench: Bench) throws {
         for call in bench.server.calls {
             guard case .payment(let record) = call.journalled else {
@@ -68,7 +69,7 @@ struct PaymentDriveTests {
     }
 
     @Test(
-        "Only the server's own decision on its key ends a send",
+        "A send is repeated with the same key until its outcome is certain",
         arguments: [
             ([Reply.declined(402, "INSUFFICIENT_WALLET_BALANCE")], PaymentView.State.declined),
             ([.refused(403, "FORBIDDEN")], .declined),
@@ -97,7 +98,7 @@ struct PaymentDriveTests {
     }
 
     @Test(
-        "A lock that cannot be released changes nothing about the decline, and expires",
+        "A payment is declined with the same code if its lock cannot be released",
         arguments: [Reply.lost, .doneUnheard, .refused(403, "FORBIDDEN"), .page(502)]
     )
     func unlockFails(reply: Reply) async throws {
@@ -137,7 +138,7 @@ struct PaymentDriveTests {
     }
 
     @Test(
-        "A step that cannot be journalled waits, and its end is published only afterwards",
+        "A step that cannot be journalled waits, and so does the publication of a decline",
         arguments: [[2], [3], [2, 3], [2, 3, 4, 5, 6]],
         [true, false]
     )
@@ -152,7 +153,7 @@ struct PaymentDriveTests {
             Issue.record("a payment was journalled")
             return
         }
-        // "Paid" may be published without the journal: the next start learns it again.
+        // "Paid" may be published before it is journalled: the next start asks the server again.
         #expect(isPaid || !last.isOpen)
         let next = try Bench(bench.journal.records, server: bench.server)
         await next.drive(isResumed: true)
@@ -179,7 +180,7 @@ struct PaymentDriveTests {
         try expectJournalFirst(next)
     }
 
-    @Test("A start continues from each record that a crash may leave, and charges once")
+    @Test("A restart continues from each record that a crash may leave, and charges once")
     func resume() async throws {
         let first = try Bench()
         let end = try await first.pay()

@@ -6,11 +6,11 @@ import Payments
 import TestSupport
 import Testing
 
-/// The duties of every store.
+/// The behaviour that every store must have, whatever its database.
 @Suite("Every store", .timeLimit(.minutes(hangLimit)))
 struct StoreTests {
     @Test(
-        "Stories have the same effects as in memory, and survive a restart",
+        "Random stories have the same effects in a store as in memory, and survive a restart",
         arguments: StoreKind.all
     )
     func stories(kind: StoreKind) async throws {
@@ -37,7 +37,7 @@ struct StoreTests {
     }
 
     @Test(
-        "One of two simultaneous keys for a session pays, and both keep their answers",
+        "One of two simultaneous payments of a session succeeds, and both keys keep their answers",
         arguments: StoreKind.all
     )
     func twoKeysAtOnce(kind: StoreKind) async throws {
@@ -179,7 +179,7 @@ struct StoreTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("A record is found by its name with its owner's name", arguments: StoreKind.all)
+    @Test("A record found by its name comes with its owner's name", arguments: StoreKind.all)
     func named(kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
         let store = try books.open()
@@ -193,7 +193,7 @@ struct StoreTests {
     }
 
     @Test(
-        "A session is found under its present EID, and under a retired one until its time",
+        "A session is found under its present EID, and under a retired one with its expiry",
         arguments: StoreKind.all
     )
     func retiredEID(kind: StoreKind) async throws {
@@ -243,7 +243,7 @@ struct StoreTests {
     }
 
     @Test(
-        "The use of a ledger is derived from its openings and its logins",
+        "A ledger's use, development or production, follows from opening balances and logins",
         arguments: [("<https://issuer.example>7", LedgerUse.production), ("a@b", .neither)],
         StoreKind.all
     )

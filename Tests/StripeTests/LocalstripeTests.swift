@@ -9,7 +9,8 @@ import Testing
 /// A second, independent stand-in: `localstripe`, driven by Stripe's own library.
 ///
 /// It has no idempotency keys, no Checkout and no Connect, and refuses our calls that create
-/// objects. Our client reads its objects and signatures as Stripe's.
+/// objects. So Stripe's library creates the payments, and our client only reads them and verifies
+/// the webhooks.
 @Suite("Localstripe")
 struct LocalstripeTests {
     private struct Line: Decodable {
@@ -23,7 +24,7 @@ struct LocalstripeTests {
 
     private static let secret = "whsec" + "_localstripe"
 
-    @Test("Card payments that others made there can be read, and its webhooks are genuine")
+    @Test("Our client reads localstripe's card payments and accepts its webhook signatures")
     func story() async throws {
         let folder = try TemporaryFolder()
         let story = try Program(

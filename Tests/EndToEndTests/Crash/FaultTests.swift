@@ -22,7 +22,7 @@ struct FaultTests {
         return try await stage.call(stage.payer, "POST", "/v1/payments", wish)
     }
 
-    /// Waits until a step of a payment has failed and the daemon names the next step.
+    /// Waits until the payment is still open and the daemon tells the user what to do next.
     private func expectUnknown(_ stage: CrashStage, of payment: PaymentView) async throws {
         try await eventually("the payment waits") {
             let path = "/v1/payments/\(payment.id)"
@@ -42,7 +42,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A kiosk without a disk requests no money and says so", arguments: Faults.Disk.allCases)
+    @Test("A kiosk unable to write requests no money and says so", arguments: Faults.Disk.allCases)
     func kiosk(fault: Faults.Disk) async throws {
         let stage = try await CrashStage()
         try stage.kiosk.faults.disk(fault)
@@ -68,7 +68,7 @@ struct FaultTests {
     }
 
     @Test(
-        "A payer without a disk sends nothing; a payment that was already sent is paid once",
+        "A payer that cannot write to its disk sends nothing; a payment already sent is paid once",
         arguments: Faults.Disk.allCases
     )
     func payer(fault: Faults.Disk) async throws {
@@ -82,7 +82,7 @@ struct FaultTests {
         } throws: { ($0 as? Problem)?.errorCode == .journalUnwritable }
         try payer.faults.disk(nil)
         #expect(try await stage.balance(payer) == before)
-        // The disk fails between lock and send: the payment waits, and is sent when it is back.
+        // The disk fails between lock and send: the payment is sent when the disk works again.
         try payer.faults.plan([
             "after\t\(JournalText.locking)\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
         ])
@@ -91,7 +91,7 @@ struct FaultTests {
         #expect(try await stage.balance(payer) == before)
         try payer.faults.disk(nil)
         #expect(try await state(stage, of: waiting, \.isFinal).state == .paid)
-        // The disk fails after the send: the payment is paid once, also after a kill.
+        // The disk fails once the send is journalled: the payment is paid once, even after a kill.
         let second = try await ask(stage, 200)
         try payer.faults.plan([
             "after\t\(JournalText.sending)\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
@@ -105,7 +105,7 @@ struct FaultTests {
         try await stage.expectBooksBalance()
     }
 
-    @Test("A server without a disk confirms nothing; open payments end when the disk is back")
+    @Test("A server whose disk is full confirms nothing; open payments end when it has space again")
     func server() async throws {
         let stage = try await CrashStage()
         let before = try await stage.balance(stage.payer)
@@ -133,7 +133,7 @@ struct FaultTests {
             "after\t\"state\":\"advertising\"\ttell\t\(stage.kiosk.faults.clockFile)\t\(-seconds)"
         ])
         try await CrashMatrixTests.story(stage, amount: 100)
-        // The clocks are four hours apart, and the payer is killed in between.
+        // The clocks are four hours apart now, and the payer is killed in the middle of the sale.
         try await CrashMatrixTests.story(stage, killing: [.locked], amount: 200)
         try await stage.expectBooksBalance()
     }

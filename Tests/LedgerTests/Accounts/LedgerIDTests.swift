@@ -68,7 +68,7 @@ struct LedgerIDTests {
         #expect(Account.Owner.pot(.make()).party == .pot)
     }
 
-    @Test("A step must have the form of its kind, or one of several forms")
+    @Test("A step must have a form that the transfer's kind allows")
     func facts() {
         func allows(_ step: String) -> Bool { TransferKind.fact.allows(step) }
         for step in ["po_1:paid", "a.b/owed", "A-Z_9", String(repeating: "a", count: 120)] {
