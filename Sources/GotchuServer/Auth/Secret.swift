@@ -79,9 +79,9 @@ extension ServerFailure {
     fileprivate static func secret(
         _ file: String,
         _ what: String,
-        fix: String = "It must be a file of the server's user that nobody else may read (chmod 600). "
-            + "If others may have read it, or it is damaged, remove it: a new one is made, "
-            + "and everybody has to log in again."
+        fix: String = "It must be a file of the server's user that nobody else may read "
+            + "(chmod 600). If others may have read it, or it is damaged, remove it: "
+            + "a new one is made, and everybody has to log in again."
     ) -> ServerFailure {
         ServerFailure(.inputOutput, "The secret \(file) cannot be used. \(what)", fix: fix)
     }
