@@ -233,7 +233,7 @@ struct CancelAnyContest: AsyncParsableCommand {
 }
 
 extension Store {
-    /// Returns a contest by its id.
+    /// Returns a contest by its id, in its current state.
     fileprivate func contest(_ text: String) async throws -> Contest {
         guard let id = ContestID.record(text), let record = try await record(id),
             record.kind == Contest.kind

@@ -4,7 +4,7 @@ internal import LedgerStore
 internal import Logging
 internal import ServiceProcess
 
-/// Commands other than `serve` and `migrate` need an existing database: a mistyped name must not
+/// Commands other than `serve` and `migrate` need an existing database. A mistyped name must not
 /// create a second ledger, and the tables of running servers must not be migrated.
 extension DatabaseOption {
     /// Opens the database.
@@ -14,7 +14,7 @@ extension DatabaseOption {
         }
     }
 
-    /// Opens the database, with the key that its servers sign tokens with.
+    /// Opens the database and the secret with which its servers sign tokens.
     var signing: OpenedDatabase {
         get async throws {
             let location = try existing(R_OK | W_OK)
@@ -48,7 +48,7 @@ extension DatabaseOption {
         }
     }
 
-    /// Returns the location of a database that exists and that this user may access with `rights`.
+    /// Returns the database's location. A SQLite file must exist and allow the access `rights`.
     func existing(_ rights: Int32) throws -> DatabaseLocation {
         let location = try database
         guard case .sqlite(let path) = location else { return location }

@@ -1,15 +1,15 @@
 internal import ArgumentParser
 
-/// The option that all commands share.
+/// The database option, which all commands share.
 struct DatabaseOption: ParsableArguments {
-    /// The option's value. Never part of a message: a URL may hold a password.
+    /// The option's value. It is never part of a message: a URL may contain a password.
     @Option(
         name: .customLong("database"),
         help: .value("database", "The database: sqlite:PATH or postgres://USER@HOST/NAME.")
     )
     var text: String?
 
-    /// The database from the command line or GOTCHU_SERVER_DATABASE.
+    /// The database from the command line, or else from GOTCHU_SERVER_DATABASE.
     var database: DatabaseLocation {
         get throws {
             let settings = try ServerSettings([.database], flags: ["database": text])

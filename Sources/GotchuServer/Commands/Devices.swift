@@ -190,7 +190,7 @@ struct RevokeDevice: AsyncParsableCommand {
 }
 
 extension DeviceRegistry {
-    /// Changes the device with the id that the operator entered.
+    /// Changes the device with the id that the operator entered. Throws if there is no such device.
     fileprivate func change(
         id: String,
         _ body: @escaping @Sendable (inout Device) -> Void

@@ -6,7 +6,8 @@ internal import ServiceProcess
 enum ErrorReporter {
     /// Prints the failure of a command.
     ///
-    /// - Returns: Its exit status; the error itself if it is the parser's, which then prints it.
+    /// - Returns: The exit status. If the error already is an exit of the argument parser, the
+    ///   error itself.
     static func reported(_ error: any Error) -> any Error {
         guard !(error is ExitCode), !(error is CleanExit) else { return error }
         let failure = failure(for: error)

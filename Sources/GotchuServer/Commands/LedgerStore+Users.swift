@@ -3,13 +3,14 @@ internal import Ledger
 internal import LedgerStore
 internal import ServiceProcess
 
-/// Look-ups of users for the commands; they work while a server runs.
+/// Look-ups of users, for commands. A server may run at the same time.
 extension Store {
-    /// Returns the user with an id, an e-mail address, or an `<issuer>subject`.
+    /// Returns the user with an id, an e-mail address or a login `<issuer>subject`.
     ///
-    /// - Throws: A failure if there is none.
+    /// - Throws: A failure if there is no such user.
     func user(_ text: String) async throws -> User {
-        // Addresses are stored in lower case, see `OpenAccount`; a subject must match exactly.
+        // E-mail addresses are stored in lower case, see `OpenAccount`. A subject must match
+        // exactly.
         let login = text.hasPrefix("<") ? text : text.lowercased()
         guard let user = try await user(id: UserID(trusted: text), orLogin: login) else {
             throw ServerFailure(

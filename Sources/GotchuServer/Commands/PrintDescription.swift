@@ -13,7 +13,7 @@ struct PrintDescription: AsyncParsableCommand {
     )
 
     func run() async throws {
-        // The document ends with a line break, and the console adds one.
+        // The console adds a line break, so the one at the document's end is removed.
         Console.output(String(OpenAPI.document.dropLast()))
     }
 }

@@ -43,8 +43,8 @@ package struct ServerCommand: AsyncParsableCommand {
 
     private static let repeatable: Set<Substring> = ["--trusted-proxy", "--seal"]
 
-    /// Returns an option that is given twice. Only the last value would count, so that of two
-    /// databases one would be ignored silently.
+    /// Returns an option that is given twice; `nil` if there is none. The parser would use the last
+    /// value and silently ignore the first, for example one of two databases.
     static func repeatedOption(in arguments: some Sequence<String>) -> String? {
         var given: Set<Substring> = []
         for argument in arguments.prefix(while: { $0 != "--" }) where argument.hasPrefix("--") {

@@ -3,7 +3,7 @@ internal import NIOCore
 internal import ServiceProcess
 
 extension ServerFailure {
-    /// Creates the failure for an address that cannot be bound; `nil` for any other error.
+    /// Creates the failure if the server cannot listen at its address; `nil` for any other error.
     init?(_ error: any Error, at address: ListenAddress) {
         let place = address.text
         switch error {

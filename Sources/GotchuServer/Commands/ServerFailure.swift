@@ -5,7 +5,7 @@ struct ServerFailure: Error, Sendable {
     let exitCode: ExitStatus
     /// The message for people.
     let message: String
-    /// The advice on how to fix it, if there is any.
+    /// The advice on how to fix it; `nil` if there is none.
     let fix: String?
 
     init(_ exitCode: ExitStatus, _ message: String, fix: String? = nil) {

@@ -4,7 +4,8 @@ internal import Ledger
 internal import Logging
 internal import ServiceProcess
 
-/// The settings of `gotchu-server`: from a flag, else the environment, else the default.
+/// The settings of `gotchu-server`. A flag overrides the environment, and the environment overrides
+/// the default.
 struct ServerSettings: Settings {
     var listen = ListenAddress.default
     var database: DatabaseLocation?
@@ -26,9 +27,10 @@ struct ServerSettings: Settings {
     var funding = FundingOptions()
     var stripe = StripeSettings()
     var hasContests = false
-    /// The house's share of an organiser's part of the fees, in basis points.
+    /// The house's part of an organiser's rake, in basis points.
     var contestCommission: Int64 = 0
-    /// The path of a file with the ids of the users who get contests, one per line; `nil` for all.
+    /// The path of a file with the ids of the users to whom contests are shown, one per line; `nil`
+    /// for all users.
     var contestUsersFile: String?
     var logLevel = Logger.Level.info
 
@@ -66,12 +68,12 @@ struct ServerSettings: Settings {
         Setting("log_level", \.logLevel, .logLevel),
     ]
 
-    /// The contest settings without a flag.
+    /// The contest settings that have no flag.
     static let contestTable: [Setting<Self>] = [
         Setting("contests_users_file", \.contestUsersFile, .text)
     ]
 
-    /// Resolves the settings in these rows. An empty variable counts as absent.
+    /// Resolves the settings in these rows. An empty environment variable counts as absent.
     ///
     /// - Parameter flags: The command line's options by key.
     init(_ rows: [Setting<Self>] = Self.table, flags: [String: String?]) throws(ConfigurationError)
@@ -80,10 +82,11 @@ struct ServerSettings: Settings {
         try resolve(rows, from: SettingSources(flags: flags, environment: environment))
     }
 
-    /// Returns variables that look like settings but are not: misspelt, and without effect.
+    /// Returns the environment variables that look like settings but have no effect, for example
+    /// because they are misspelt.
     ///
-    /// gotchud may share this environment: its variable GOTCHU_SERVER and the one for its log level
-    /// are not reported.
+    /// gotchud may share this environment. Its variables GOTCHU_SERVER and GOTCHU_LOG_LEVEL are not
+    /// reported.
     static func unknownVariables(among names: some Sequence<String>) -> [String] {
         let shortened = Set(table.map { "GOTCHU_" + $0.key.uppercased() })
         return unknownVariables(among: names) { name in
@@ -92,7 +95,9 @@ struct ServerSettings: Settings {
         }
     }
 
-    /// The database. It has no default.
+    /// The database, which has no default.
+    ///
+    /// - Throws: `ServerFailure` if none is set.
     var namedDatabase: DatabaseLocation {
         get throws(ServerFailure) {
             if let database { return database }
@@ -105,6 +110,8 @@ struct ServerSettings: Settings {
     }
 
     /// The issuer whose tokens are accepted; `nil` if none is configured.
+    ///
+    /// - Throws: `ServerFailure` if the settings are incomplete or cannot be used.
     var openID: OpenIDSettings? {
         get throws(ServerFailure) {
             guard issuer != nil || audience != nil || keys != nil else { return nil }

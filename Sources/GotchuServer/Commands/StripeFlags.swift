@@ -1,7 +1,7 @@
 internal import ArgumentParser
 
-/// The Stripe options of `serve` and `reconcile`. None is a secret: every user of the machine
-/// can read a command line.
+/// The Stripe options of `serve` and `reconcile`. None is a secret, because every user of the
+/// machine can read a command line.
 struct StripeFlags: ParsableArguments {
     @Option(
         help: .value(

@@ -43,22 +43,23 @@ struct Verify: AsyncParsableCommand {
 }
 
 extension Audit {
-    /// The note about what no seal covers.
+    /// The note about the data that no seal covers.
     private static let unsealed = """
         Seals do not cover users, names, devices, webhook endpoints, remembered refusals, the keys \
         of answers, and sessions (their texts, their times, and those that nobody paid). Other \
         rules check most of these for agreement; none sees a change that keeps them consistent.
         """
 
-    /// Prints one line for each rule of an audit to standard output.
+    /// Runs an audit, and prints one line for each rule to standard output.
     ///
-    /// - Throws: `failure` with the remedy if the database breaks a rule.
+    /// - Throws: `ServerFailure` with the message `failure` and the remedy if the database breaks a
+    ///   rule.
     static func report(or failure: String, _ run: () throws -> Audit) throws {
         let audit: Audit
         do {
             audit = try run()
         } catch let error as LedgerError where error.code == .corrupt {
-            // Other commands advise running `verify`; here the advice must differ.
+            // The usual advice for this error is to run `verify`. Here the advice must differ.
             throw LedgerError(
                 error.code,
                 error.message,

@@ -73,7 +73,7 @@ struct AddWebhook: AsyncParsableCommand {
         Console.output("secret\t\(secret.text)")
     }
 
-    /// Checks the URL as every delivery does, so that a mistake is reported at once.
+    /// Checks the URL as every delivery does. A mistake is reported at once.
     private func checked() throws -> WebhookURL {
         guard let parsed = WebhookURL(url) else {
             throw ServerFailure(
@@ -188,8 +188,8 @@ struct DeadWebhooks: AsyncParsableCommand {
     func run() async throws { try await listing.show(dead: true) }
 }
 
-/// The arguments and output shared by `webhooks pending` and `webhooks dead`: each lists a part of
-/// the outbox.
+/// The arguments and output of `webhooks pending` and `webhooks dead`. Each lists a part of the
+/// outbox.
 struct WebhookListing: ParsableArguments {
     @Option(help: "The largest number of lines.")
     var limit = 100

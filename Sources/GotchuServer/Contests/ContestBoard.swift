@@ -5,7 +5,7 @@ internal import Ledger
 
 /// A page of a contest's standings, with the columns of the template.
 struct ContestBoard: Sendable {
-    /// The default and the maximum number of standings on a page.
+    /// The default number of standings on a page; `pageLimit` is the maximum.
     static let defaultPageSize: Int64 = 50
     static let pageLimit: Int64 = 200
 

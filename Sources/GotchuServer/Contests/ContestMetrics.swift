@@ -11,22 +11,22 @@ final class ContestMetrics: Sendable {
         case joined
         /// Entered by a payment at a desk.
         case desk
-        /// Answered with the stored outcome of the same key.
+        /// The reply repeated the stored outcome of the same key.
         case replayed
         case refused
-        /// Not decided: the caller was asked to try again.
+        /// Not decided: the ledger failed, and the caller must retry.
         case failed
     }
 
-    /// The maximum age of a reading of the contests.
+    /// The age at which the contests are read again.
     private static let period: Duration = .seconds(10)
 
-    /// The maximum number of due contests, stops and objections that are read.
+    /// The maximum number of records of each kind that one reading covers.
     private static let readLimit = 1000
     /// The kinds of records other than contests.
     private static let others = RecordKind.all.map(\.name).filter { $0 != Contest.kind }
 
-    /// The numbers of contests that need attention.
+    /// The numbers of contests and objections that need attention.
     private struct Reading {
         var waiting = 0
         var objections = 0
@@ -50,7 +50,7 @@ final class ContestMetrics: Sendable {
         state.withLock { $0.joins[end, default: 0] += 1 }
     }
 
-    /// Takes a new reading if the last one is too old. A failure keeps the last one.
+    /// Makes a new reading if the last one is too old. If it fails, the last one stays.
     private func read() async {
         let now = MonotonicTime.now
         let isDue = state.withLock { state in

@@ -4,23 +4,23 @@ internal import GotchuCore
 internal import Ledger
 internal import Synchronization
 
-/// Lists of contests. Each reads only as much as a page needs.
+/// Lists of contests. Each call reads only as much as a page needs.
 extension ContestReader {
-    /// The maximum number of public contests that one call scans; the cursor continues after them.
+    /// The maximum number of public contests that one call scans.
     private static let scanLimit: Int64 = 2000
-    /// The number of public contests that are read and cached together.
+    /// The number of contests in a block, which is read and cached at once.
     private static let blockSize: Int64 = 200
     private static let blockLimit = 16
     /// The age at which a cached block is read again.
     private static let blockAge: Duration = .seconds(1)
     private static let ownPage = 100
-    /// The maximum number of pages of a user's own contests that one call reads.
+    /// The maximum number of reads of a user's own contests per call.
     private static let ownPages = 5
 
     /// A page of a list, newest first.
     struct Page: Sendable {
         var contests: [Contest] = []
-        /// The number of contests skipped before these.
+        /// The number of matching contests skipped before these.
         var skipped = 0
         /// The cursor of the next page; `nil` if this is the last.
         var next: RecordID?
@@ -29,24 +29,24 @@ extension ContestReader {
     /// A block of public contests with consecutive numbers.
     struct Block: Sendable {
         let contests: [(number: Int64, contest: Contest)]
-        /// The number of the newest one.
+        /// The highest contest number that the block was read for.
         let end: Int64
         let readAt: MonotonicTime
     }
 
-    /// The number of all public contests, including hidden ones.
+    /// The number of all public contests, including deleted ones.
     var publicCount: Int64 {
         get async throws(LedgerError) {
             try ContestIndex(try await ledger.record(ContestIndex.id)).count
         }
     }
 
-    /// Returns a page of the public contests that are not hidden. Scans only the newest, up to the
-    /// scan limit; the cursor continues after them.
+    /// Returns a page of the public contests that are not deleted. If the call reaches the scan
+    /// limit, the page may be shorter. Its cursor then continues after the last scanned contest.
     ///
     /// - Parameters:
     ///   - end: Only contests with lower numbers in the index are listed.
-    ///   - skipped: The number of contests in the state to skip.
+    ///   - skipped: The number of contests in the state that are skipped first.
     func published(
         in state: ContestState?,
         below end: Int64,
@@ -105,10 +105,10 @@ extension ContestReader {
         return contests
     }
 
-    /// Returns a page of the contests that a user organises or has entered, newest first by the
-    /// time at which they did so.
+    /// Returns a page of the contests that a user organises or has entered. The newest creation or
+    /// entry is first. After five reads the page may be shorter; its cursor then continues.
     ///
-    /// - Parameter before: The cursor: the id of the contest, or of the entry.
+    /// - Parameter before: The cursor: the id of the last contest created or of the last entry.
     func contests(
         of user: UserID,
         in state: ContestState?,
@@ -121,7 +121,8 @@ extension ContestReader {
         for _ in 0..<Self.ownPages {
             let own = try await records(of: user, Contest.kind, before: page.next)
             let entries = try await records(of: user, ContestEntry.kind, before: page.next)
-            // After a full page there may be more records of its kind.
+            // If one of the two reads is full, older records of its kind may follow. Records older
+            // than its last one are left to the next read.
             let end = [own, entries].filter { $0.count == Self.ownPage }
                 .compactMap { $0.last?.id.rawValue }.max()
             for record in (own + entries).sorted(by: { $0.id.rawValue > $1.id.rawValue })
@@ -153,7 +154,8 @@ extension ContestReader {
         try await ledger.records(of: user, kind: kind, before: before, limit: Self.ownPage)
     }
 
-    /// Returns the contest of a contest's or entry's record; `nil` if it is hidden or was left.
+    /// Returns the contest that a record of a contest or an entry belongs to. Returns `nil` for a
+    /// deleted or unreadable contest, and for an entry that was left.
     private func contest(
         behind record: Record,
         of user: UserID

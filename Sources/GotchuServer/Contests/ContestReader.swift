@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// Reads contests and the data that their pages need.
 final class ContestReader: Sendable {
-    /// The number of children per read.
+    /// The number of child records per read.
     private static let childPage = 1000
-    /// The maximum number of cached results, for contests that are being viewed.
+    /// The maximum number of contests whose result is cached.
     private static let resultLimit = 64
     /// The maximum number of cached images, each up to 256 KiB.
     private static let imageLimit = 32
@@ -26,7 +26,7 @@ final class ContestReader: Sendable {
         self.ledger = ledger
     }
 
-    /// Returns a contest as it is now; `nil` if there is none.
+    /// Returns a contest in its current state; `nil` if no contest has the id.
     func contest(_ id: RecordID) async throws(LedgerError) -> Contest? {
         guard let record = try await ledger.record(id), record.kind == Contest.kind else {
             return nil
@@ -34,8 +34,8 @@ final class ContestReader: Sendable {
         return try Contest(record).asOf(ledger.now)
     }
 
-    /// Returns the contest of a record as it is now. If this server cannot read it, because it was
-    /// written by a newer server or is damaged, counts it and returns `nil`.
+    /// Returns a record's contest in its current state. If this server cannot read the record,
+    /// counts it and returns `nil`. A newer server may have written the record, or it is damaged.
     func readable(_ record: Record) -> Contest? {
         if record.kind == Contest.kind, let contest = try? Contest(record) {
             return contest.asOf(ledger.now)
@@ -46,7 +46,7 @@ final class ContestReader: Sendable {
         return nil
     }
 
-    /// The number of contests found unreadable since the start.
+    /// The number of different unreadable contests seen since the start, at most 1000.
     var unreadableCount: Int { unreadable.withLock { $0.count } }
 
     /// Returns the current entry of a user; `nil` without one.
@@ -91,8 +91,8 @@ final class ContestReader: Sendable {
         return template
     }
 
-    /// Returns an image of a template by its name: stored under its hash, or the gradient of a
-    /// colour. Images never change, so they are cached.
+    /// Returns an image of a template by its name, which is the image's hash or a colour. A
+    /// colour's image is a gradient. Images never change, so they are cached.
     func image(_ name: String) async throws(LedgerError) -> TemplateImage? {
         if let known = images.withLock({ $0[name] }) { return known }
         if let gradient = TemplateImage.gradient(name) { return gradient }
@@ -102,23 +102,25 @@ final class ContestReader: Sendable {
         return image
     }
 
-    /// Returns the newest objections to a contest's results, oldest first.
+    /// Returns the newest objections to a contest's results, at most 50, oldest first.
     func objections(to contest: Contest) async throws(LedgerError) -> [Objection] {
         let base = ContestChild.objectionBase
         return try await newest(contest.body.objections, of: contest, behind: base)
             .map { record throws(LedgerError) in try Objection(record) }
     }
 
-    /// Returns the newest declarations and disputes of a contest, oldest first.
+    /// Returns the newest declarations and disputes of a contest, at most 50, oldest first.
     func declarations(of contest: Contest) async throws(LedgerError) -> [Declaration] {
         let base = ContestChild.declarationBase
         return try await newest(contest.body.declarations, of: contest, behind: base)
             .map { record throws(LedgerError) in try Declaration(record) }
     }
 
+    /// Returns the newest children of one kind, oldest first.
+    ///
     /// - Parameters:
-    ///   - count: The number of the contest's children of the kind.
-    ///   - base: The number after which the children of the kind begin.
+    ///   - count: The number of the contest's children of this kind.
+    ///   - base: The number before the first child of this kind.
     private func newest(
         _ count: Int64,
         of contest: Contest,
@@ -134,8 +136,9 @@ final class ContestReader: Sendable {
         return children.map(\.record)
     }
 
-    /// Returns a page of standings. Before the first scores they are the entries in the order of
-    /// their numbers: a single read, so that entries that left make the page shorter.
+    /// Returns a page of standings. Without scores, these are the entries in the order of their
+    /// numbers. Entries that were left are removed after the read, so such a page may have fewer
+    /// than `limit` standings.
     ///
     /// - Parameter start: 0, or the `next` of the previous page.
     func board(
@@ -167,7 +170,7 @@ final class ContestReader: Sendable {
         )
     }
 
-    /// Returns the standings of a contest and the prizes that they lead to.
+    /// Returns the standings of a contest and its prizes.
     func result(of contest: Contest) async throws(LedgerError) -> ContestResult {
         let isKept = ![.draft, .open].contains(contest.state)
         let known = results.withLock { $0[contest.id] }
@@ -200,11 +203,11 @@ struct BoardPage: Sendable {
     let standings: [Standing]
     /// The paid prizes by entry number; empty until they are paid.
     let prizes: [Int64: Int64]
-    /// The position at which the next page begins; `nil` on the last page.
+    /// The `start` of the next page; `nil` on the last page.
     let next: Int?
 }
 
-/// The standings of a contest, and the prizes that they lead to.
+/// The standings of a contest, and the prizes paid.
 struct ContestResult: Sendable {
     let version: Int64
     /// The paid prizes by entry number; empty until they are paid.
@@ -224,14 +227,14 @@ struct ContestResult: Sendable {
             ) : [:]
     }
 
-    /// The amount paid to a tier, in minor units.
+    /// Returns the amount paid to a tier, in minor units.
     func paid(toTier tier: Int) -> Int64 {
         standings.filter { $0.tier == tier }.reduce(0) { $0 + (prizes[$1.entry.number] ?? 0) }
     }
 }
 
 extension Dictionary {
-    /// Stores a value; if there are too many, evicts a random other one.
+    /// Stores a value. If a new key would exceed the limit, first evicts a random other key.
     mutating func keep(_ value: Value, for key: Key, limit: Int) {
         if count >= limit, self[key] == nil, let other = keys.randomElement() {
             removeValue(forKey: other)

@@ -7,8 +7,7 @@ internal import Ledger
 extension ContestRoutes {
     /// Submits a command with an idempotency key, and renders the contest afterwards.
     ///
-    /// - Parameters:
-    ///   - rendered: Renders the contest; by default its detail.
+    /// - Parameter rendered: Renders the contest; if `nil`, the reply to a read of the contest.
     func submit(
         _ command: some KeyedContestCommand,
         by user: UserID,
@@ -26,7 +25,8 @@ extension ContestRoutes {
         }
     }
 
-    /// Decides a command with an idempotency key, for routes and pages.
+    /// Decides a command with an idempotency key, for routes and pages. If the pot differs from the
+    /// entries, also stops the contest.
     func decide<Command: KeyedContestCommand>(
         _ command: Command,
         by user: UserID,
@@ -45,7 +45,7 @@ extension ContestRoutes {
                 metrics.joined(reply.isReplay ? .replayed : end)
             }
             if case .failure(let refusal) = reply.outcome, refusal.reason == .potUnequal {
-                // A refusal writes nothing: a separate command stops the contest.
+                // A refusal writes nothing, so a separate command stops the contest.
                 _ = try await ledger.submit(
                     SweepContest(contest: command.record, isChecking: true)
                 )
@@ -94,7 +94,7 @@ extension ContestRoutes {
         )
     }
 
-    /// Counts a wrong invitation like an unknown EID, to slow down guessing.
+    /// Counts a wrong invitation like an unknown EID: guessing is slowed down.
     func countWrongInvitation(
         _ invitation: String?,
         to id: RecordID,
@@ -132,7 +132,7 @@ extension ContestRoutes {
         )
     }
 
-    /// Replaces an entrant's roster with the one in a request body.
+    /// Replaces an entrant's roster with the roster in a request body.
     func enter(
         _ fields: consuming JSONFields,
         _ context: ServerContext,
@@ -170,7 +170,7 @@ extension ContestRoutes {
         return try await reply(contest, to: user, request).response
     }
 
-    /// Records an entrant's objection from a request body.
+    /// Records an entrant's objection, read from a request body.
     func object(
         to id: RecordID,
         by user: UserID,
@@ -210,12 +210,12 @@ extension RosterRule.Flaw {
 
 /// A contest command with an idempotency key.
 protocol KeyedContestCommand: RecordCommand {
-    /// The call's own parameters, for the fingerprint of the key.
+    /// The call's own parameters, for the fingerprint of the idempotency key.
     var parameters: [String] { get }
 }
 
 extension CreateContest: KeyedContestCommand {
-    /// Only the terms that the caller chose: a server with other settings decides the same call.
+    /// The terms that the caller chose. A server with other settings repeats the same answer.
     var parameters: [String] { [terms.chosen] }
 }
 

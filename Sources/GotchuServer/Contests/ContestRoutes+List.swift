@@ -51,7 +51,7 @@ extension ContestRoutes {
         }
     }
 
-    /// Returns a page of the public contests.
+    /// Returns a page of the public contests: by page number, or after a cursor.
     func cards(
         in state: ContestState? = nil,
         page number: Int64? = nil,
@@ -131,7 +131,7 @@ extension ContestRoutes {
         )
     }
 
-    /// Returns a contest as a list shows it: without the data for entrants or of the result.
+    /// Returns a contest as a list shows it, without the entry, the objections and the result.
     func summary(
         of contest: Contest,
         for viewer: UserID?,

@@ -119,8 +119,9 @@ extension ContestRoutes {
         )
     }
 
-    /// Throws if a contest's time for objections is not over; the error states its end. Nothing is
-    /// stored under the key.
+    /// Throws if the user is the organiser and the time for objections is not over. The error
+    /// states the end of that time. It is not stored under the idempotency key, so a retry with the
+    /// key is decided anew.
     func requireReviewed(_ contest: Contest, by user: UserID) throws {
         guard contest.organizer == user, let end = contest.settlesAt,
             contest.settleRefusal(at: ledger.now) == .contestUnderReview
@@ -203,7 +204,7 @@ extension ContestRoutes {
         )
     }
 
-    /// Writes the scores in a request body.
+    /// Submits the scores in a request body.
     func score(
         _ id: RecordID,
         by user: UserID,
@@ -254,7 +255,7 @@ extension ContestRoutes {
         return (user, try Self.contest(in: context))
     }
 
-    /// Returns the reason in a request body.
+    /// Reads the reason from a request body.
     static func reason(_ fields: consuming JSONFields) throws -> String {
         var fields = fields
         let reason = try fields.shortText("reason", limit: longestReason)
@@ -290,7 +291,7 @@ extension JSONFields {
         return tiers
     }
 
-    /// Reads all members of one score.
+    /// Reads one score. Members that are not part of a score are refused.
     fileprivate mutating func score(
         in contest: Contest,
         _ template: ContestTemplate

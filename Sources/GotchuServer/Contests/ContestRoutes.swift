@@ -5,9 +5,10 @@ internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 
-/// The settings of contests; without them the server offers none.
+/// The settings of contests.
 struct ContestOptions: Sendable {
-    /// The house's part of an organiser's rake, in basis points; copied into each new contest.
+    /// The house's part of an organiser's rake, in basis points. It is copied into each new
+    /// contest.
     var commissionBPS: Int64 = 0
     /// The users to whom contests are shown.
     var users = UserAllowlist.everybody
@@ -61,7 +62,8 @@ struct ContestRoutes: Sendable {
     private typealias Handler =
         @Sendable (Request, ServerContext) async throws -> Response
 
-    /// Adds to each problem the field names that the first clients of contests use.
+    /// Wraps a handler: refuses users to whom contests are not shown, and adds the field names of
+    /// the first clients to each problem.
     private func described(_ handler: @escaping Handler) -> Handler {
         { request, context in
             try await requireAvailable(to: await user(of: request), context)
@@ -78,24 +80,25 @@ struct ContestRoutes: Sendable {
         }
     }
 
-    /// Returns the caller, if contests are shown only to some users.
+    /// Returns the caller. Returns `nil` without a valid login, or if contests are shown to
+    /// everybody.
     private func user(of request: Request) async -> UserID? {
         guard !options.users.isUnrestricted else { return nil }
         return try? await authentication.tokens.login(of: request).user
     }
 
-    /// Throws if contests are shown only to some users, and this is not one of them. A contest that
-    /// the user has entered, at a desk for example, is shown anyway.
+    /// Throws 404 if contests are shown only to some users and this user is not one of them. A user
+    /// may always see a contest that they have entered, for example at a desk.
     ///
     /// - Parameters:
     ///   - user: The user; `nil` without a login.
-    ///   - context: The call, if it may concern a single contest.
+    ///   - context: The context of a call that may concern a single contest.
     func requireAvailable(to user: UserID?, _ context: ServerContext? = nil) async throws {
         guard !options.users.isUnrestricted else { return }
         if let user {
             if options.users.contains(user) { return }
             if let id = context.flatMap({ try? Self.contest(in: $0) }) {
-                // Count the call before anything is read for it.
+                // Count the call before any read for it.
                 try authentication.limits.allowCall(by: Login(user: user))
                 if try await reader.entry(of: user, in: id) != nil { return }
             }
@@ -103,7 +106,7 @@ struct ContestRoutes: Sendable {
         throw Problem(.notFound, detail: "There is no such address.")
     }
 
-    /// Returns an image of a template: stored under its hash, or the gradient of a colour.
+    /// Returns an image of a template by its name, which is the image's hash or a colour.
     @Sendable private func image(
         _ request: Request,
         _ context: ServerContext
@@ -118,7 +121,7 @@ struct ContestRoutes: Sendable {
                 .contentType: image.type.mediaType,
                 .cacheControl: "public, max-age=31536000, immutable",
                 .xContentTypeOptions: "nosniff",
-                // An SVG that is opened directly must not run anything.
+                // An SVG that is opened directly must not run scripts.
                 .known("Content-Security-Policy"): "default-src 'none'; sandbox",
             ],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: image.bytes))
@@ -127,10 +130,10 @@ struct ContestRoutes: Sendable {
 
     // MARK: Reading
 
-    /// The viewer of a contest: the user, `nil` without a login, and the subject of rate limits.
+    /// The viewer of a contest: the user (`nil` without a login) and the subject of rate limits.
     typealias Viewer = (user: UserID?, subject: RateLimitSubject)
 
-    /// Returns the viewer of a request: the user of its token, or none.
+    /// Returns the viewer of a request. Without a token the user is `nil`.
     func viewer(of request: Request, _ context: ServerContext) async throws -> Viewer {
         guard request.headers[.authorization] != nil else {
             return (nil, try await authentication.subject(of: request, context))
@@ -139,7 +142,11 @@ struct ContestRoutes: Sendable {
         return (login.user, .login(login))
     }
 
-    /// Returns a contest that the viewer may see; throws 404 otherwise, as for an unknown one.
+    /// Returns a contest that the viewer may see. The organiser and entrants always may. All others
+    /// may if the contest is published and, for an invitation-only contest, the invitation is
+    /// right. A wrong invitation is counted as a miss.
+    ///
+    /// - Throws: A problem: 404 if there is no such contest or the viewer may not see it.
     func visible(
         _ context: ServerContext,
         to viewer: Viewer,
@@ -208,7 +215,9 @@ struct ContestRoutes: Sendable {
         return try await settlementReply(of: contest).response
     }
 
-    /// Returns the settlement; before it is made, its preview.
+    /// Returns the settlement of a settled contest, otherwise a preview.
+    ///
+    /// - Throws: `corrupt` if the recomputed settlement differs from the stored one.
     func settlementReply(of contest: Contest) async throws -> BufferedReply {
         let plan = try await reader.result(of: contest).plan
         if contest.state == .settled, let flaw = plan.flaw(of: contest) {
@@ -249,7 +258,7 @@ struct ContestRoutes: Sendable {
         )
     }
 
-    /// Renders a contest with the field names of the called address.
+    /// Renders a contest with the field names that belong to the request's path.
     func reply(
         _ contest: Contest,
         to viewer: UserID?,
@@ -275,7 +284,8 @@ extension Problem {
 }
 
 extension BufferedReply {
-    /// Returns the reply with its ETag; 304 without a body if the caller has this version.
+    /// Returns the reply with its ETag, or 304 without a body if the caller already has this
+    /// version.
     fileprivate func unless(_ request: Request) -> Response {
         let tag = "\"\(SHA256.hash(data: Array(body.readableBytesView)).prefix(16).hex)\""
         let known = request.headers[.ifNoneMatch]?.split(separator: ",") ?? []
@@ -289,7 +299,8 @@ extension BufferedReply {
 }
 
 extension Request {
-    /// The supported language that the caller prefers; English if there is none.
+    /// The supported language that the caller prefers; English if no preferred language is
+    /// supported.
     var language: Language {
         let liked = (headers[.acceptLanguage] ?? "").split(separator: ",").enumerated()
             .compactMap { index, part -> (weight: Double, index: Int, language: Language)? in

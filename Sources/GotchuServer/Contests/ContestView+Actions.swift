@@ -3,7 +3,7 @@ internal import GotchuAPI
 internal import Ledger
 internal import Pages
 
-/// The viewer's actions, each with the reason if it is not possible.
+/// The viewer's actions. An action that is not possible has the reason.
 extension ContestView {
     private typealias Reason = ContestAction.Reason
 
@@ -18,7 +18,7 @@ extension ContestView {
         return isOrganizer ? list + organizerActions : list
     }
 
-    /// Returns the same actions with the field names of the first clients.
+    /// Returns the actions with the field names of the first clients.
     func actions(_ list: [ContestAction]) -> ContestActions {
         func isEnabled(_ id: String) -> Bool { list.contains { $0.id == id && $0.enabled } }
         var actions = ContestActions()
@@ -38,7 +38,8 @@ extension ContestView {
         return actions
     }
 
-    /// - Parameter path: The path after the contest's own; by default the action's id.
+    /// - Parameter path: The path after the contest's own path; by default a slash and the action's
+    ///   id.
     private func action(
         _ id: String,
         _ label: String,
@@ -143,7 +144,8 @@ extension ContestView {
 
     private var boardReason: Reason? { contest.body.revision > 0 ? nil : noScores }
 
-    /// The reason for an action that the contest's state does not allow: why, and until when.
+    /// The reason for an action that the contest's state does not allow. Its text describes the
+    /// state.
     private var notNow: Reason { Reason(.contestState, stateText) }
 
     private var stateText: String {

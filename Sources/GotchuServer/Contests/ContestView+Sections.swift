@@ -12,8 +12,8 @@ extension ContestView {
         return sections + template.sections.map(own)
     }
 
-    /// The declarations, disputes and the cancellation, shown only to the organiser and entrants,
-    /// because their reasons are not public.
+    /// The declarations, disputes and the cancellation. Their reasons are not public, so only the
+    /// organiser and entrants see them.
     var history: ContestSection? {
         guard isOrganizer || entry != nil else { return nil }
         var rows = declarations.map { declaration -> (time: Timestamp, text: String) in
@@ -120,7 +120,7 @@ extension ContestView {
         )
     }
 
-    /// The tiers, with the amount paid to each once the contest is settled.
+    /// The tiers. Once the contest is settled, each has the amount paid to it.
     var payoutTable: [PayoutTier] {
         let places = ["first", "second", "third"]
         return terms.tiers.enumerated().map { index, tier in

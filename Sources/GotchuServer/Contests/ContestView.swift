@@ -4,7 +4,7 @@ internal import GotchuCore
 internal import Ledger
 internal import Pages
 
-/// A contest as one caller may see it, in one language. A pure function of the data read.
+/// A contest as one viewer may see it, in one language. A pure function of the data that was read.
 struct ContestView: Sendable {
     let contest: Contest
     let template: ContestTemplate
@@ -13,9 +13,9 @@ struct ContestView: Sendable {
     let entry: ContestEntry?
     let hasObjected: Bool
     let objections: [Objection]
-    /// The newest declarations, for the organiser and entrants.
+    /// The newest declarations; empty for viewers other than the organiser and entrants.
     let declarations: [Declaration]
-    /// The standings and prizes; `nil` until the contest is settled.
+    /// The standings and prizes; `nil` until the contest is settled, and in lists.
     let result: ContestResult?
     let language: Language
     let now: Timestamp
@@ -90,7 +90,8 @@ struct ContestView: Sendable {
         }
     }
 
-    /// A Boolean that is true if the viewer may share the invitation, and it is still of use.
+    /// A Boolean that is true if the viewer may share the invitation, and entries are still
+    /// possible.
     var maySeeInvitation: Bool {
         contest.body.invitation != nil && (isOrganizer || entry != nil)
             && [.draft, .open].contains(contest.state)
@@ -144,7 +145,7 @@ struct ContestView: Sendable {
 }
 
 extension Contest {
-    /// The state as lists call it.
+    /// The state in the terms of lists.
     var wireState: ContestState {
         switch state {
         case .draft, .open: .scheduled
@@ -157,7 +158,7 @@ extension Contest {
         }
     }
 
-    /// The state as details call it.
+    /// The state in the terms of details.
     var wireStatus: ContestStatus {
         switch state {
         case .draft: .scheduled
@@ -170,7 +171,8 @@ extension Contest {
         }
     }
 
-    /// The state of the leaderboard; `scoring` for a cancelled or stopped contest with scores.
+    /// The state of the leaderboard. If a contest with scores is cancelled or stopped, it is
+    /// `scoring`.
     var leaderboardState: LeaderboardState {
         switch state {
         case .draft, .open: .open
@@ -184,12 +186,12 @@ extension Contest {
 }
 
 extension UserID {
-    /// The public id of an organiser: stable, and different from the user's id.
+    /// The public id of an organiser. It is stable, and differs from the user's id.
     var contestID: String { computedID("organizer", rawValue) }
 }
 
 extension Timestamp {
-    /// The date and time in UTC, to the minute, for a line of text.
+    /// The date and time in UTC, to the minute, for people.
     var minuteText: String { "\(iso8601.prefix(10)) \(iso8601.dropFirst(11).prefix(5)) UTC" }
 }
 

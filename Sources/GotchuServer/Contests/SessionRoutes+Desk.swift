@@ -52,11 +52,11 @@ extension Ledger {
         return try Contest(record)
     }
 
-    /// Returns the refusal that a user gets who enters a contest now; `nil` if it is not certain.
+    /// Returns the refusal that a user's entry would get now; `nil` if the entry may succeed.
     func entryRefusal(of user: UserID, to contest: Contest) async throws(LedgerError) -> Refusal? {
         let time = now
         let contest = contest.asOf(time)
-        // An entrant stays one when entries close; a cancelled contest has refunded all stakes.
+        // In a cancelled contest an entry does not count: all stakes are refunded.
         if contest.state != .cancelled,
             try await ContestReader(ledger: self).entry(of: user, in: contest.id) != nil
         {

@@ -8,7 +8,7 @@ struct ConnectRoutes: Sendable {
     /// The server's address for browsers, if it has one.
     let publicURL: String?
 
-    /// Creates a new link each time: a link works once, and a link preview may have used it.
+    /// Creates a new link for each request. A link works once, and a link preview may have used it.
     @Sendable func link(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payouts)
         let fields = try await request.fields()

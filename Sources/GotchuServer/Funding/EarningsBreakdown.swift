@@ -3,14 +3,14 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
 
-/// All earnings, divided by where the money is now. First in, first out: the wallet's balance is
-/// the money earned last.
+/// All earnings, divided by where the money is now. Money earned first is paid out first. The
+/// wallet's balance is thus the money that was earned last.
 struct EarningsBreakdown: Equatable, Sendable {
-    /// Still in the wallet, in minor units.
+    /// The amount still in the wallet, in minor units.
     let pending: Int64
-    /// On its way to a bank.
+    /// The amount on its way to a bank.
     let processing: Int64
-    /// Paid to a bank, or spent.
+    /// The amount paid to a bank, or spent.
     let paid: Int64
 
     /// - Parameters:
@@ -31,11 +31,11 @@ struct EarningsBreakdown: Equatable, Sendable {
 }
 
 extension FundingOperations {
-    /// The most withdrawals that are read to sum up the open ones.
+    /// The maximum number of withdrawals that are read for the sum of the open ones.
     private static let withdrawalLimit = 1_000
     private static let pageLimit = 100
 
-    /// Reads how a user's earnings are divided.
+    /// Reads where a user's earnings are now.
     func earningsBreakdown(of account: Account, user: UserID) async throws -> EarningsBreakdown {
         var open: Int64 = 0
         var before: RecordID?

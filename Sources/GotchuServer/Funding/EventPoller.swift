@@ -4,24 +4,25 @@ internal import Ledger
 internal import Logging
 internal import Stripe
 
-/// Reads Stripe's events since the last reading, and refreshes the records they are about.
+/// Reads Stripe's events since the last reading, and refreshes the records that they are about.
 ///
-/// Events of connected accounts are not in this list: payees and payouts are refreshed on their
-/// own schedule.
+/// Events of connected accounts are not in this list. Payees and payouts are refreshed on their own
+/// schedule.
 struct EventPoller: Sendable {
-    /// The overlap with the previous reading: Stripe may list events late.
+    /// The overlap with the previous reading. Stripe may list an event late.
     static let overlap: Duration = .seconds(900)
-    /// The time for which Stripe keeps events, less a day to be safe.
+    /// The time for which Stripe keeps events, less a safety margin of a day.
     static let memory: Duration = .seconds(29 * 24 * 3_600)
-    /// The time span of one list request. After a failure at most this much is read again.
+    /// The time span of one list request. After a failure, at most this span and the overlap are
+    /// read again.
     static let span: Duration = .seconds(3_600)
-    /// The largest number of records that are refreshed in one reading.
+    /// The maximum number of records that are refreshed in one reading.
     static let refreshLimit = 500
 
     let ledger: Ledger
     let refresher: RecordRefresher
     let logger: Logger
-    /// The events already handled that will be listed again, with their times.
+    /// The handled events that the next reading will list again, with their times.
     private var seen: [String: Timestamp] = [:]
 
     init(ledger: Ledger, refresher: RecordRefresher, logger: Logger) {
@@ -30,7 +31,8 @@ struct EventPoller: Sendable {
         self.logger = logger
     }
 
-    /// Reads the new events, oldest first. Events beyond the limit are read the next time.
+    /// Reads the new events, oldest first. If the limit is reached, the next reading continues
+    /// there.
     mutating func read() async throws {
         guard refresher.gate.isOpen, let record = try await ledger.record(Provider.id) else {
             return
@@ -66,10 +68,10 @@ struct EventPoller: Sendable {
         }
     }
 
-    /// Refreshes a record. A result that cannot be booked is logged, and the other records are
+    /// Refreshes a record. If the result cannot be booked, logs the error: the other records are
     /// still refreshed.
     ///
-    /// - Throws: If the ledger cannot be read: the whole span is read again.
+    /// - Throws: `LedgerError` if the ledger fails. The whole span is then read again.
     private func refresh(_ record: RecordID) async throws {
         do {
             _ = try await refresher.refresh(record)

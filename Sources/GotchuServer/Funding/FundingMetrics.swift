@@ -47,15 +47,16 @@ final class FundingMetrics: Sendable {
     /// Counts an event from Stripe.
     ///
     /// - Parameters:
-    ///   - type: One of `ProviderEvent.types`, or empty. Any other type is counted as `other`, so
-    ///     that callers cannot add lines to the metrics page.
+    ///   - type: One of `ProviderEvent.types`. Any other type is counted as `other`, so callers
+    ///     cannot add lines to the metrics page.
     ///   - outcome: A label that this server defines.
     func countEvent(_ type: String, _ outcome: String) {
         let name = ProviderEvent.types.contains(type) ? type : "other"
         state.withLock { $0.events[Key(first: name, second: outcome), default: 0] += 1 }
     }
 
-    /// Records a record's state after a refresh, and counts it if the state has changed.
+    /// Updates the set of records that wait for the operator. If the record's state differs from
+    /// `previous`, counts the state.
     func countState(of record: Record, previous: String?) {
         state.withLock { state in
             state.held.keep(record.id, record.state == DepositBody.State.held.rawValue)
@@ -76,7 +77,7 @@ final class FundingMetrics: Sendable {
         return withdrawal.state == .pending && withdrawal.body.needsRelease
     }
 
-    /// The records that wait for the operator, as far as this server has seen them.
+    /// The records that waited for the operator when this server last saw them.
     var waiting: Set<RecordID> { state.withLock { $0.held.union($0.unreleased) } }
 
     /// Records the time that a payer waited for a deposit to be opened.
@@ -158,7 +159,7 @@ final class FundingMetrics: Sendable {
 }
 
 extension Set {
-    /// Inserts or removes an element.
+    /// Inserts an element if `isKept` is true, else removes it.
     fileprivate mutating func keep(_ element: Element, _ isKept: Bool) {
         if isKept { insert(element) } else { remove(element) }
     }

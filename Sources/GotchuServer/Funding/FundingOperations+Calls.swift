@@ -3,8 +3,8 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
 
-/// Operations shared by the API routes and the web pages: they read records, cancel deposits, and
-/// make links to the provider's pages.
+/// Operations that call the provider or return its state, shared by the API routes and the web
+/// pages.
 extension FundingOperations {
     /// Returns true if deposits and withdrawals are offered to a user.
     func isOpen(to user: UserID) -> Bool {
@@ -13,7 +13,10 @@ extension FundingOperations {
 
     // MARK: Deposits
 
-    /// Returns the reply for a new intent, with the client secret or link that only its payer sees.
+    /// Returns the reply for a new intent, with the client secret or link. Only the payer may see
+    /// these.
+    ///
+    /// - Throws: A problem: 502 if the provider refused the payment, 503 if it has not replied.
     func intentReply(
         _ id: RecordID,
         of user: UserID,
@@ -39,15 +42,15 @@ extension FundingOperations {
         return reply
     }
 
-    /// Returns a deposit, refreshed from the provider if that is due; the stored state if the
-    /// provider does not answer soon.
+    /// Returns a deposit, refreshed from the provider if that is due. If the provider does not
+    /// reply in time, returns the stored state.
     func refreshed(_ deposit: Deposit) async throws -> Deposit {
         guard deposit.needsRefresh(at: ledger.now), let stripe else { return deposit }
         await stripe.refresh([deposit.id])
         return try await subject(deposit.id, of: deposit.owner)
     }
 
-    /// Returns a page of a user's deposits; open ones are refreshed from the provider.
+    /// Returns a page of a user's deposits. Open deposits are refreshed if that is due.
     func refreshedDeposits(of user: UserID, _ page: FundingPage) async throws -> [Deposit] {
         let deposits: [Deposit] = try await newest(of: user, page)
         let now = ledger.now
@@ -57,9 +60,10 @@ extension FundingOperations {
         return try await newest(of: user, page)
     }
 
-    /// Cancels a deposit unless it was paid.
+    /// Cancels a deposit that is not paid.
     ///
-    /// - Throws: A refusal, or a problem: 503 while the provider has not reported the outcome.
+    /// - Throws: A refusal. A problem: 409 if the deposit is settled, or 503 if the provider has
+    ///   not replied.
     func cancelDeposit(_ id: RecordID, of user: UserID) async throws -> Deposit {
         _ = try source(for: user)
         let stripe = try providerForCall(by: user)
@@ -78,8 +82,9 @@ extension FundingOperations {
 
     // MARK: Payees
 
-    /// Creates a link to the provider's onboarding pages; for a logged-in payee whose account is
-    /// active, to the dashboard where the bank account is changed.
+    /// Creates a link to the provider's onboarding pages. A logged-in payee whose account is active
+    /// gets a link to the dashboard, where the bank account is changed. With the mint, the link
+    /// leads back to this server.
     ///
     /// - Parameters:
     ///   - origin: This server's address for browsers.
@@ -114,7 +119,7 @@ extension FundingOperations {
             throw Problem.providerRefused(error.message)
         }
         let link: Result<ConnectLinkReply, Problem> =
-            // An invitation never opens an account that is already active.
+            // An invitation never gives access to an account that is already active.
             if payee.state == .active, ticket == nil {
                 await stripe.dashboardLink(of: account)
             } else {
@@ -123,7 +128,7 @@ extension FundingOperations {
         if case .failure(let problem) = link,
             problem.code == ErrorCode.providerRefused.rawValue
         {
-            // The account may be closed: refresh its state.
+            // A refusal may mean that the account is closed: refresh its state.
             _ = await stripe.refreshNow(payee.id)
         }
         return try link.get()

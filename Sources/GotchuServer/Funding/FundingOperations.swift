@@ -3,7 +3,7 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
 
-/// Deposits and withdrawals, as the API routes and the web pages share them.
+/// Deposits and withdrawals: the operations that API routes and web pages share.
 struct FundingOperations: Sendable {
     /// The source of deposits and destination of withdrawals.
     enum Backend: Sendable {
@@ -15,7 +15,7 @@ struct FundingOperations: Sendable {
     }
 
     static let currency = Currency.usd
-    /// The number of tries for a withdrawal whose account changes while it is decided.
+    /// The maximum number of tries if the account changes while a withdrawal is decided.
     private static let tries = 8
 
     let ledger: Ledger
@@ -44,7 +44,7 @@ struct FundingOperations: Sendable {
         if case .provider(let stripe) = backend { stripe } else { nil }
     }
 
-    /// Returns the provider for a request that calls it each time; `nil` if there is no provider.
+    /// Returns the provider for a request that always calls it; `nil` if there is no provider.
     ///
     /// - Throws: A problem: 429 if the user has made too many such requests.
     func providerForCall(by user: UserID) throws -> StripeIntegration? {
@@ -55,7 +55,7 @@ struct FundingOperations: Sendable {
 
     /// Returns the source of a user's deposits.
     ///
-    /// - Throws: A problem: 404 if there is none, or it is not yet offered to this user.
+    /// - Throws: A problem: 404 if there is no source, or if it is not offered to this user.
     func source(for user: UserID) throws(Problem) -> FundingSource {
         guard users.contains(user) else { throw .fundingNotConfigured }
         switch backend {
@@ -69,7 +69,8 @@ struct FundingOperations: Sendable {
 
     /// Opens a deposit and creates its payment at the provider.
     ///
-    /// - Returns: The reply to the command, and the client secret or link for its payer only.
+    /// - Returns: The reply to the command, and the client secret or link. Only the payer may see
+    ///   the secret or link.
     func open(
         _ amount: Money,
         reference: String?,
@@ -117,7 +118,7 @@ struct FundingOperations: Sendable {
             command: RequestWithdrawal.name,
             key: request.key
         )
-        // A repeated request gets the stored answer and must not settle debts again.
+        // A repeated request gets the stored answer. It must not settle debts again.
         if try await ledger.answer(known) == nil {
             try await terms.settle(request.user) { try await ledger.submit($0).accepted() }
         }
@@ -151,7 +152,7 @@ struct FundingOperations: Sendable {
 
     // MARK: Payees
 
-    /// The payee to whose account a user's withdrawals are paid; `nil` without one.
+    /// Returns the payee to whose account a user's withdrawals are paid; `nil` without one.
     func payee(of user: UserID) async throws -> Payee? {
         try await terms.paidPayee(of: user)
     }
@@ -162,7 +163,9 @@ struct FundingOperations: Sendable {
         return try await payee(of: user).map { ConnectStatusReply($0) } ?? .notSetUp
     }
 
-    /// Refuses payees who cannot be paid out, if the operator requires onboarding.
+    /// Checks that a user's payee account is active, if the operator requires onboarding.
+    ///
+    /// - Throws: A problem: the refusal `payeeNotOnboarded`.
     func requireOnboarded(_ user: UserID) async throws {
         guard options.requiresOnboarding, stripe != nil else { return }
         guard try await payee(of: user)?.state == .active else {
@@ -174,7 +177,8 @@ struct FundingOperations: Sendable {
 
     /// Returns a deposit or a withdrawal of a user.
     ///
-    /// - Throws: A problem: 404 also if it is another user's, or the user has no funding.
+    /// - Throws: A problem: 404 if there is no such record, if it is another user's, or if funding
+    ///   is not offered to the user.
     func subject<Body: FundingBody>(
         _ id: RecordID,
         of user: UserID

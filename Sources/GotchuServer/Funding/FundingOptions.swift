@@ -7,14 +7,15 @@ internal import ServiceProcess
 struct FundingOptions: Sendable {
     var depositMinimum: Int64 = 100
     var depositMaximum: Int64 = 50_000
-    /// The largest balance that a new deposit may result in.
+    /// The largest balance that a deposit may lead to.
     var balanceMaximum: Int64 = 200_000
     var payouts = PayoutTerms()
     /// The house's share of payments to payees, in basis points.
     var takeBasisPoints: Int64 = 0
     /// A Boolean that is true if only payees with an active account can request payments.
     var requiresOnboarding = false
-    /// The path of a file with the ids of the users that get these features; `nil` for all users.
+    /// The path of a file with the ids of the users that get deposits and withdrawals; `nil` for
+    /// all users.
     var usersFile: String?
 }
 
@@ -32,7 +33,7 @@ extension ServerSettings {
     ]
 }
 
-/// The users that get a feature that is not yet offered to everyone.
+/// The users that get a feature. It may not be offered to everybody yet.
 struct UserAllowlist: Sendable {
     private static let sizeLimit = 1024 * 1024
 
@@ -44,9 +45,11 @@ struct UserAllowlist: Sendable {
         self.ids = ids
     }
 
-    /// Reads a file with a user's id on each line; without a file, all users are included.
+    /// Reads a file with a user's id on each line. Lines that begin with `#` are comments. Without
+    /// a file, all users are included.
     ///
-    /// - Throws: If the file cannot be read: a default would include too many or too few users.
+    /// - Throws: If the file cannot be read or is too large. A default would include too many or
+    ///   too few users.
     init(file path: String?) throws(ServerFailure) {
         guard let path else {
             self = .everybody

@@ -7,7 +7,7 @@ struct FundingRoutes: Sendable {
     private let withdrawals: WithdrawalRoutes
     private let connect: ConnectRoutes
     private let webhook: StripeWebhook
-    /// The pages that the provider's pages return to; `nil` without an address for browsers.
+    /// The pages to which the provider's pages lead back; `nil` without an address for browsers.
     private let returns: ProviderReturns?
 
     init(

@@ -7,18 +7,18 @@ internal import ServiceProcess
 internal import Stripe
 
 /// Does the provider work that is due: opens ordered objects, refreshes open ones, and reads the
-/// list of events, in case webhooks are lost or cannot reach this server.
+/// list of events. The list replaces webhooks that are lost or cannot reach this server.
 ///
-/// Payments never wait for it. While Stripe is unavailable it retries with growing delays, and
-/// everything else continues.
+/// Payments never wait for this worker. While Stripe is unavailable, it retries with growing
+/// delays.
 struct FundingWorker: Service {
     /// The interval at which due records are claimed.
     static let interval: Duration = .milliseconds(500)
-    /// The lease of a claimed record; longer than all calls of one refresh take.
+    /// The lease of a claimed record. It is longer than all calls of one refresh take.
     static let lease: Duration = .seconds(180)
     /// The interval at which the list of events is read.
     static let listingInterval: Duration = .seconds(600)
-    /// The delay before the account is requested again.
+    /// The delay before Stripe is asked again for the key's account.
     static let bindingInterval: Duration = .seconds(10)
 
     let ledger: Ledger
@@ -30,7 +30,7 @@ struct FundingWorker: Service {
 
     /// Runs until shutdown.
     ///
-    /// - Throws: `ServerFailure` if the key's account is not the ledger's.
+    /// - Throws: `ServerFailure` if the key's account or mode is not the ledger's.
     func run() async throws {
         try await cancelWhenGracefulShutdown {
             try await bind()
@@ -73,7 +73,7 @@ struct FundingWorker: Service {
             } catch let error as LedgerError {
                 failures.recordFailure(error)
             }
-            // No event announces that Stripe or the key works again, so this polls.
+            // Polls: nothing announces that Stripe or the key works again.
             try? await Task.sleep(for: Self.bindingInterval)
         }
     }
@@ -125,7 +125,7 @@ struct FundingWorker: Service {
             guard refresher.gate.isOpen else { continue }
             do {
                 for kind in [WithdrawalBody.kind, DepositBody.kind, PayeeBody.kind] {
-                    // No more than can be refreshed now: other servers claim the rest.
+                    // Claims only as many as can be refreshed now: other servers claim the rest.
                     let free = refreshQueue.free
                     guard free > 0 else { break }
                     let due = try await ledger.claimDue(
@@ -135,7 +135,7 @@ struct FundingWorker: Service {
                     )
                     for record in due { refreshQueue.enqueue(record.id) }
                 }
-                // Records queued within a second of their last refresh wait for this signal.
+                // A record queued within a second of its last refresh waits for this signal.
                 refreshQueue.wake()
                 failures.recordSuccess()
             } catch {
@@ -148,7 +148,7 @@ struct FundingWorker: Service {
         do {
             _ = try await refresher.refresh(record)
         } catch {
-            // It is due again when its lease expires.
+            // The record is due again when its lease expires.
             logger.info(
                 "The refresh of a deposit, a withdrawal or a payee failed.",
                 metadata: ["record": "\(record)", "error": "\(error)"]
@@ -173,7 +173,7 @@ struct FundingWorker: Service {
             } catch {
                 failures.recordFailure(error)
             }
-            // Polls: the list replaces lost webhooks, so nothing announces new events.
+            // Polls: nothing announces events whose webhook was lost.
             try? await Task.sleep(for: Self.listingInterval)
         }
     }

@@ -4,7 +4,7 @@ internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 
-/// The routes with which payers deposit money into their wallets.
+/// The routes with which payers deposit money.
 struct IntentRoutes: Sendable {
     static let defaultLimit: Int64 = 25
 
@@ -115,7 +115,7 @@ struct FundingPage: Sendable {
         return RecordID(trusted: text)
     }
 
-    /// Returns true for text of a UUID's length and characters.
+    /// Returns true if a text has the length and the characters of a UUID.
     private static func isID(_ text: String) -> Bool {
         text.utf8.count == 36
             && text.utf8.allSatisfy { byte in

@@ -18,14 +18,14 @@ enum ProviderEvent {
     /// The result of the search for a record.
     enum Found: Equatable {
         case record(RecordID)
-        /// Its metadata has an id of ours that is not in this ledger.
+        /// The object's metadata has an id of ours that is not in this ledger.
         case missing
-        /// Not an object of this server.
+        /// The object does not belong to this server.
         case foreign
     }
 
-    /// Finds the record by the object's or its payment's id, then by our id in the metadata, then
-    /// by the account.
+    /// Finds the record by the id of the event's object or of its payment, else by our id in the
+    /// metadata. For an account or capability, also searches by the account and by our user's id.
     static func record(
         of event: StripeEvent,
         in ledger: Ledger
@@ -39,7 +39,7 @@ enum ProviderEvent {
             let record = RecordID(trusted: id)
             return try await ledger.record(record) == nil ? .missing : .record(record)
         }
-        // A payout's event has its account's id too, but is not about the payee.
+        // A payout's event has an account's id too, but is not about the payee.
         guard subject.kind == "account" || subject.kind == "capability" else { return .foreign }
         if let account = event.account,
             let found = try await record(ofObject: account, in: ledger)

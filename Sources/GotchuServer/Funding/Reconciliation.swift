@@ -5,21 +5,21 @@ internal import Stripe
 
 /// The comparison of the ledger with Stripe's records of the same money. Pure.
 ///
-/// Both sides are a sum for each fact. The ledger's are its entries of STRIPE_BALANCE, keyed by
-/// the transfer's step, with the sign inverted: money at Stripe is a negative balance here.
-/// Stripe's are its balance transactions, each with the fact it would be booked as.
+/// Both sides are sums by fact. The ledger's sums are those of its entries of STRIPE_BALANCE, by
+/// the transfer's step, with the sign inverted: money at Stripe is a negative balance in the
+/// ledger. Stripe's sums are those of its balance transactions, by the fact that each is booked as.
 struct Reconciliation {
     /// A difference, described for people.
     struct Difference: Equatable {
         let fact: String
-        /// The amount by which Stripe's side is larger for this fact, in minor units.
+        /// The amount by which Stripe's sum is larger than the ledger's, in minor units.
         let effect: Int64
         let text: String
     }
 
-    /// The sums of Stripe's transactions by fact.
+    /// The sums of Stripe's transactions by fact, without those that are zero.
     private(set) var provider: [String: Int64] = [:]
-    /// The transaction of each fact.
+    /// The transaction of each fact; if there are several, the oldest.
     private(set) var lines: [String: BalanceTransaction] = [:]
     /// The sums of the ledger's entries by fact.
     let books: [String: Int64]
@@ -38,7 +38,7 @@ struct Reconciliation {
         provider = provider.filter { $0.value != 0 }
     }
 
-    /// Returns a transaction's facts, named as in `Funding`, and their effects on the balance.
+    /// Returns a transaction's facts, named as in `Funding`, with their effects on the balance.
     static func facts(of line: BalanceTransaction) -> [(fact: String, effect: Int64)] {
         let fee = line.fee == 0 ? [] : [(line.id, -line.fee)]
         switch TransactionClass(SeenTransaction(line)) {
@@ -58,7 +58,7 @@ struct Reconciliation {
         }
     }
 
-    /// Returns the facts that are not in the ledger, or there in another amount, in time order.
+    /// The facts that are not in the ledger, or have another amount there, in time order.
     var unbooked: [Difference] {
         provider.keys.filter { books[$0] != provider[$0] }
             .sorted { (lines[$0]?.created, $0) < (lines[$1]?.created, $1) }
@@ -75,7 +75,7 @@ struct Reconciliation {
             }
     }
 
-    /// Returns the facts in the ledger for which Stripe has no transaction.
+    /// The facts in the ledger for which Stripe has no transaction.
     var unknown: [(fact: String, effect: Int64)] {
         books.filter { provider[$0.key] == nil }.sorted { $0.key < $1.key }
             .map { ($0.key, $0.value) }

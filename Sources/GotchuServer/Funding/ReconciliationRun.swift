@@ -5,14 +5,14 @@ internal import LedgerStore
 internal import ServiceProcess
 internal import Stripe
 
-/// One run of `reconcile`: reads both sides, prints the differences, and books what is allowed.
+/// One run of `reconcile`: reads both sides, prints the differences, books and adopts if allowed.
 struct ReconciliationRun {
-    /// The number of times both sides are read: money may move meanwhile.
+    /// The maximum number of readings of both sides: money may move during a reading.
     private static let tries = 5
-    /// The time between two readings, for a running server to book what has just moved.
+    /// The time between two readings. A running server books recent changes meanwhile.
     private static let pause: Duration = .seconds(2)
-    /// The age by which a running server has seen a transaction: it refreshes open records every 15
-    /// minutes, and reads the list of events every ten.
+    /// The age at which a running server has certainly seen a transaction. It refreshes open
+    /// records at least every 15 minutes, and reads the list of events every 10 minutes.
     private static let lag: Duration = .seconds(1_200)
     private static let currency = Currency.usd
 
@@ -90,8 +90,8 @@ struct ReconciliationRun {
         return reply
     }
 
-    /// Reads the balance's history, newest first. Transactions in other currencies are left out:
-    /// the ledger has none.
+    /// Reads the balance's history since a time, newest first. Transactions in other currencies are
+    /// left out: the ledger has none.
     private func transactions(from start: Timestamp) async throws -> [BalanceTransaction] {
         let all = await provider.all(pages: StripeProvider.fullListPageLimit) {
             StripeCall.balanceTransactions(from: start, to: nil, after: $0)
@@ -103,11 +103,11 @@ struct ReconciliationRun {
     private struct Comparison {
         /// The number of Stripe's transactions.
         let count: Int
-        /// The facts that differed in two readings.
+        /// The differences found in two readings, except those in `notes`.
         let differences: [Reconciliation.Difference]
-        /// Differences that the running server has not seen yet, described for people.
+        /// The differences that a running server will still book, described for people.
         let notes: [String]
-        /// −STRIPE_BALANCE, adjusted for the differences not reported.
+        /// −STRIPE_BALANCE, without pending payments, and with the differences not reported.
         let ours: Int64
         /// The sum of the transactions.
         let net: Int64
@@ -115,12 +115,12 @@ struct ReconciliationRun {
         let balance: Int64
     }
 
-    /// Compares both sides. A difference is reported if it is found twice: it may be transient.
+    /// Compares both sides. A difference may be transient: it is reported if two readings find it.
     private func compare(_ first: [BalanceTransaction]) async throws -> Comparison {
         var lines = first
         var before: [Reconciliation.Difference]?
         for attempt in 0..<Self.tries {
-            // Nothing signals that the running server has booked a change.
+            // Polls: nothing announces that the running server has booked a change.
             if attempt > 0 { try await Task.sleep(for: Self.pause) }
             let balance = total(try await done(.balance(of: nil)))
             let known = Set(lines.map(\.id))
@@ -138,7 +138,7 @@ struct ReconciliationRun {
             }
             var (differences, notes): ([Reconciliation.Difference], [String]) = ([], [])
             for difference in found where before?.contains(difference) ?? true {
-                // A fact booked in another amount was already seen by the server.
+                // No note for a fact booked in another amount: the server has already seen it.
                 if both.books[difference.fact] == nil, let line = both.lines[difference.fact],
                     let time = try await refreshTime(of: line)
                 {
@@ -162,8 +162,8 @@ struct ReconciliationRun {
         throw ServerFailure(.tryAgain, "Stripe's balance changes while it is read. Run it again.")
     }
 
-    /// Returns the time by which a running server will have seen a transaction of a record in the
-    /// ledger; `nil` if that time is past or the ledger has no such record.
+    /// Returns the time by which a running server will have seen a transaction. Returns `nil` if
+    /// that time is past, or if the transaction belongs to no record in the ledger.
     private func refreshTime(of line: BalanceTransaction) async throws -> Timestamp? {
         let time = line.created.advanced(by: Self.lag)
         guard let source = line.source, time > Timestamp.now else { return nil }
@@ -201,8 +201,8 @@ struct ReconciliationRun {
         }
     }
 
-    /// Returns the differences among facts without a transaction. A payment made just now has none
-    /// yet and is left out.
+    /// Returns a difference for each booked fact that has no transaction at Stripe. A payment whose
+    /// transaction Stripe has not created yet is left out.
     private func judged(
         _ facts: [(fact: String, effect: Int64)]
     ) async throws -> [Reconciliation.Difference] {
@@ -238,7 +238,7 @@ struct ReconciliationRun {
 
     // MARK: Payees
 
-    /// Compares STRIPE_PAYOUTS with the balances of payees' accounts and their open payouts.
+    /// Compares STRIPE_PAYOUTS with the balances and open payouts of payees' accounts.
     private func comparePayees(_ differences: inout Int) async throws {
         var accounts: Set<String> = []
         try await store.forEach(PayeeBody.kind) { record in
@@ -248,7 +248,7 @@ struct ReconciliationRun {
         var seen = try await readPayees(accounts)
         for _ in 1..<Self.tries where seen.difference != 0 {
             let before = seen.difference
-            // Money may have moved while it was read: then it differs by another amount.
+            // If money moved during the reading, the difference changes in the next reading.
             try await Task.sleep(for: Self.pause)
             seen = try await readPayees(accounts)
             if seen.difference == before { break }
@@ -293,13 +293,14 @@ struct ReconciliationRun {
         return money
     }
 
-    /// Adds a payout that is on its way, or that the running server has not refreshed yet.
+    /// Adds the amount of a payout in transit. If the running server has not booked the payout's
+    /// newest status yet, adjusts the sum to the booked status and adds a note.
     private func add(_ payout: StripePayout, to money: inout PayeesMoney) async throws {
         if [.pending, .inTransit].contains(payout.status) { return money.theirs += payout.amount }
         let record = try await store.record(named: Posting.name(ofObject: payout.id))?.record
         guard let record, let time = record.dueAt, time > Timestamp.now else { return }
         let withdrawal = try Withdrawal(record)
-        // A refresh without a reply does not count.
+        // Without a reply to the last refresh, the next one may get none either: no note.
         guard withdrawal.body.unansweredSince == nil else { return }
         switch (withdrawal.state, payout.status) {
         case (.inTransit, .paid): money.theirs += payout.amount
@@ -314,8 +315,8 @@ struct ReconciliationRun {
 
     // MARK: Adoption
 
-    /// Adopts paid deposits whose record was lost with the ledger's last hours, or has no payment
-    /// yet.
+    /// Adopts paid deposits of the last 30 days whose record is missing from the ledger, for
+    /// example after the restore of a backup, or has no payment yet.
     private func adopt(_ differences: inout Int) async throws {
         let start = Timestamp.now.advanced(by: .seconds(-30 * 24 * 3_600))
         let intents = await provider.all(pages: StripeProvider.fullListPageLimit) {
@@ -334,7 +335,7 @@ struct ReconciliationRun {
         }
     }
 
-    /// - Throws: `ServerFailure` with the reason why it cannot be adopted.
+    /// - Throws: `ServerFailure` with the reason if the deposit cannot be adopted.
     private func adopt(
         _ intent: PaymentIntent,
         as id: RecordID,
@@ -358,7 +359,7 @@ struct ReconciliationRun {
         Console.output("adopted\t\(intent.id) \(Reconciliation.text(intent.amount))")
     }
 
-    /// Adopts withdrawals whose transfer Stripe has and the ledger does not. The running server
+    /// Adopts withdrawals whose transfer is at Stripe but not in the ledger. The running server
     /// then looks up the transfer and its payout.
     private func adoptTransfers(_ facts: [String], _ differences: inout Int) async throws {
         for fact in facts where fact.hasPrefix("tr_") {
@@ -384,7 +385,7 @@ struct ReconciliationRun {
         }
     }
 
-    /// Reports an adoption that failed, and continues.
+    /// Runs an adoption. If it fails, reports the failure as a difference.
     private func report(
         _ object: String,
         _ differences: inout Int,

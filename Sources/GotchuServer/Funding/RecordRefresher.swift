@@ -5,10 +5,11 @@ internal import Logging
 internal import ServiceProcess
 internal import Stripe
 
-/// Refreshes a record from the provider: asks the ledger for the next call, makes it, and submits
-/// the observation, until no further call is needed now.
+/// Refreshes a record from the provider. Asks the ledger for the next call, makes it, and submits
+/// the observation. Repeats this until no call is needed now, at most four times.
 struct RecordRefresher: Sendable {
-    /// The most calls of one refresh. A withdrawal may need transfer, payout and reversal.
+    /// The maximum number of calls in one refresh. A withdrawal may need transfer, payout and
+    /// reversal.
     private static let callLimit = 4
 
     let ledger: Ledger
@@ -16,7 +17,8 @@ struct RecordRefresher: Sendable {
     let gate: ProviderGate
     let metrics: FundingMetrics
 
-    /// - Returns: The result of the last call; `nil` if none was needed.
+    /// - Returns: The result of the last call; `nil` if no call was needed. If the gate is closed,
+    ///   an unknown observation.
     func refresh(_ record: RecordID) async throws -> StripeProvider.CallResult? {
         guard gate.isOpen else { return StripeProvider.CallResult(.unknown(after: nil)) }
         let before = try await ledger.record(record)
@@ -36,7 +38,7 @@ struct RecordRefresher: Sendable {
         return last
     }
 
-    /// Refreshes the account of a withdrawal that has just failed: the account may be closed.
+    /// Refreshes the payee of a withdrawal that has just failed: the payee's account may be closed.
     private func refreshPayee(of record: Record) async throws {
         guard record.kind == WithdrawalBody.kind,
             record.state == WithdrawalBody.State.failed.rawValue,
@@ -46,7 +48,7 @@ struct RecordRefresher: Sendable {
         _ = try await refresh(payee.record.id)
     }
 
-    /// Recounts the records that wait for the operator: another server may have settled them.
+    /// Updates the set of records that wait for the operator. Another server may have settled some.
     func countWaiting() async throws {
         for id in metrics.waiting {
             guard let record = try await ledger.record(id) else { continue }
@@ -56,18 +58,19 @@ struct RecordRefresher: Sendable {
 
     /// Creates a new link to the provider's onboarding pages.
     ///
-    /// - Parameter back: The path that the pages return to if the link was used or has expired.
+    /// - Parameter back: The path to which the pages return if the link was used or has expired.
     func link(to account: String, back: String) async -> StripeOutcome<AccountLink> {
         guard gate.isOpen else { return .throttled(retryAfter: nil) }
         return await provider.link(to: account, back: back, key: Self.linkKey)
     }
 
-    /// Creates a new link to the pages on which an onboarded payee changes the bank account.
+    /// Creates a new link to the provider's dashboard, where an onboarded payee changes the bank
+    /// account.
     func dashboardLink(of account: String) async -> StripeOutcome<AccountLink> {
         guard gate.isOpen else { return .throttled(retryAfter: nil) }
         return await provider.dashboardLink(of: account, key: Self.linkKey)
     }
 
-    /// A new idempotency key for each call: a link works once, so a repeated reply is useless.
+    /// A new idempotency key at each access: a link works once, so a repeated reply is useless.
     private static var linkKey: String { "gotchu-link-\(RecordID.make())" }
 }

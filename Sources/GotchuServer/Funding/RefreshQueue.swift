@@ -1,17 +1,18 @@
 internal import GotchuCore
 internal import Ledger
 
-/// The records waiting to be refreshed from the provider, and those being refreshed. Pure.
+/// The records that wait for a refresh from the provider, and those being refreshed. Pure.
 ///
-/// A notification says that a record may have changed; the change itself is read from the provider.
-/// Each record is refreshed by one task at a time and at most once a second, however often it is
-/// queued, so that forged or repeated notifications cannot cause more calls than that.
+/// A notification only says that a record may have changed. The new state is read from the
+/// provider. Each record is refreshed by one task at a time and at most once a second. Forged or
+/// repeated notifications cannot cause more calls.
 struct RefreshQueue {
-    /// The largest number of waiting records. Further ones are found by the list of events.
+    /// The maximum number of waiting records. Records beyond it are refreshed when they are next
+    /// due or listed.
     static let limit = 10_000
     /// The number of records that are refreshed concurrently.
     static let concurrency = 8
-    /// The shortest time between two refreshes of one record.
+    /// The minimum time between the starts of two refreshes of one record.
     static let minimumInterval: Duration = .seconds(1)
 
     private var waiting: [RecordID] = []
@@ -35,7 +36,7 @@ struct RefreshQueue {
         return true
     }
 
-    /// Starts the refreshes that may start now. Returns their records, the longest waiting first.
+    /// Starts as many refreshes as may start now, the longest waiting first. Returns their records.
     mutating func dequeue(at now: MonotonicTime) -> [RecordID] {
         recentStarts = recentStarts.filter { now - $0.value < Self.minimumInterval }
         var (started, rest): ([RecordID], [RecordID]) = ([], [])
@@ -56,7 +57,7 @@ struct RefreshQueue {
         return started
     }
 
-    /// Returns true while one of the records waits for a refresh or is being refreshed.
+    /// Returns true while any of the records waits for a refresh or is being refreshed.
     func isBusy(with records: [RecordID]) -> Bool {
         records.contains { isWaiting.contains($0) || running.contains($0) }
     }

@@ -2,13 +2,13 @@ internal import GotchuCore
 internal import Ledger
 internal import Synchronization
 
-/// The refresh queue shared by all tasks, and a signal that something was added to it.
+/// The refresh queue that all tasks share, and a signal that a record was added.
 final class SharedRefreshQueue: Sendable {
-    /// The interval at which callers that wait for a refresh poll the queue.
+    /// The interval at which a caller that waits for a refresh polls the queue.
     private static let interval: Duration = .milliseconds(20)
 
     private let queue = Mutex(RefreshQueue())
-    /// Keeps one signal only: the receiver reads the whole queue.
+    /// The signals to read the queue. Only one is buffered: its receiver reads the whole queue.
     let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
@@ -19,12 +19,12 @@ final class SharedRefreshQueue: Sendable {
     /// The number of further refreshes that may start.
     var free: Int { queue.withLock { $0.free } }
 
-    /// Queues a record for a refresh soon.
+    /// Queues a record for a refresh.
     func enqueue(_ record: RecordID) {
         if queue.withLock({ $0.enqueue(record) }) { wake() }
     }
 
-    /// Queues records for a refresh, and waits until they are done, at most for the time limit.
+    /// Queues records for a refresh, and waits until all are refreshed, at most for the time limit.
     func refresh(_ records: [RecordID], within limit: Duration) async {
         let end = MonotonicTime.now + limit
         for record in records { enqueue(record) }

@@ -8,9 +8,9 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Stripe
 
-/// Stripe as this server uses it: calls that requests wait for, and the background work.
+/// Stripe as this server uses it: the calls that requests wait for, and the background work.
 struct StripeIntegration: Sendable {
-    /// The time that a request waits for a refresh.
+    /// The maximum time that a request waits for a refresh.
     private static let refreshTimeout: Duration = .seconds(2)
 
     let options: StripeOptions
@@ -22,7 +22,7 @@ struct StripeIntegration: Sendable {
     private let ticketKey: SymmetricKey
     private let payouts: PayoutTerms
 
-    /// - Parameter payouts: The payout terms, stored in the ledger so that commands use them too.
+    /// - Parameter payouts: The payout terms. They are stored in the ledger for the commands.
     init(
         _ options: StripeOptions,
         _ payouts: PayoutTerms,
@@ -58,7 +58,7 @@ struct StripeIntegration: Sendable {
         )
     }
 
-    /// The services that must run, in the order in which they are started.
+    /// The services to run, in the order of their start.
     var services: [any Service] {
         let worker = FundingWorker(
             ledger: refresher.ledger,
@@ -83,7 +83,9 @@ struct StripeIntegration: Sendable {
             ? ["https://checkout.stripe.com", "https://connect.stripe.com"] : [address]
     }
 
-    /// Makes the calls that a new deposit needs, like `refreshNow`, and measures their time.
+    /// Makes the calls that a new deposit needs, and measures their time.
+    ///
+    /// - Returns: The client secret or page address of the last call, if it returned one.
     func open(_ deposit: RecordID) async -> String? {
         let start = MonotonicTime.now
         let secret = await refreshNow(deposit)
@@ -91,20 +93,21 @@ struct StripeIntegration: Sendable {
         return secret
     }
 
-    /// Refreshes records, and waits for it at most as long as a request may.
+    /// Refreshes records, and waits for the refreshes until the timeout of a request.
     func refresh(_ records: [RecordID]) async {
         guard refresher.gate.isOpen else { return }
         await refreshQueue.refresh(records, within: Self.refreshTimeout)
     }
 
-    /// Makes the calls that a record needs now, until none is left or one gets no reply.
+    /// Makes the calls that a record needs now. Stops after a call without a reply, and after four
+    /// calls.
     ///
     /// - Returns: The client secret or page address of the last call, if it returned one.
     func refreshNow(_ record: RecordID) async -> String? {
         do {
             return try await refresher.refresh(record)?.secret
         } catch {
-            // The worker retries it; the caller sees the stored state.
+            // The worker retries the refresh. The caller gets the stored state.
             logger.info(
                 "The refresh of a deposit, a withdrawal or a payee failed.",
                 metadata: ["record": "\(record)", "error": "\(error)"]
@@ -127,7 +130,8 @@ struct StripeIntegration: Sendable {
         return Self.reply(to: await refresher.link(to: account, back: next.path(by: ticketKey)))
     }
 
-    /// Creates a new link to the pages on which an onboarded payee changes the bank account.
+    /// Creates a new link to the provider's dashboard, where an onboarded payee changes the bank
+    /// account.
     ///
     /// - Returns: The link, or a problem: 502 or 503.
     func dashboardLink(of account: String) async -> Result<ConnectLinkReply, Problem> {
@@ -153,7 +157,8 @@ private struct HTTPClientService: Service {
     let client: HTTPClient
 
     func run() async throws {
-        // Also if another service failed: a client released without a shutdown stops the program.
+        // Continues also if another service failed: a client that is released without a shutdown
+        // stops the program.
         try? await gracefulShutdown()
         try await client.shutdown()
     }

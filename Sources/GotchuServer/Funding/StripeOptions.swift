@@ -3,9 +3,9 @@ internal import Glibc
 internal import ServiceProcess
 internal import Stripe
 
-/// The address and key for calls to Stripe.
+/// The address of Stripe's API, and the key for calls to it.
 struct StripeAccess: Sendable {
-    /// The origin of its API.
+    /// The origin of the API.
     let address: String
     let secret: StripeSecretKey
 }
@@ -13,7 +13,8 @@ struct StripeAccess: Sendable {
 /// The settings of Stripe.
 struct StripeOptions: Sendable {
     let access: StripeAccess
-    /// The secrets of its webhook endpoints; empty if Stripe's webhooks do not reach this server.
+    /// The secrets of our webhook endpoints at Stripe; empty if Stripe sends this server no
+    /// webhooks.
     let webhookSecrets: [EndpointSecret]
     let publishableKey: StripePublishableKey?
     /// This server's address for browsers.
@@ -22,6 +23,8 @@ struct StripeOptions: Sendable {
 
 extension ServerSettings {
     /// The settings of Stripe; `nil` without a key.
+    ///
+    /// - Throws: `ServerFailure` if a setting is missing, unreadable or wrong.
     var stripeOptions: StripeOptions? {
         get throws(ServerFailure) {
             guard let access = try stripeAccess else {
@@ -65,7 +68,7 @@ extension ServerSettings {
         }
     }
 
-    /// Throws if the key's mode is not the server's: test money has no value.
+    /// Throws if the key's mode is not the server's. Test keys move no real money.
     private func requireMode(of secret: StripeSecretKey) throws(ServerFailure) {
         guard !isDevelopment || !secret.isLive else {
             throw ServerFailure(
@@ -122,7 +125,7 @@ extension ServerSettings {
         return key
     }
 
-    /// Returns the path of a service manager's credential, if there is one.
+    /// Returns the path of a credential from the service manager; `nil` if there is none.
     private static func credential(_ name: String) -> String? {
         guard let folder = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"] else {
             return nil

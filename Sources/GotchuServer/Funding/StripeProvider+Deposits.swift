@@ -3,7 +3,7 @@ internal import GotchuCore
 internal import Ledger
 internal import Stripe
 
-/// Deposits at Stripe: PaymentIntents for apps, hosted Checkout for all others.
+/// Deposits at Stripe: a PaymentIntent for the presentation `clientSecret`, else a hosted Checkout.
 extension StripeProvider {
     /// The metadata keys that link an object to our records.
     static let depositName = "gotchu_deposit"
@@ -54,9 +54,10 @@ extension StripeProvider {
         }
     }
 
-    /// Cancels a payment unless it has succeeded, and returns its state.
+    /// Cancels a payment, and returns its state. A payment that has succeeded stays.
     func end(_ reference: DepositReference) async -> CallResult {
-        // A refusal means that it has ended or is being paid; the state read next decides.
+        // A refusal means that the payment has ended or is in progress. The state that is read next
+        // decides.
         if let checkout = reference.checkout {
             _ = await client.send(.expireCheckout(checkout))
         } else if let intent = reference.intent {
@@ -105,7 +106,7 @@ extension StripeProvider {
         return await result(of: intent, checkout: checkout, secret: checkout.url)
     }
 
-    /// Returns a payment with its refunds and disputes.
+    /// Returns the result for a payment, with its refunds and disputes if it has succeeded.
     private func result(
         of intent: PaymentIntent,
         checkout: CheckoutSession?,
@@ -152,7 +153,8 @@ extension SeenDeposit {
         )
     }
 
-    /// Creates the view of a checkout without a payment attempt; `nil` if it cannot be read.
+    /// Creates the view of a checkout without a payment; `nil` if the checkout has an unexpected
+    /// form.
     init?(_ checkout: CheckoutSession) {
         guard let amount = checkout.amount, let currency = checkout.currency,
             checkout.status == .open || checkout.status == .expired
@@ -170,7 +172,7 @@ extension SeenDeposit {
 }
 
 extension SeenDeposit.Status {
-    /// - Parameter isClosed: True if the checkout has expired: it can no longer be paid.
+    /// - Parameter isClosed: True if the checkout has expired. It can then no longer be paid.
     fileprivate init(_ status: PaymentIntent.Status, isClosed: Bool) {
         self =
             switch status {

@@ -47,7 +47,7 @@ extension StripeProvider {
 
     /// Creates a new link to Stripe's onboarding pages.
     ///
-    /// - Parameter key: A new key for each call: a link works once, so it must not be repeated.
+    /// - Parameter key: A new key for each call: a link works once, so a repeated reply is useless.
     func link(to account: String, back: String, key: String) async -> StripeOutcome<AccountLink> {
         await client.send(
             .createAccountLink(
@@ -59,7 +59,7 @@ extension StripeProvider {
         )
     }
 
-    /// Creates a new link to the provider's dashboard for an onboarded payee.
+    /// Creates a new link to Stripe's dashboard for an onboarded payee.
     func dashboardLink(of account: String, key: String) async -> StripeOutcome<AccountLink> {
         await client.send(.createLoginLink(account: account, key: CallKey(ours: key))).then {
             .done(AccountLink($0))
@@ -70,7 +70,7 @@ extension StripeProvider {
 
     func send(_ order: TransferOrder) async -> CallResult {
         let call = StripeCall.createTransfer(
-            // The destination may be the account of another user, to whom this user is linked.
+            // The destination may be the account of another user, to which this user is linked.
             NamedAmount(order.amount, withdrawal: order.withdrawal, of: order.user),
             to: order.destination,
             group: order.withdrawal.rawValue,
@@ -90,7 +90,7 @@ extension StripeProvider {
 
     func find(_ order: TransferOrder) async -> CallResult {
         let group = order.withdrawal.rawValue
-        // A reversed transfer belongs to an earlier attempt.
+        // A transfer that was reversed belongs to an earlier attempt.
         let outcome = await search(
             { .transfers(group: group, after: $0) },
             for: { $0.amountReversed < $0.amount && $0.metadata[Self.withdrawalName] == group }
@@ -98,7 +98,7 @@ extension StripeProvider {
         return await lookupResult(outcome) { CallResult($0.map(Self.observation) ?? .absent) }
     }
 
-    /// Reverses all of a transfer, and returns its state.
+    /// Reverses a whole transfer, and returns the transfer's state.
     func reverse(_ order: ReversalOrder) async -> CallResult {
         let call = StripeCall.createReversal(
             of: order.transfer,
@@ -108,7 +108,7 @@ extension StripeProvider {
         )
         let outcome = await client.send(call)
         let read = await read(transfer: order.transfer)
-        // Any attempt may have reversed it: the transfer's state decides.
+        // An earlier attempt may have reversed the transfer, so the transfer's state decides.
         if case .transfer(let seen) = read.observation, seen.reversal != nil { return read }
         return await creationResult(outcome, orFind: { read }) { _ in read }
     }
@@ -153,7 +153,8 @@ extension StripeProvider {
     func find(_ order: PayoutOrder) async -> CallResult {
         let from = order.createdAt.advanced(by: .zero - Self.clockDifference)
         let withdrawal = order.withdrawal.rawValue
-        // One that failed or was reversed is of an earlier try: its money is back at the account.
+        // A payout that failed or was reversed belongs to an earlier attempt: its money is back in
+        // the account.
         let outcome = await search(
             { .payouts(of: order.account, from: from, to: nil, after: $0) },
             for: { payout in

@@ -3,27 +3,27 @@ internal import GotchuCore
 internal import Ledger
 internal import Stripe
 
-/// The provider of deposits and payouts: makes the calls that `Funding` decides on at Stripe, and
-/// returns the observations. It decides nothing and stores nothing.
+/// The provider of deposits and payouts: makes the calls that `Funding` decides on, and returns the
+/// observations. It decides nothing and stores nothing.
 struct StripeProvider: Sendable {
-    /// The delay after a call that failed because of our configuration: one try a minute.
+    /// The delay after a call that failed because of this server's configuration.
     static let misconfiguredDelay: Duration = .seconds(60)
-    /// The delay after a reply to a read that cannot be interpreted.
+    /// The delay after a read without a usable result.
     static let unreadableDelay: Duration = .seconds(900)
     /// The delay after a rate limit, unless Stripe sets a longer one.
     static let throttledDelay: Duration = .seconds(5)
-    /// The most pages of a listing that are searched.
+    /// The maximum number of pages in a search.
     private static let pageLimit = 200
-    /// The most pages when a whole listing is read.
+    /// The maximum number of pages when a whole listing is read.
     static let fullListPageLimit = 100_000
-    /// The clock difference to Stripe that a listing allows for.
+    /// The possible difference between our clock and Stripe's: searches start earlier by this much.
     static let clockDifference: Duration = .seconds(900)
 
     let client: StripeClient
     /// The server's address for browsers, to which Stripe's pages lead back.
     let site: PublicURL
 
-    /// A call's result: the observation, and the secret for the payer only.
+    /// The result of a call: the observation, and a secret for the payer only.
     struct CallResult: Sendable {
         let observation: Observation
         /// The client secret of a payment or the address of a checkout. Never stored, never logged.
@@ -58,7 +58,8 @@ struct StripeProvider: Sendable {
     /// Returns the observation of a call that creates an object.
     ///
     /// - Parameters:
-    ///   - find: Looks for the object if a retry with the key cannot resolve the outcome.
+    ///   - find: Looks for the object. It is called if a retry with the same key cannot resolve the
+    ///     outcome.
     ///   - result: Returns the observation of the created object.
     func creationResult<Reply>(
         _ outcome: StripeOutcome<Reply>,
@@ -77,8 +78,7 @@ struct StripeProvider: Sendable {
         }
     }
 
-    /// Returns the observation of a read. A refused read says nothing about the object, so its
-    /// outcome is unknown.
+    /// Returns the observation of a read. If the read is refused, the object's state is unknown.
     func lookupResult<Reply>(
         _ outcome: StripeOutcome<Reply>,
         _ result: (Reply) async -> CallResult
@@ -98,13 +98,14 @@ struct StripeProvider: Sendable {
         }
     }
 
-    /// Searches a whole listing, newest first.
+    /// Searches a listing, newest first.
     ///
     /// - Parameters:
-    ///   - pages: The most pages to read.
+    ///   - pages: The maximum number of pages to read.
     ///   - page: Returns the call for the page after an object.
-    ///   - isWanted: Returns true for the object searched for.
-    /// - Returns: The object, `nil` if there is none, or the outcome of the page that failed.
+    ///   - isWanted: Returns true for the wanted object.
+    /// - Returns: The object, or `nil` if the listing does not have it. If a page fails, the
+    ///   outcome of that page. If the listing is longer than `pages`, the outcome `throttled`.
     func search<Element: StripeObject & Identified>(
         pages: Int = pageLimit,
         _ page: (_ after: String?) -> StripeCall<StripeList<Element>>,
@@ -118,11 +119,11 @@ struct StripeProvider: Sendable {
             guard list.hasMore, let last = list.data.last else { return .done(nil) }
             after = last.id
         }
-        // The listing is longer than the limit, so the object cannot be said to be absent.
+        // The listing is longer than the limit, so the object may still exist.
         return .throttled(retryAfter: Self.unreadableDelay)
     }
 
-    /// Collects a whole list, newest first.
+    /// Collects a whole listing, newest first. Fails as `search` does.
     func all<Element: StripeObject & Identified>(
         pages: Int = pageLimit,
         _ page: (_ after: String?) -> StripeCall<StripeList<Element>>
@@ -137,7 +138,7 @@ struct StripeProvider: Sendable {
 }
 
 extension CallKey {
-    /// Creates an idempotency key from one of our own, which are short ASCII.
+    /// Creates an idempotency key from text of our own.
     init(ours text: String) {
         guard let key = CallKey(text) else {
             preconditionFailure("our keys are visible ASCII")

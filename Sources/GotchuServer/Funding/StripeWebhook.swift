@@ -4,9 +4,9 @@ internal import Hummingbird
 internal import Ledger
 internal import Stripe
 
-/// `POST /api/webhooks/stripe`. An event only triggers a refresh: state is read from Stripe, so
-/// that a forged event cannot change anything. The signature keeps others from triggering it. There
-/// is no rate limit: forged calls would use it up and shut Stripe out.
+/// `POST /api/webhooks/stripe`. An event only triggers a refresh. The state is read from Stripe, so
+/// a forged event changes nothing. The signature prevents others from triggering refreshes. There
+/// is no rate limit: forged calls could use it up, and Stripe's calls would then be refused.
 struct StripeWebhook: Sendable {
     static let path = "/api/webhooks/stripe"
     /// The largest body, in bytes.
@@ -20,7 +20,7 @@ struct StripeWebhook: Sendable {
         guard let stripe, !stripe.options.webhookSecrets.isEmpty else {
             throw Problem.fundingNotConfigured
         }
-        // The raw body: the signature covers these bytes.
+        // The signature covers the raw bytes of the body.
         let body = [UInt8](
             buffer: try await request.wholeBody(limit: Self.bodyLimit)
         )
@@ -40,7 +40,7 @@ struct StripeWebhook: Sendable {
             )
         }
         guard let event = StripeEvent(body) else {
-            // An error status would make Stripe resend it for days.
+            // With an error status, Stripe would resend the event for days.
             stripe.metrics.countEvent("", "unreadable")
             return try Self.received("")
         }
@@ -50,7 +50,7 @@ struct StripeWebhook: Sendable {
 
     /// Queues the event's record for a refresh.
     ///
-    /// - Throws: If the ledger cannot be read: Stripe then resends the event.
+    /// - Throws: If the ledger cannot be read. Stripe then resends the event.
     private func outcome(of event: StripeEvent, at stripe: StripeIntegration) async throws -> String
     {
         guard event.isLive == stripe.isLive else { return "other_mode" }
@@ -69,7 +69,7 @@ struct StripeWebhook: Sendable {
     }
 }
 
-/// The answer to a webhook.
+/// The reply to a webhook.
 struct WebhookReceipt: Encodable, Sendable {
     let received: Bool
     let stripeEventID: String

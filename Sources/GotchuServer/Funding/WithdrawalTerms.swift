@@ -12,9 +12,10 @@ extension LedgerReads {
     }
 }
 
-/// The part of a wallet that may be withdrawn, and if a withdrawal needs the operator's release.
+/// Computes the part of a wallet that may be withdrawn, and if a withdrawal needs the operator's
+/// release.
 struct WithdrawalTerms: Sendable {
-    /// The number of oldest entries that are searched for a payee's first sales.
+    /// The maximum number of a payee's oldest entries that are searched for their first sales.
     private static let entryLimit = 1_000
 
     let reads: any LedgerReads
@@ -24,8 +25,9 @@ struct WithdrawalTerms: Sendable {
         Account.Key(.user(user), FundingOperations.currency)
     }
 
-    /// Returns a user's account, and its credits that are too recent to be withdrawn. Money that a
-    /// bank returned does not count as recent: it was old enough before.
+    /// Returns a user's account, and the sum of its credits that are too recent to be withdrawn.
+    /// Money that a bank returned does not count as recent: its hold was over before the
+    /// withdrawal.
     ///
     /// - Throws: `unknownUser` if there is no such account.
     func hold(
@@ -78,7 +80,7 @@ struct WithdrawalTerms: Sendable {
         _ = try await submit(SettleDebt(user, in: FundingOperations.currency))
     }
 
-    /// Returns true for an unreleased payee with too few sales that are old enough.
+    /// Returns true if a payee is not released and has too few sales that are older than the hold.
     func needsRelease(_ user: UserID, _ source: FundingSource) async throws -> Bool {
         guard source != .mint, payouts.firstSales > 0 else { return false }
         if let payee = try await payee(of: user), payee.body.isReleased { return false }

@@ -1,10 +1,10 @@
 internal import GotchuCore
 internal import Synchronization
 
-/// A token bucket for each caller (an address or a login), in bounded memory.
+/// One token bucket for each caller (an address, a login or another key), in bounded memory.
 final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
-    /// The largest number of stored buckets. Beyond it full buckets are evicted; if there are none,
-    /// all new callers share one bucket, so that a flood of callers uses no more memory.
+    /// The maximum number of stored buckets. At this number, full buckets are evicted. If none is
+    /// full, all new callers share one bucket. A flood of callers thus uses no more memory.
     static var callerLimit: Int { 10_000 }
 
     private struct State {
@@ -24,9 +24,10 @@ final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
         state = Mutex(State(overflow: TokenBucket(rate, at: now), sweptAt: now))
     }
 
-    /// Takes one token of a caller.
+    /// Takes one token from a caller's bucket.
     ///
-    /// - Returns: `nil` if there was one, otherwise the wait in seconds; and the caller's bucket.
+    /// - Returns: `nil` if there was a token, otherwise the wait in seconds; and the caller's
+    ///   bucket.
     func draw(for caller: Caller) -> (wait: Int?, left: TokenBucket) {
         let (wait, left) = change(caller) { bucket, now in
             (bucket.take(rate, at: now), bucket)
@@ -34,12 +35,12 @@ final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
         return (wait.map { Int($0.rounded(.up)) }, left)
     }
 
-    /// Takes one token of a caller even if there is none left, which extends the caller's wait.
+    /// Takes one token from a caller's bucket even if it is empty. The caller's wait then grows.
     func charge(_ caller: Caller) {
         change(caller) { $0.charge(rate, at: $1) }
     }
 
-    /// Returns a caller's bucket without storing one for a new caller.
+    /// Returns a caller's bucket. Stores no bucket for a new caller.
     func bucket(of caller: Caller) -> TokenBucket {
         let now = clock()
         return state.withLock { state in
@@ -65,7 +66,9 @@ final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
     }
 
     /// Evicts full buckets if there is no room for a new caller, at most once a second. Most
-    /// callers take a few tokens, so their buckets are full again soon.
+    /// callers take few tokens, so their buckets are full again soon.
+    ///
+    /// - Returns: True if there is room.
     private static func makeRoom(
         _ state: inout State,
         _ rate: TokenBucket.Rate,

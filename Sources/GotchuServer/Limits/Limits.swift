@@ -6,20 +6,19 @@ internal import Ledger
 struct Limits: Sendable {
     private let logins = CallerLimiter<ClientAddress>(.init(capacity: 300, perSecond: 30))
     private let resolves = CallerLimiter<RateLimitSubject>(.init(capacity: 400, perSecond: 200))
-    /// The limiter of calls by login, so that a payee's tills do not use up each other's limit.
+    /// The limiter of calls by login. A payee's tills have separate limits.
     private let calls: CallerLimiter<Login>
-    /// The limiter of credentials by their family secret, so that nobody can use up another
-    /// device's limit.
+    /// The limiter of credentials by their family secret. No device can use up another one's limit.
     private let credentials = CallerLimiter<[UInt8]>(.init(capacity: 60, perSecond: 1))
     let misses = MissLimiter()
-    /// The limiter of unknown credentials, like the one of EIDs: any number of addresses together
-    /// causes at most fifty look-ups a second.
+    /// The limiter of unknown credentials. It works as for EIDs: all addresses together cause at
+    /// most fifty look-ups a second.
     private let unknownCredentials = MissLimiter()
     /// The limiter of user requests that call the payment provider.
     private let providerCalls = CallerLimiter<UserID>(.init(capacity: 20, perSecond: 1))
 
-    /// - Parameter callsPerSecond: The average rate of one login; bursts of six times as many
-    ///   calls are allowed.
+    /// - Parameter callsPerSecond: The average rate of one login. A burst may have six times as
+    ///   many calls.
     init(callsPerSecond: Int) {
         let rate = Double(callsPerSecond)
         calls = CallerLimiter(.init(capacity: 6 * rate, perSecond: rate))
@@ -29,8 +28,10 @@ struct Limits: Sendable {
         try take(logins, client, "logins", "Too many logins from this address.")
     }
 
-    /// - Parameter subject: The login if the request had a valid token; it then shares no limit
-    ///   with others at its address.
+    /// Limits the look-ups of EIDs.
+    ///
+    /// - Parameter subject: The login if the request had a valid token. A login has its own limit,
+    ///   separate from its address.
     func allowResolve(as subject: RateLimitSubject) throws {
         try take(resolves, subject, "resolves", "Too many EIDs were looked up.")
         if let wait = misses.wait(for: subject) {
@@ -39,16 +40,16 @@ struct Limits: Sendable {
         }
     }
 
-    /// Counts an unknown EID.
+    /// Counts a look-up of an unknown EID.
     func countMiss(by subject: RateLimitSubject) {
         misses.countMiss(subject)
     }
 
     /// Limits the look-ups of devices' credentials.
     ///
-    /// - Parameter family: The hash of the family secret if this server has sealed the credential.
-    ///   A sealed credential cannot be forged, so it has its own limit, and is allowed while others
-    ///   guess.
+    /// - Parameter family: The hash of the family secret if this server has sealed the credential,
+    ///   else `nil`. A sealed credential cannot be forged. It has its own limit, and passes even
+    ///   while others guess credentials.
     func allowCredential(sealed family: [UInt8]?, from client: ClientAddress) throws {
         if let family {
             return try take(credentials, family, "credentials", "Too many calls by this device.")
@@ -64,13 +65,13 @@ struct Limits: Sendable {
         unknownCredentials.countMiss(.address(client))
     }
 
-    /// Limits a user's requests that call the payment provider each time: all users share the
-    /// provider's rate limit.
+    /// Limits a user's requests that always call the payment provider, whose rate limit all users
+    /// share.
     func allowProviderCall(by user: UserID) throws {
         try take(providerCalls, user, "provider", "Too many deposits or links were asked for.")
     }
 
-    /// Limits all calls of a login: they load the writer or a reader, or hold a connection.
+    /// Limits all calls of a login: each call loads the writer or a reader, or holds a connection.
     func allowCall(by login: Login) throws {
         try take(calls, login, "calls", "Too many calls by this device or login.")
     }

@@ -1,19 +1,21 @@
 internal import GotchuCore
 internal import Synchronization
 
-/// Slows down callers that guess EIDs.
+/// Slows down callers that guess EIDs or credentials.
 ///
-/// It is checked before the look-up, so that a limited caller cannot tell a hit from a miss. Only
-/// misses are counted, so that honest payers are not affected.
+/// The limit is checked before the look-up, so a limited caller cannot tell a hit from a miss. Only
+/// misses are counted, so honest payers are not affected.
 ///
-/// An EID has 40 bits: with a thousand live sessions, one guess in 1.1 billion hits. Each subject
-/// may miss twenty times, and then once in ten seconds. The owner of a network has many addresses,
-/// so all addresses together are limited too: to ten misses a second, and once these are spent to
-/// forty more for addresses without recent misses, so that honest payers are still served during
-/// an attack. Any number of addresses thus causes at most fifty misses a second: 254 days for one
-/// hit among a thousand sessions, and a hit shows an amount and a name that anyone nearby can see.
-/// If a flood uses up even those forty, payers with a token are still served: each login is
-/// counted separately.
+/// An EID has 40 bits: with a thousand live sessions, one guess in 1.1 billion is a hit. Each
+/// subject may miss 20 times at once, and then once in 10 seconds. The owner of a network has many
+/// addresses, so all addresses together are limited too: to 10 misses a second. When these are used
+/// up, addresses without recent misses share 40 more a second. Honest payers are thus still served
+/// during an attack.
+///
+/// Any number of addresses causes at most 50 misses a second on average. At this rate, one hit
+/// among a thousand sessions takes 254 days. A hit shows an amount and a name, which anyone nearby
+/// can see anyway. Each login is counted separately, so payers with a token are served even if
+/// addresses use up all 50.
 final class MissLimiter: Sendable {
     static let subjectRate = TokenBucket.Rate(capacity: 20, perSecond: 0.1)
     static let totalRate = TokenBucket.Rate(capacity: 100, perSecond: 10)
@@ -42,12 +44,12 @@ final class MissLimiter: Sendable {
         )
     }
 
-    /// The numbers of misses and of calls refused because of them.
+    /// The number of misses, and the number of calls refused because of misses.
     var counts: (misses: Int, refusals: Int) {
         shared.withLock { ($0.misses, $0.refusals) }
     }
 
-    /// Decides if a subject may look up an EID.
+    /// Decides if a subject may make a look-up.
     ///
     /// - Returns: `nil` if it may, otherwise the wait in seconds.
     func wait(for subject: RateLimitSubject) -> Int? {
@@ -72,7 +74,7 @@ final class MissLimiter: Sendable {
         }
     }
 
-    /// Counts a miss, even if the subject has none left: it may have sent several calls at once.
+    /// Counts a miss, even if the subject may make none: its calls may have run at the same time.
     func countMiss(_ subject: RateLimitSubject) {
         let now = clock()
         subjects.charge(subject)

@@ -2,7 +2,7 @@ internal import GotchuCore
 internal import HTTPTypes
 internal import Synchronization
 
-/// The state of the limit that applied to the current request, for the reply's headers
+/// The limit that applied to the current request, for the reply's headers
 /// (draft-ietf-httpapi-ratelimit-headers-10).
 final class RateLimitStatus: Sendable {
     /// The status of the request that the current task handles.
@@ -13,7 +13,7 @@ final class RateLimitStatus: Sendable {
     /// The headers of the limit that was recorded last.
     var headers: HTTPFields { fields.withLock { $0 } }
 
-    /// Records a caller's remaining budget under a limit.
+    /// Records the tokens that a caller has left under a limit.
     func record(_ name: String, _ rate: TokenBucket.Rate, _ bucket: TokenBucket) {
         let window = Int(rate.refill.inSeconds.rounded(.up))
         let left = bucket.remaining

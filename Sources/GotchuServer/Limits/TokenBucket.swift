@@ -6,7 +6,7 @@ struct TokenBucket: Equatable, Sendable {
         let capacity: Double
         let perSecond: Double
 
-        /// The time in which an empty bucket becomes full.
+        /// The time that an empty bucket needs to become full.
         var refill: Duration { .seconds(capacity / perSecond) }
     }
 
@@ -23,26 +23,28 @@ struct TokenBucket: Equatable, Sendable {
 
     /// Takes one token.
     ///
-    /// - Returns: `nil` if there was one, otherwise the seconds until there is one.
+    /// - Returns: `nil` if there was a token, otherwise the seconds until the next one.
     mutating func take(_ rate: Rate, at time: MonotonicTime) -> Double? {
         if let wait = wait(rate, at: time) { return wait }
         tokens -= 1
         return nil
     }
 
-    /// Takes one token even if there is none: the deficit is refilled first.
+    /// Takes one token even if there is none. The refill then starts below zero.
     mutating func charge(_ rate: Rate, at time: MonotonicTime) {
         refill(rate, at: time)
         tokens -= 1
     }
 
-    /// - Returns: `nil` if there is a token, otherwise the seconds until there is one.
+    /// Refills the bucket, and takes no token.
+    ///
+    /// - Returns: `nil` if there is a token, otherwise the seconds until the next one.
     mutating func wait(_ rate: Rate, at time: MonotonicTime) -> Double? {
         refill(rate, at: time)
         return tokens >= 1 ? nil : (1 - tokens) / rate.perSecond
     }
 
-    /// Returns true if the bucket is full, so that evicting it loses nothing.
+    /// Returns true if the bucket is full. A full bucket equals a new one, so it may be evicted.
     mutating func isFull(_ rate: Rate, at time: MonotonicTime) -> Bool {
         refill(rate, at: time)
         return tokens >= rate.capacity

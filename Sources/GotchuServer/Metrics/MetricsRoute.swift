@@ -6,9 +6,9 @@ internal import LedgerStore
 internal import Payments
 internal import ServiceProcess
 
-/// `GET /metrics`: Prometheus's text format.
+/// `GET /metrics` in Prometheus's text format.
 ///
-/// A shop's takings are private: by default only this machine may read them.
+/// A shop's sales are private, so by default only this machine may read the metrics.
 struct MetricsRoute: Sendable {
     let ledger: Ledger
     let requests: RequestMetrics
@@ -176,7 +176,7 @@ struct MetricsRoute: Sendable {
 }
 
 extension LedgerMetrics.Reading {
-    /// The refusals of all commands other than payments.
+    /// The number of refusals by reason, for all commands other than payments.
     fileprivate var otherRefusals: [Refusal.Reason: Int] {
         refused.filter { $0.key != Pay.name }.values.reduce(into: [:]) { sum, counts in
             sum.merge(counts) { $0 + $1 }

@@ -1,7 +1,7 @@
 internal import GotchuCore
 internal import Synchronization
 
-/// Counts answered requests by route and status. Both are bounded sets.
+/// Counts replies by route and status. The numbers of routes and of statuses are bounded.
 final class RequestMetrics: Sendable {
     struct Key: Hashable, Sendable {
         /// The router's pattern: `/sessions/{sid}`; `NotFound` if no route matches.
@@ -14,10 +14,10 @@ final class RequestMetrics: Sendable {
 
     var reading: [Key: Int] { counts.withLock { $0 } }
 
-    /// The durations of requests below `/api/`, by the router's pattern.
+    /// The durations of requests whose route begins with `/api/`, by the router's pattern.
     var times: [String: Histogram] { durations.withLock { $0 } }
 
-    /// Records the duration of a request below `/api/`, unless it is a stream.
+    /// Records the duration of a request whose route begins with `/api/`. Streams are not recorded.
     func recordDuration(_ time: Duration, of route: String?) {
         guard let route, route.hasPrefix("/api/"), !route.hasSuffix("/events") else { return }
         durations.withLock { $0[route, default: .human].observe(time) }

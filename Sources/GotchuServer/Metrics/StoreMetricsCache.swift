@@ -2,18 +2,18 @@ internal import GotchuCore
 internal import LedgerStore
 internal import Synchronization
 
-/// Reads the store's metrics at most every few seconds, one query at a time, however often the
-/// metrics page is read.
+/// Reads the store's metrics, one query at a time. However often the metrics page is read, a query
+/// starts at most every few seconds.
 final class StoreMetricsCache: Sendable {
     private static let defaultPeriod: Duration = .seconds(5)
-    /// The timeout for the store: the other metrics matter most when it hangs.
+    /// The timeout of a query. If the store hangs, the other metrics matter most.
     private static let queryTimeout: Duration = .seconds(1)
 
     private struct State {
         var reading: StoreReading?
         var startedAt: MonotonicTime?
         var query: Task<Void, Never>?
-        /// The callers that wait for the query: those that arrive within a second of its start.
+        /// The callers that wait for the query. Callers join only within a second of its start.
         var waiting: [AsyncStream<Never>.Continuation] = []
 
         /// Returns true if the current query has exceeded the timeout.
@@ -32,7 +32,7 @@ final class StoreMetricsCache: Sendable {
         self.period = period
     }
 
-    /// The latest reading; `nil` if the store failed or has not replied within the timeout.
+    /// The latest reading; `nil` if the last query failed or the current one exceeds the timeout.
     var reading: StoreReading? {
         get async {
             let (answers, answer) = AsyncStream.makeStream(of: Never.self)
@@ -44,7 +44,9 @@ final class StoreMetricsCache: Sendable {
         }
     }
 
-    /// Starts a query if one is due; during a query, callers wait for it together.
+    /// Starts a query if one is due, and adds the caller to those that wait for it.
+    ///
+    /// - Returns: False if there is no query to wait for.
     private func joinQuery(_ answer: AsyncStream<Never>.Continuation) -> Bool {
         let now = MonotonicTime.now
         return state.withLock { state in
@@ -52,7 +54,7 @@ final class StoreMetricsCache: Sendable {
             if state.query == nil {
                 if let startedAt = state.startedAt, now - startedAt < period { return false }
                 state.startedAt = now
-                // Not a child of the caller, which waits for a second at most.
+                // Not a child task: the caller waits for a second at most.
                 // SAFETY: owned by the state until the store answers or gives up.
                 state.query = Task { await runQuery() }
             }

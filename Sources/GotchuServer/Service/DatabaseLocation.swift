@@ -1,6 +1,6 @@
 /// The location of the database: `sqlite:PATH` or `postgres://…`.
 ///
-/// A URL may contain a password, so no part of it is ever printed.
+/// A URL may contain a password, so no part of a URL is ever printed.
 enum DatabaseLocation: Equatable, Sendable {
     case sqlite(path: String)
     case postgres(url: String)

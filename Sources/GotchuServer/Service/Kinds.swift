@@ -3,7 +3,7 @@ internal import Funding
 internal import Ledger
 internal import Payments
 
-/// All kinds of transfers and records from all modules, for decisions, `verify` and histories.
+/// All kinds of transfers from all modules, for decisions, `verify` and histories.
 extension TransferKind {
     static let all: [TransferKind] =
         [.opening, .payment, .refund, .stake, .release, .returned, .prize] + funding

@@ -1,4 +1,4 @@
-/// An address to listen on: `127.0.0.1:8080`, `[::1]:8080`; with port 0 the system chooses one.
+/// An address to listen on: `127.0.0.1:8080`, `[::1]:8080`. With port 0 the system chooses a port.
 struct ListenAddress: Equatable, Sendable {
     let host: String
     let port: Int
@@ -31,7 +31,7 @@ struct ListenAddress: Equatable, Sendable {
         (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "[") && byte != UInt8(ascii: "]")
     }
 
-    /// A Boolean that is true if only this machine can connect to it.
+    /// A Boolean that is true if only this machine can connect to the address.
     var isLoopback: Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -41,7 +41,7 @@ struct ListenAddress: Equatable, Sendable {
     /// The address in the format that `init` parses.
     var text: String { text(port: port) }
 
-    /// Returns the URL with the port that was actually assigned.
+    /// Returns the URL of the server, given the port that was actually assigned.
     func url(port: Int) -> String { "http://\(text(port: port))" }
 
     private func text(port: Int) -> String {

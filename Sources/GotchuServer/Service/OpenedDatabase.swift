@@ -3,15 +3,15 @@ internal import LedgerStore
 internal import Logging
 internal import ServiceProcess
 
-/// An opened database and the key that its server signs tokens with.
+/// An opened database, and the secret with which its servers sign tokens.
 struct OpenedDatabase: Sendable {
     let store: any Store
     let secret: Secret
 
-    /// Opens the database and creates missing tables.
+    /// Opens the database for a server, and creates missing tables.
     ///
-    /// The servers of a PostgreSQL database share one secret, so it is stored there; with SQLite it
-    /// is stored in a file beside the database.
+    /// All servers of a PostgreSQL database share one secret, so it is stored in the database. With
+    /// SQLite it is stored in a file beside the database.
     static func open(
         _ location: DatabaseLocation,
         isDevelopment: Bool,
@@ -33,7 +33,7 @@ struct OpenedDatabase: Sendable {
         }
     }
 
-    /// Opens an existing database for a command that signs like its servers.
+    /// Opens an existing database, and loads or creates its secret, for a command that signs.
     static func existing(
         signing location: DatabaseLocation,
         logger: Logger
@@ -52,8 +52,8 @@ struct OpenedDatabase: Sendable {
         }
     }
 
-    /// Throws if a development server opens a production database, or the reverse: in development
-    /// anyone can log in as anyone, and money is free.
+    /// Throws if a development server opens a production database, or the reverse. On a development
+    /// server anyone can log in as anyone, and money is free.
     private static func requireUse(of store: any Store, isDevelopment: Bool) async throws {
         switch try await store.use() {
         case .production where isDevelopment:
@@ -72,7 +72,7 @@ struct OpenedDatabase: Sendable {
         }
     }
 
-    /// Opens an existing database for a command, without changing its tables.
+    /// Opens an existing database for a command. Does not change its tables.
     static func existing(_ location: DatabaseLocation, logger: Logger) throws -> any Store {
         switch location {
         case .sqlite(let path): try SQLiteStore(path: path, .existingSchema)

@@ -3,11 +3,10 @@ internal import GotchuCore
 internal import Ledger
 internal import Synchronization
 
-/// Answers `/readyz`: checks that the database accepts writes by writing and waiting for the
-/// commit.
+/// Answers `/readyz`: checks that the database accepts writes, by a write and its commit.
 ///
-/// Anyone may request it, so it must not slow payments down: there is at most one check a second,
-/// one at a time, and none while many payments wait.
+/// Anyone may request `/readyz`, so it must not slow payments down. At most one check starts per
+/// second, only one runs at a time, and none starts while many payments wait.
 final class Readiness: Sendable {
     /// The time for which a check's result is valid.
     static let period: Duration = .seconds(1)
@@ -22,7 +21,8 @@ final class Readiness: Sendable {
     }
 
     private let ledger: Ledger
-    /// The time after which a caller that waits for a check is told that the server is not ready.
+    /// The longest wait for a check. After it, the caller gets the answer that the server is not
+    /// ready.
     private let timeout: Duration
     private let clock: @Sendable () -> MonotonicTime
     private let state = Mutex(State())
@@ -40,12 +40,12 @@ final class Readiness: Sendable {
     /// A Boolean that is true once a shutdown was requested.
     var isDraining: Bool { state.withLock { $0.isDraining } }
 
-    /// Makes the server report that it is not ready: new requests should go elsewhere.
+    /// Makes the server report that it is not ready. New requests should then go to another server.
     func drain() {
         state.withLock { $0.isDraining = true }
     }
 
-    /// - Throws: If payments should go elsewhere for now.
+    /// - Throws: 503 if the server is draining or busy, or if the last check failed.
     func check() async throws {
         if ledger.isBusy || isDraining { throw Self.notReady }
         switch cachedResult() {
@@ -55,28 +55,29 @@ final class Readiness: Sendable {
         }
     }
 
-    /// Returns the last check's result; `nil` if the caller has to start a new check.
+    /// Returns the last check's result. Returns `nil` if the caller must start a new check.
     private func cachedResult() -> Bool? {
         let now = clock()
         return state.withLock { state in
             if let startedAt = state.startedAt, now - startedAt < Self.period {
                 return state.isReady
             }
-            // A check that takes longer than this period is a failure.
+            // A check that runs for longer than the period counts as failed.
             if state.probeTask != nil { return false }
             state.startedAt = now
             return nil
         }
     }
 
-    /// Waits for a check with a timeout, so that a hanging database does not block the caller.
+    /// Starts a check, and waits for it until the timeout. A database that hangs does not block the
+    /// caller.
     private func probe() async throws {
         let (ends, end) = AsyncStream.makeStream(
             of: Bool.self,
             bufferingPolicy: .bufferingNewest(1)
         )
         state.withLock { state in
-            // Not a child of the caller, which waits for a second at most.
+            // Not a child task: the caller waits for a limited time only.
             // SAFETY: owned by the state until the ledger answers, at its shutdown at the latest.
             state.probeTask = Task {
                 end.yield(await self.isWritable())

@@ -13,11 +13,12 @@ internal import ServiceLifecycle
 internal import ServiceProcess
 internal import UnixSignals
 
-/// The whole server: a store, its writer and the HTTP server, in one service group.
+/// The whole server: the store, the ledger's writer, the workers and the HTTP server, in one
+/// service group.
 struct Server: Sendable {
-    /// The time limit of a shutdown after the drain: enough for queued commits.
+    /// The time limit of a shutdown, without the drain. It is enough for the queued commits.
     private static let shutdownTimeout: Duration = .seconds(8)
-    /// The divisor for the connections of one address: it may use 1/8 of all.
+    /// The divisor for the connections of one address, which may use 1/8 of all connections.
     private static let addressShare = 8
     static let name = "gotchu-server"
 
@@ -33,7 +34,8 @@ struct Server: Sendable {
         ready: @escaping @Sendable (Int) async -> Void,
         stopping: @escaping @Sendable () -> Void
     ) async throws {
-        // Wallets are private: only the service's Unix user may read the database and its log.
+        // Wallets are private: only the service's Unix user may read the database and its
+        // write-ahead log.
         umask(0o077)
         let books = try await OpenedDatabase.open(
             options.database,
@@ -69,14 +71,15 @@ struct Server: Sendable {
             provider: provider,
             stripe: stripe
         )
-        // Stopped in reverse: the drain, the streams (which never end by themselves), the HTTP
-        // server, the workers, the issuers, the ledger's queue, and last the store.
+        // The services stop in reverse order: the drain, the streams (which never end by
+        // themselves), the HTTP server, the workers, the issuers, the ledger's queue, and last the
+        // store.
         let issuers = [issuer?.keys as (any Service)?, provider].compactMap(\.self)
         let drain = ReadinessDrain(readiness: readiness, pause: limits.drain, notice: stopping)
         let front: [any Service] = [self.front(routes, ready), ledger.feed, drain]
         let workers = [webhooks(books.store, ledger)] + (stripe?.services ?? [])
         let behind = ledger.services + issuers + workers + front
-        // A store failure stops the server, but waiting callers get their replies first.
+        // If the store fails, the server stops, but waiting callers get their replies first.
         let store = ServiceGroupConfiguration.ServiceConfiguration(
             named: books.store,
             onFailure: .gracefullyShutdownGroup
@@ -90,7 +93,8 @@ struct Server: Sendable {
         try await ServiceGroup(configuration: configuration).run()
     }
 
-    /// The OpenID issuer whose tokens are accepted, with a new key ring.
+    /// The OpenID issuer whose tokens are accepted; `nil` if not configured. Each access creates a
+    /// new key ring.
     private var issuer: OpenIDIssuer? {
         options.openID.map { settings in
             OpenIDIssuer(
@@ -116,7 +120,7 @@ struct Server: Sendable {
         return OpenIDClient(client, keys: issuer.keys, site: web.site, logger: logger)
     }
 
-    /// Creates the HTTP server; it calls `ready` with its port once it accepts requests.
+    /// Creates the HTTP server, which calls `ready` with its port once it accepts requests.
     private func front(
         _ routes: Routes,
         _ ready: @escaping @Sendable (Int) async -> Void
@@ -155,9 +159,9 @@ struct Server: Sendable {
     }
 }
 
-/// Delays the shutdown of the other services: the service started last is stopped first. During
-/// the delay requests are served as before, but `/readyz` reports not ready, so that a load
-/// balancer sends new ones elsewhere.
+/// Delays the shutdown of the other services. The service that is started last is stopped first, so
+/// this one must be the last. During the delay requests are served as before, but `/readyz` reports
+/// not ready. A load balancer then sends new requests elsewhere.
 private struct ReadinessDrain: Service {
     let readiness: Readiness
     let pause: Duration
@@ -167,8 +171,8 @@ private struct ReadinessDrain: Service {
         try await gracefulShutdown()
         notice()
         readiness.drain()
-        // Load balancers learn of it at their next /readyz request; none confirms it, hence the
-        // fixed wait.
+        // Load balancers see the change at their next /readyz request. None confirms it, so the
+        // wait is fixed.
         try? await Task.sleep(for: pause)
     }
 }

@@ -3,20 +3,20 @@ internal import Payments
 
 /// The limits that the server's options set.
 struct ServerLimits: Equatable, Sendable {
-    /// The most open connections; further clients wait in the kernel's queue. Must stay below
-    /// `LimitNOFILE` in the unit file.
+    /// The maximum number of open connections. Further clients wait in the kernel's queue. The
+    /// limit must stay below `LimitNOFILE` in the unit file.
     var connections = 14_000
-    /// The most commands that wait for a commit.
+    /// The maximum number of commands that wait for a commit.
     var queue = LedgerWriter.queueLimit
-    /// Calls per second of one device or login, on average; bursts of six times as many pass.
+    /// The calls per second of one login, on average. A burst may have six times as many calls.
     var callsPerSecond = 50
-    /// Sessions that one device or login may watch at once.
+    /// The maximum number of sessions that one login may watch at the same time.
     var streamsPerLogin = ChangeFeed.defaultWatchersPerLogin
-    /// The most open sessions of one payee.
+    /// The maximum number of open sessions of one payee.
     var sessionsPerPayee = CreateSession.defaultLiveLimit
-    /// The time for which a server keeps answering after a stop signal.
+    /// The time for which the server continues to reply after a stop signal.
     var drain: Duration = .zero
-    /// Trusted proxies, whose `X-Forwarded-For` is used.
+    /// The trusted proxies, whose `X-Forwarded-For` is used.
     var proxies: Set<ClientAddress> = []
     /// A Boolean that is true if every address may read the metrics.
     var hasOpenMetrics = false

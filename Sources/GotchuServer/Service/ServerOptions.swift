@@ -1,6 +1,6 @@
 internal import ServiceProcess
 
-/// The server's settings, checked for consistency.
+/// The server's settings after their validation.
 struct ServerOptions: Sendable {
     let listen: ListenAddress
     let database: DatabaseLocation
@@ -24,8 +24,8 @@ struct ServerOptions: Sendable {
     /// The settings of contests; `nil` without contests.
     let contests: ContestOptions?
 
-    /// - Throws: If settings contradict each other, such as development logins at an address that
-    ///   other machines can reach.
+    /// - Throws: `ServerFailure` if a file cannot be read, or if settings contradict each other. An
+    ///   example is a development login at an address that other machines can reach.
     init(_ settings: ServerSettings) throws(ServerFailure) {
         guard settings.developmentOpening == nil || settings.isDevelopment else {
             throw ServerFailure(.usage, "--dev-opening-balance goes with --dev.")

@@ -1,10 +1,10 @@
 /// Limits concurrent delivery attempts, in total and for each endpoint.
 ///
-/// Each endpoint has one slot of its own, so that endpoints that hang never delay others. Each
-/// accepted event adds one slot from a common pool for the endpoint; a failed attempt removes all
-/// of these.
+/// Each endpoint has one slot of its own, so an endpoint that hangs never delays others. Each
+/// accepted event gives the endpoint one more slot from a common pool. A failed attempt takes all
+/// of these back.
 struct DeliverySlots {
-    /// The number of concurrent attempts besides the first one of each endpoint.
+    /// The size of the common pool. The first slot of each endpoint is not part of it.
     static let commonLimit = 32
     static let limitPerEndpoint = 16
 
@@ -31,11 +31,11 @@ struct DeliverySlots {
         guard var it = endpoints[endpoint] else { return }
         it.running -= 1
         it.allowed = isAccepted ? min(it.allowed + 1, Self.limitPerEndpoint) : 1
-        // An idle endpoint without added slots is removed: it equals a new one.
+        // An idle endpoint with one slot equals a new one, so it is removed.
         endpoints[endpoint] = it.running == 0 && it.allowed == 1 ? nil : it
     }
 
-    /// Removes endpoints without running attempts and waiting deliveries.
+    /// Removes endpoints that have neither running attempts nor waiting deliveries.
     mutating func forget(except waiting: Set<String>) {
         endpoints = endpoints.filter { $0.value.running > 0 || waiting.contains($0.key) }
     }

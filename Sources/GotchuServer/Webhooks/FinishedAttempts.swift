@@ -2,10 +2,10 @@ internal import Ledger
 internal import Outbox
 internal import Synchronization
 
-/// A queue of finished delivery attempts that are not recorded yet; it wakes the worker.
+/// A queue of finished delivery attempts that are not recorded yet. Each one wakes the worker.
 final class FinishedAttempts: Sendable {
     struct Work {
-        /// The finished attempts; at most as many as there are slots.
+        /// The finished attempts. There are at most as many as slots.
         var ended: [WebhookDelivery.FinishedAttempt] = []
         /// A Boolean that is true if the outbox must be searched for due deliveries.
         var isTime = false

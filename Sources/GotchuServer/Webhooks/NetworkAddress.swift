@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// An IP address that a host name resolves to.
+/// An IP address of a host.
 struct NetworkAddress: Equatable, Sendable {
     /// 4 or 16 bytes.
     let bytes: [UInt8]
@@ -22,17 +22,17 @@ struct NetworkAddress: Equatable, Sendable {
             ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 
-    /// A Boolean that is true for a public Internet address: not private, link-local, loopback or
-    /// reserved (IANA's special-purpose registries).
+    /// A Boolean that is true for a public Internet address. Private, link-local, loopback and
+    /// reserved addresses are not public (IANA's special-purpose registries).
     var isPublic: Bool {
         if bytes.count == 4 { return !Self.reserved4.contains { $0.contains(bytes) } }
-        // An IPv4 address embedded in IPv6 is never called.
+        // An IPv4 address that is embedded in IPv6 never counts as public.
         guard bytes.count == 16, embedded == nil else { return false }
         let isGlobalUnicast = bytes[0] & 0xE0 == 0x20
         return isGlobalUnicast && !Self.reserved6.contains { $0.contains(bytes) }
     }
 
-    /// The IPv4 address in `::ffff:a.b.c.d`.
+    /// The IPv4 address of `::ffff:a.b.c.d`; `nil` for any other address.
     private var embedded: NetworkAddress? {
         let mapped = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
         guard bytes.count == 16, Array(bytes.prefix(12)) == mapped else { return nil }
@@ -62,14 +62,14 @@ struct NetworkAddress: Equatable, Sendable {
         Block(prefix: [203, 0, 113], length: 24), Block(prefix: [224], length: 3),
     ]
 
-    /// Prefixes for tunnels that carry an IPv4 address, and for documentation.
+    /// Prefixes of protocol assignments, tunnels that carry an IPv4 address, and documentation.
     private static let reserved6 = [
         Block(prefix: [0x20, 0x01, 0x00], length: 23),
         Block(prefix: [0x20, 0x01, 0x0D, 0xB8], length: 32),
         Block(prefix: [0x20, 0x02], length: 16), Block(prefix: [0x3F, 0xFF, 0x00], length: 20),
     ]
 
-    /// Returns all addresses of a name. Blocks for as long as the resolver takes.
+    /// Returns all addresses of a host. Blocks for as long as the resolver takes.
     static func all(of host: String) -> [NetworkAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -7,7 +7,7 @@ internal import Ledger
 internal import Outbox
 internal import Payments
 
-/// The body of a webhook. An event has the same bytes in each attempt.
+/// The body of a webhook. An event has the same bytes in every attempt.
 struct WebhookBody: Encodable, Sendable {
     let type: String
     let timestamp: Timestamp
@@ -55,21 +55,21 @@ struct WebhookBody: Encodable, Sendable {
         let refund_cents: Int64?
         let refund_tip_cents: Int64?
         let refunded_cents: Int64
-        /// The id of the group session, and the number of the share.
+        /// The id of a share's group session. `place` is the number of the share.
         let group_sid: String?
         let place: Int64?
-        /// The fields of a group session: `split`, its places, and what was paid.
+        /// The fields of a group session. Its kind is `split` or `entry`.
         let kind: String?
         let places: Int?
         let places_paid: Int?
         let paid_cents: Int64?
-        /// The contest, for its desk and for each share paid there.
+        /// The contest of a desk, or of a desk's share.
         let contest: Entered?
     }
 
     struct Entered: Encodable, Sendable {
         let id: String
-        /// The contest's title, for a desk only: shares have the memo.
+        /// The contest's title, for a desk only. Shares have the memo instead.
         let title: String?
     }
 

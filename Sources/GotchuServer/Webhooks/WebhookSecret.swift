@@ -1,8 +1,8 @@
 internal import Crypto
 internal import FoundationEssentials
 
-/// The secret that an endpoint's messages are signed with (Standard Webhooks). Shown once, when it
-/// is created.
+/// The secret with which an endpoint's messages are signed (Standard Webhooks). It is shown once,
+/// when it is created.
 struct WebhookSecret: Equatable, Sendable {
     private static let length = 32
 

@@ -10,7 +10,7 @@ internal import Outbox
 
 /// Makes one attempt to deliver one event.
 struct WebhookSender: Sendable {
-    /// The timeout of an attempt, from the connection to the head of the reply.
+    /// The timeout of an attempt: from the connection to the end of the reply's headers.
     static let limit: Duration = .seconds(15)
 
     let isDevelopment: Bool
@@ -40,8 +40,8 @@ struct WebhookSender: Sendable {
         }
     }
 
-    /// Makes a call with a separate client, which knows one host name and one address and follows
-    /// no redirect.
+    /// Makes a call with a client of its own. The client knows only the checked address of the
+    /// host, and follows no redirect.
     private func call(
         _ target: WebhookTarget,
         _ delivery: WebhookDelivery,
@@ -99,8 +99,8 @@ struct WebhookSender: Sendable {
         return request
     }
 
-    /// Classifies a status: 2xx is delivered; 410 disables the endpoint; all others, redirects too,
-    /// are retried.
+    /// Classifies a status: 2xx means delivered, and 410 disables the endpoint. After any other
+    /// status, also a redirect, the delivery is retried.
     static func answer(_ status: Int, retryAfter: String?, at time: Timestamp) -> Answer {
         switch status {
         case 200..<300: .accepted
@@ -110,13 +110,13 @@ struct WebhookSender: Sendable {
         }
     }
 
-    /// Parses seconds or a date (RFC 9110, 10.2.3).
+    /// Parses the value of `Retry-After`: seconds or a date (RFC 9110, 10.2.3).
     private static func wait(for text: String, at time: Timestamp) -> Duration? {
         if let seconds = Int64(text) { return .seconds(max(0, seconds)) }
         return Timestamp(httpDate: text).map { max(.zero, time.duration(to: $0)) }
     }
 
-    /// Resolves a name on another thread, because the resolver blocks.
+    /// Resolves a host name on another thread, because the resolver blocks.
     private static func addresses(of host: String) async -> [NetworkAddress] {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
@@ -125,7 +125,7 @@ struct WebhookSender: Sendable {
         }
     }
 
-    /// Returns a short reason without any text from the receiver.
+    /// Returns a short reason that contains no text from the receiver.
     private static func reason(_ error: any Error) -> String {
         if let error = error as? HTTPClientError { return "\(error.shortDescription)" }
         return String(describing: type(of: error))

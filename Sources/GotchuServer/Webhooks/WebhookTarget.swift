@@ -1,4 +1,4 @@
-/// A webhook's URL and the one address that may be called for it.
+/// A webhook's URL, and the only address that may be called for it.
 struct WebhookTarget: Equatable, Sendable {
     let url: WebhookURL
     let address: NetworkAddress
@@ -9,12 +9,12 @@ struct WebhookTarget: Equatable, Sendable {
         let sentence: String
     }
 
-    /// Checks a URL with the current addresses of its host. The call then goes to exactly the
-    /// checked address, so that a DNS change in between has no effect.
+    /// Checks a URL with the current addresses of its host. The call then goes to the checked
+    /// address. A later DNS change has no effect.
     ///
     /// - Parameters:
     ///   - isDevelopment: True if loopback addresses may be called, also without TLS.
-    ///   - addresses: The addresses of its host.
+    ///   - addresses: The addresses of the URL's host.
     init(
         _ url: WebhookURL,
         isDevelopment: Bool,

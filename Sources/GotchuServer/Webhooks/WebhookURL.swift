@@ -1,16 +1,16 @@
-/// The URL of a webhook: `https://host[:port][/path][?query]`. Parsed here, so that the URL called
-/// is exactly the one checked.
+/// The URL of a webhook: `https://host[:port][/path][?query]`. It is parsed here, so the called URL
+/// is exactly the checked one.
 struct WebhookURL: Equatable, Sendable {
     private static let longest = 2_000
 
     let scheme: String
-    /// The host in lower case, without brackets.
+    /// The host in lower case. An IPv6 address has no brackets.
     let host: String
     let port: Int
-    /// The path with the query; begins with a slash.
+    /// The path with the query. It begins with a slash.
     let target: String
 
-    /// - Returns: `nil` for anything but an https or http URL without user and fragment.
+    /// - Returns: `nil` unless the text is an http or https URL without user and fragment.
     init?(_ text: String) {
         guard text.utf8.count <= Self.longest, text.utf8.allSatisfy({ 0x21...0x7E ~= $0 }),
             !text.contains(where: { "\"<>\\^`{|}#".contains($0) }),
@@ -58,7 +58,7 @@ struct WebhookURL: Equatable, Sendable {
         return (name, port)
     }
 
-    /// The canonical form that is stored and called.
+    /// The canonical form, which is stored and called.
     var text: String {
         let name = host.contains(":") ? "[\(host)]" : host
         let defaultPort = scheme == "https" ? 443 : 80

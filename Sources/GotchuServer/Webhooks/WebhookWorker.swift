@@ -5,15 +5,15 @@ internal import Outbox
 internal import ServiceLifecycle
 internal import ServiceProcess
 
-/// Delivers the outbox's events: each at least once, to each endpoint independently, so that an
+/// Delivers the outbox's events. Each event is delivered at least once to each endpoint. An
 /// endpoint that is down does not delay others.
 ///
-/// There is no timer between attempts: all attempts that finished during the last commit are
+/// There is no timer between attempts. All attempts that finished during the last commit are
 /// recorded together, and their slots are reused at once.
 struct WebhookWorker: Service {
     /// The interval at which the outbox is searched for due deliveries.
     private static let defaultInterval: Duration = .milliseconds(500)
-    /// The lease of a claimed delivery: if it is not finished by then, any server may claim it.
+    /// The lease of a claimed delivery. When it expires, any server may claim the delivery again.
     private static let lease: Duration = .seconds(60)
 
     let store: Outbox
@@ -23,7 +23,8 @@ struct WebhookWorker: Service {
     var clock: @Sendable () -> Timestamp = { .now }
     let logger: Logger
 
-    /// Delivers until shutdown. Attempts then in flight are due again when their leases expire.
+    /// Delivers until shutdown. Attempts that a shutdown interrupts are due again when their leases
+    /// expire.
     func run() async {
         let finished = FinishedAttempts()
         await cancelWhenGracefulShutdown {
@@ -50,7 +51,7 @@ struct WebhookWorker: Service {
     /// The state kept between reads of the outbox.
     private struct Round {
         var slots = DeliverySlots()
-        /// Endpoints that may have more due deliveries than there were free slots.
+        /// Endpoints that may have more due deliveries than were claimed.
         var backlogged: Set<String> = []
         var failures: FailureLog
 
@@ -104,12 +105,13 @@ struct WebhookWorker: Service {
         for ended in tries {
             let isAccepted = ended.outcome == .delivered
             round.slots.end(ended.id.endpoint, isAccepted: isAccepted)
-            // An endpoint that fails at once must not be retried before the next interval.
+            // An endpoint whose delivery failed is called again after the next interval.
             if !isAccepted { round.backlogged.remove(ended.id.endpoint) }
         }
     }
 
-    /// Records finished attempts. One that cannot be recorded is due again when its lease expires.
+    /// Records finished attempts. If the recording fails, they are due again when their leases
+    /// expire.
     private func record(_ tries: [WebhookDelivery.FinishedAttempt]) async {
         guard !tries.isEmpty else { return }
         do {
@@ -138,7 +140,8 @@ struct WebhookWorker: Service {
             )
         }
         let answer = await sender.send(delivery, at: clock())
-        // A failure caused by our own shutdown says nothing about the endpoint: the lease expires.
+        // If this server's shutdown caused the failure, the attempt is not recorded: its lease
+        // expires.
         if Task.isCancelled, case .refused = answer { return nil }
         return WebhookDelivery.FinishedAttempt(
             id: delivery.id,
@@ -161,8 +164,8 @@ struct WebhookWorker: Service {
                 retryAfter: retryAfter.map { min($0, .seconds(24 * 3_600)) },
                 jitter: .random(in: 0..<1)
             )
-            // The last attempt is at the end of the delivery's time, however long a wait the
-            // receiver requested.
+            // The last attempt is at the end of the delivery's time, even if the receiver requested
+            // a longer wait.
             guard now < delivery.giveUpAt else { return .dead(reason) }
             return .failed(reason, nextTryAt: min(now.advanced(by: wait), delivery.giveUpAt))
         }

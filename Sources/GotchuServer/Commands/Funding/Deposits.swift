@@ -165,7 +165,8 @@ struct LimitDeposits: AsyncParsableCommand {
 }
 
 extension Store {
-    /// Calls a closure with every record of a kind, or with those of one user, newest first.
+    /// Calls a closure with every record of a kind, newest first. With `user`, only with that
+    /// user's records.
     func forEach(
         _ kind: String,
         of user: UserID? = nil,
@@ -180,7 +181,7 @@ extension Store {
         } while before != nil
     }
 
-    /// Carries out an operator's command; it works while a server runs.
+    /// Carries out an operator's command. A server may run at the same time.
     ///
     /// - Throws: A failure with a message if the command is refused.
     func carryOut<Command: LedgerCommand>(

@@ -94,7 +94,7 @@ struct RunPayouts: AsyncParsableCommand {
 
 /// Creates withdrawals that the operator orders while a server runs.
 private struct PayoutOffice {
-    /// The number of tries for a withdrawal whose account changes while it is decided.
+    /// The maximum number of tries if the account changes while a withdrawal is decided.
     private static let tries = 8
 
     let terms: WithdrawalTerms
@@ -116,16 +116,17 @@ private struct PayoutOffice {
         self.store = store
     }
 
-    /// Returns the available amount, up to the limit; `nil` if it is less than the minimum.
+    /// Returns the available amount, up to the limit; `nil` if it is less than a minimum.
     func all(of available: Int64, from least: Money) -> Money? {
         let amount = min(available, Money.allowedRequest.upperBound)
         guard amount >= max(least.minorUnits, terms.payouts.minimum) else { return nil }
         return Money(minorUnits: amount, currency: FundingOperations.currency)
     }
 
-    /// Withdraws an amount computed from the available one, in minor units.
+    /// Withdraws for a user the amount that a closure computes from the available amount, in minor
+    /// units. First settles the user's debt.
     ///
-    /// - Returns: The withdrawal; `nil` if the closure returned no amount.
+    /// - Returns: The withdrawal; `nil` if the closure returned `nil`.
     func pay(
         _ user: UserID,
         _ amount: (Int64) -> Money?

@@ -169,7 +169,7 @@ struct RenewAccount: AsyncParsableCommand {
 
 /// `gotchu-server payees take`.
 struct SetTake: AsyncParsableCommand {
-    /// The largest share, half of a sale: with more, the operator would be the actual seller.
+    /// The maximum share, half of a sale. With more, the operator would in fact be the seller.
     private static let most: Int64 = 5_000
 
     static let configuration = CommandConfiguration(

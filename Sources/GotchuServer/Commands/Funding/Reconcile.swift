@@ -74,7 +74,7 @@ struct Reconcile: AsyncParsableCommand {
         Console.output("The books and Stripe say the same.")
     }
 
-    /// A placeholder address: this client redirects no user.
+    /// A placeholder for the server's address: `reconcile` redirects no user.
     private static var nowhere: PublicURL {
         get throws {
             guard let site = PublicURL("http://127.0.0.1:1") else {
