@@ -77,8 +77,8 @@ package struct GotchuCtl: AsyncParsableCommand {
         }
     }
 
-    /// The error for an unknown command, with the word and a similar command, which the parser's
-    /// error lacks. `nil` if the command exists.
+    /// The error for an unknown command; `nil` if the command exists. It states the word and a
+    /// similar command, which the parser's error does not.
     private static func unknownCommand(_ arguments: ArraySlice<String>) -> ValidationError? {
         var words = arguments
         while let option = words.first, option.hasPrefix("-") {
@@ -92,7 +92,7 @@ package struct GotchuCtl: AsyncParsableCommand {
         return ValidationError("There is no command '\(word.shortened)'.\(hint)")
     }
 
-    /// The name of a command, preceded by its parent's.
+    /// The name of a command, preceded by its parent's name.
     static func name(of command: any ParsableCommand.Type) -> String? {
         let parent = configuration.subcommands.first { parent in
             parent.configuration.subcommands.contains { $0 == command }

@@ -37,7 +37,7 @@ struct BugReportCommand: ReportingCommand {
 
     func run() async throws {
         let output = Output(isJSON: options.json)
-        // Created first: if that fails, there is no need to collect anything.
+        // The file is created first: if that fails, nothing needs to be collected.
         let path = file ?? "gotchu-bugreport-\(Self.fileTime).txt"
         let descriptor = try Self.create(path)
         defer { close(descriptor) }

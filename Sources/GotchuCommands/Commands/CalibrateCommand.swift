@@ -5,8 +5,8 @@ import GotchuCore
 import LocalAPI
 import ServiceProcess
 
-/// `gotchu-ctl calibrate`: measures the levels at the distances that verdicts distinguish, with
-/// this adapter.
+/// `gotchu-ctl calibrate`: measures this adapter's levels at tap distance and at one metre. They
+/// set the thresholds of the verdicts.
 struct CalibrateCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "calibrate",
@@ -77,7 +77,7 @@ struct CalibrateCommand: SocketCommand {
             }
             return eid
         }
-        // Printed first: without root the result of the walk is not stored.
+        // Printed before the measurement: without root its result is not stored.
         if geteuid() != 0 { output.message("Only root may keep it: sudo gotchu-ctl calibrate") }
         output.message("1 of 2: hold this device against the till, as a customer does. Then Enter.")
         let tap = try await measurement(of: wanted, client, output).run()

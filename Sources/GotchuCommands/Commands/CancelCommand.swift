@@ -3,8 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl cancel`: cancels an open request of another command, or a payment that was not sent
-/// yet.
+/// `gotchu-ctl cancel`: cancels an open request, or a payment that was not sent yet.
 struct CancelCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",

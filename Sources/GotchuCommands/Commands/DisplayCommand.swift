@@ -76,7 +76,7 @@ struct DisplayCommand: SocketCommand {
             } catch let failure as LocalClientFailure
                 where (failure.isDaemonUnavailable || failure.isClosed) && last != nil
             {
-                // Nothing announces gotchud's socket after a restart: poll. Ctrl-C cancels this.
+                // No event reports gotchud's socket after a restart: poll. Ctrl-C cancels this.
                 try await Task.sleep(for: EventFollower.retryInterval)
             }
         }

@@ -1,7 +1,8 @@
 import ArgumentParser
 import ServiceProcess
 
-/// `gotchu-ctl help exit-codes`: prints the table of exit statuses that scripts rely on.
+/// `gotchu-ctl exit-codes`: prints the exit statuses, on which scripts rely. The command's help has
+/// the same table.
 struct ExitCodesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exit-codes",

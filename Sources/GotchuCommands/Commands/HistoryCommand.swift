@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl history`: lists this daemon's requests and payments.
+/// `gotchu-ctl history`: lists this daemon's requests, payments and refunds.
 struct HistoryCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",

@@ -2,7 +2,7 @@ import ArgumentParser
 import GotchuAPI
 import LocalAPI
 
-/// `gotchu-ctl login`: gives the daemon a token.
+/// `gotchu-ctl login`: gives the daemon a token or a device's code.
 struct LoginCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",

@@ -79,7 +79,8 @@ struct PayCommand: SocketCommand {
             let selection = TargetSelection(reach: reach)
             let picked = try await selection.pick(client, output, limit: timeout.duration)
             eid = picked.eid
-            // The person chose it from equally near ones: its distance proves nothing.
+            // If the person chose among equally near requests, the distance does not prove the
+            // choice.
             if picked.verdict != .ambiguous { proximity = reach.verdict }
         }
         let session = try await client.resolve(eid)
@@ -169,7 +170,8 @@ struct PayCommand: SocketCommand {
         .negative("\(reason) Nothing was paid.", next: "gotchu-ctl pay")
     }
 
-    /// Prints a warning if there is a reason to double-check the payee.
+    /// Warns if another payee nearby has the same name, or this device has not paid this payee
+    /// before.
     private func warn(
         of session: ResolvedSession,
         _ client: LocalClient,
@@ -188,8 +190,7 @@ struct PayCommand: SocketCommand {
         }
     }
 
-    /// Shows the payment; asks for confirmation unless `--yes` was given. Anything but yes means
-    /// no.
+    /// Shows the payment. Asks for confirmation, unless `--yes` was given.
     private func confirm(
         _ session: ResolvedSession,
         _ total: TippedAmount,

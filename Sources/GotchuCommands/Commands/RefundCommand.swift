@@ -58,7 +58,7 @@ struct RefundCommand: SocketCommand {
         let question = Question(output: output)
         if !yes { try question.requireTerminal(next: unasked) }
         var request: RequestView?
-        // The request is needed for the question, and to find its id by its EID.
+        // The question shows the request. An EID is converted to the request's id.
         if !yes || EID(id) != nil {
             request = try await client.visibleRecords().requests?.first {
                 $0.matches(id)
@@ -93,8 +93,8 @@ struct RefundCommand: SocketCommand {
         )
     }
 
-    /// The same command with `--yes` and the amount, so that a copied command never refunds more
-    /// than was meant.
+    /// The same command with `--yes` and its amount, currency and reference. A copied command thus
+    /// never refunds more than was meant.
     private var unasked: String {
         var words = ["gotchu-ctl refund", id.shellQuoted]
         if let amount { words.append(amount.shellQuoted) }

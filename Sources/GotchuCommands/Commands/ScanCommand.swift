@@ -101,7 +101,8 @@ struct ScanCommand: SocketCommand {
         }
     }
 
-    /// Reads events until cancelled, and redraws the table if there is a terminal.
+    /// Reads events until cancelled. Redraws the table on a terminal, otherwise prints each change.
+    /// With `--json` prints no changes.
     private func follow(
         _ watch: SharedPresenceList,
         _ client: LocalClient,

@@ -100,7 +100,7 @@ struct StatusCommand: SocketCommand {
 }
 
 extension RadioStatus {
-    /// A text that says if the radio listens, and if not, the reason.
+    /// A text that says if the radio listens. If it does not, the text has the reason.
     var listeningText: String {
         if isScanning { return "listening" }
         return switch (listening.isWanted, listening.setting) {

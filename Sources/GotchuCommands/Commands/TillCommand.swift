@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl till`: manages the paired till pages, which may request money here.
+/// `gotchu-ctl till`: manages the paired till pages, which may request money from this daemon.
 struct TillCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "till",
@@ -118,7 +118,7 @@ struct TillCommand: AsyncParsableCommand {
 }
 
 extension PairingView {
-    /// `requests, refunds up to $50.00 a day ($12.00 today)`
+    /// The till's rights as text, such as `requests, refunds up to $50.00 a day ($12.00 today)`.
     fileprivate var rights: String {
         guard let limit = refundsPerDayCents else { return "requests, no refunds" }
         let today = Money(minorUnits: refundedTodayCents ?? 0)

@@ -79,8 +79,8 @@ struct WaitCommand: SocketCommand {
         }
     }
 
-    /// Explains why there is nothing with that id; a refusal if this user may see neither requests
-    /// nor payments.
+    /// Returns the failure for an id that was not found. Throws the refusal if this user may see
+    /// neither requests nor payments.
     private func missing(_ client: LocalClient) async throws -> CommandFailure {
         let what =
             switch try await client.visibleRecords() {

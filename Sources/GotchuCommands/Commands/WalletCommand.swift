@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl wallet`: the wallet, and filling it.
+/// `gotchu-ctl wallet`: shows the wallet and its deposits, and fills it.
 struct WalletCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wallet",

@@ -77,8 +77,8 @@ struct WatchCommand: SocketCommand {
         }
     }
 
-    /// Runs the hook for settlements from now on. No events are read while it runs: those missed
-    /// then, or while disconnected, are in the next snapshot.
+    /// Runs the hook for settlements from now on. While it runs, no events are read. Settlements
+    /// missed then, or while disconnected, are in the next snapshot.
     private func run(_ hook: Hook, _ client: LocalClient, _ output: Output) async throws {
         guard access(hook.program, X_OK) == 0 else {
             throw CommandFailure.inputOutput(
@@ -91,8 +91,8 @@ struct WatchCommand: SocketCommand {
         _ = try await race {
             try await follower.follow { event -> Bool? in
                 if case .snapshot(let snapshot) = event {
-                    // Refuses users who may see neither requests nor payments: they would never get
-                    // an event.
+                    // Throws if the user may see neither requests nor payments: no event would ever
+                    // reach the hook.
                     _ = try await client.visibleRecords()
                     let status = Event.statusChanged(snapshot.status)
                     status.lines(at: .now, on: output.data).forEach { output.line($0) }

@@ -2,7 +2,7 @@ import GotchuAPI
 import GotchuCore
 
 extension Leaderboard {
-    /// The standings as a table, by the contest's own columns.
+    /// The standings as a table, with the columns that the contest defines.
     ///
     /// - Parameter currency: The currency of amounts.
     func table(in currency: Currency) -> Table {
@@ -42,7 +42,7 @@ extension Leaderboard {
 extension Leaderboard.Column {
     fileprivate var isText: Bool { type == nil || type == "string" }
 
-    /// A cell of the column. A value of an unknown column type is shown unformatted.
+    /// Returns the text of a cell. A value of an unknown type is shown unformatted.
     func text(_ value: JSONValue, in currency: Currency) -> String {
         switch (type, value) {
         case (_, .null): ""
@@ -53,7 +53,7 @@ extension Leaderboard.Column {
         }
     }
 
-    /// `19:41.200`, `1:02:03.004`
+    /// A duration as text, such as `19:41.200` or `1:02:03.004`.
     private static func time(_ milliseconds: Int64) -> String {
         let sign = milliseconds < 0 ? "-" : ""
         let (seconds, thousandths) = milliseconds.magnitude.quotientAndRemainder(dividingBy: 1000)

@@ -53,7 +53,7 @@ extension ContestState: ExpressibleByArgument {
     public static var allValueStrings: [String] { allCases.map { $0.rawValue.lowercased() } }
 }
 
-/// `gotchu-ctl contest list`: the contests that the server shows.
+/// `gotchu-ctl contest list`: lists the contests that the user may see.
 struct ContestListCommand: SocketCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -107,7 +107,7 @@ struct ContestListCommand: SocketCommand {
         if let next = list.nextCursor { output.message("More: \(again) --cursor \(next)") }
     }
 
-    /// The same command with its options, except the one for the starting position.
+    /// The same command and options without `--cursor`.
     private var again: String {
         [
             "gotchu-ctl contest list", mine ? "--mine" : nil,
@@ -146,7 +146,7 @@ extension ContestList {
 }
 
 extension Output {
-    /// Writes a document as received, on one line.
+    /// Writes a document as received, without its last line ends.
     func document(_ bytes: [UInt8]) {
         var text = String(decoding: bytes, as: UTF8.self)
         while text.last?.isNewline == true { text.removeLast() }
@@ -178,7 +178,7 @@ struct ContestShowCommand: ContestVerb {
     }
 }
 
-/// `gotchu-ctl contest board`: the leaderboard.
+/// `gotchu-ctl contest board`: shows the leaderboard.
 struct ContestBoardCommand: ContestVerb {
     static let configuration = CommandConfiguration(
         commandName: "board",
@@ -222,7 +222,7 @@ struct ContestBoardCommand: ContestVerb {
             cursor: cursor
         )
         guard !output.isJSON else { return output.document(reply.bytes) }
-        // Leaderboard amounts are in the contest's currency, which only the contest itself states.
+        // Amounts of the leaderboard are in the contest's currency, which its reply does not state.
         let currency = try await access.detail().document.currency
         var page = reply.document
         output.line(page.summary)
@@ -237,7 +237,7 @@ struct ContestBoardCommand: ContestVerb {
     }
 }
 
-/// `gotchu-ctl contest settlement`: the payouts, with their proof.
+/// `gotchu-ctl contest settlement`: shows the payouts and the hashes that prove them.
 struct ContestSettlementCommand: ContestVerb {
     static let configuration = CommandConfiguration(
         commandName: "settlement",
@@ -260,7 +260,7 @@ struct ContestSettlementCommand: ContestVerb {
 }
 
 extension SettlementReply {
-    /// The payouts for a person. Entries without a prize are only counted.
+    /// The payouts as text. Entries without a prize are counted, not listed.
     ///
     /// - Parameter names: The entrants' known names by entry number.
     func lines(

@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// `gotchu-ctl contest desk`: advertises a contest, so that people can enter it by a tap.
+/// `gotchu-ctl contest desk`: advertises a contest; people enter it by a tap.
 struct ContestDeskCommand: ContestVerb {
     static let configuration = CommandConfiguration(
         commandName: "desk",

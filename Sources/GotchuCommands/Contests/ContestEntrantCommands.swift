@@ -21,7 +21,7 @@ struct ContestJoinCommand: ContestVerb {
             """
     )
 
-    /// The delays before the retries of entering a full contest.
+    /// The delay before each retry if the contest is full.
     private static let placeWaits: [Duration] = [.seconds(2), .seconds(4), .seconds(8)]
 
     @OptionGroup var target: ContestOptions
@@ -58,12 +58,12 @@ struct ContestJoinCommand: ContestVerb {
             } catch LocalClientFailure.problem(let problem)
                 where problem.errorCode == .contestFull && waitsForPlace
             {
-                // A refusal is stored under its key, so each try uses a new key.
+                // The server repeats a refusal for its key, so each attempt uses a new key.
                 guard let wait = waits.popFirst() else {
                     throw LocalClientFailure.problem(problem)
                 }
                 output.message("All places are taken; trying again in \(wait.wholeSecondsText) …")
-                // Nothing announces a free place: retry until the delays are used up.
+                // No event reports a free place: retry until the delays are used up.
                 try await Task.sleep(for: wait)
             }
         }

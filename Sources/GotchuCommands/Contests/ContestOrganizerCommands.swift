@@ -42,7 +42,7 @@ struct ContestPublishCommand: ContestVerb {
 }
 
 extension ContestDetail {
-    /// The prize pool from the summary section.
+    /// The prize pool: the first `prize_pool_cents` in the sections.
     var pool: Money? {
         sections.lazy.compactMap { $0.data.integer("prize_pool_cents") }.first
             .map { Money(minorUnits: $0, currency: currency) }
@@ -50,7 +50,7 @@ extension ContestDetail {
 }
 
 extension ContestDetail {
-    /// Refuses an action that must wait until the entries are closed.
+    /// Throws a failure if the contest can still be entered.
     func requireLock(_ access: ContestAccess) throws {
         guard state == .scheduled else { return }
         throw CommandFailure.negative(

@@ -1,8 +1,8 @@
 import GotchuAPI
 import GotchuCore
 
-// Presentation contract 1 as text. Unknown types of sections, columns and actions are rendered from
-// their data alone: a new type of contest needs no new program.
+// Renders presentation contract 1 as text. Unknown types of sections, columns and actions are
+// rendered from their data alone, so a new type of contest needs no new version of this program.
 
 extension ContestDetail {
     var currency: Currency { payoutTable.first?.currency ?? .usd }
@@ -49,7 +49,8 @@ extension ContestDetail {
 
     private var endText: String { endTime.value.map { " · ends \($0.dateText)" } ?? "" }
 
-    /// The possible actions with their commands, and the others grouped by the reason why not.
+    /// The possible actions with their commands, then the other actions, grouped by the reason that
+    /// prevents them.
     private func actionLines(on terminal: Terminal) -> [String] {
         let possible = actionList.filter(\.enabled)
         var reasons: [(text: String, labels: [String])] = []
@@ -93,7 +94,7 @@ extension ContestAction {
 }
 
 extension ContestSection {
-    /// The section for a person: its title, and its data as far as it can be shown.
+    /// The section as text: its title and its data. If the data cannot be shown, a note says so.
     func lines(on terminal: Terminal) -> [String] {
         let (name, known) = knownLines
         let body = known ?? data.genericLines
@@ -104,8 +105,8 @@ extension ContestSection {
         return [terminal.paint(heading, .bold)] + body
     }
 
-    /// The title and the lines of a section type that the contract describes; no lines if the data
-    /// has another format.
+    /// The title and the lines of a section type that the contract describes. The lines are `nil`
+    /// if the data has another format. Both are `nil` if the type is unknown.
     private var knownLines: (name: String?, lines: [String]?) {
         switch type {
         case "summary": ("Summary", data.summaryLines)
@@ -146,7 +147,7 @@ extension JSONValue {
         return [format, rounds, tie].compactMap { $0.map { "  \($0)" } }
     }
 
-    /// Rows and scalars of an unknown section type; `nil` if there are none.
+    /// The rows and scalars of a section without known lines; `nil` if there are none.
     fileprivate var genericLines: [String]? {
         switch self {
         case .object(let members):
@@ -173,7 +174,8 @@ extension JSONValue {
         return rows.isEmpty ? nil : aligned(rows)
     }
 
-    /// The value for a person if it is a scalar; without control sequences for the terminal.
+    /// The value as text, safe for a terminal; `nil` if it is not a scalar, or a number that is not
+    /// an integer.
     var scalar: String? {
         switch self {
         case .null: "-"

@@ -3,11 +3,11 @@ import Glibc
 import GotchuAPI
 import GotchuCore
 
-/// A time as a person types it: `+90m`, `2026-12-04 18:00` in this machine's time zone, or
-/// `2026-12-04T18:00:00Z`.
+/// A time as a person types it. The formats are `+90m` (also with s, h, d), `2026-12-04 18:00` in
+/// this machine's time zone, and `2026-12-04T18:00:00Z`.
 struct TypedMoment: ExpressibleByArgument, Sendable {
     private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-    /// The largest number of units: a century in days.
+    /// The largest number of units in `+90m`. In days it is a century.
     private static let limit: Int64 = 36_525
 
     let time: Timestamp
@@ -30,7 +30,8 @@ struct TypedMoment: ExpressibleByArgument, Sendable {
         }
     }
 
-    /// `2026-12-04 18:00` in the system's time zone.
+    /// Parses `2026-12-04 18:00` in the system's time zone. Returns `nil` if that time does not
+    /// exist.
     private static func local(_ text: String) -> Timestamp? {
         // Parsed as UTC first, to check that this day and hour exist.
         let pieces = text.split(separator: " ").map(String.init)
@@ -45,7 +46,7 @@ struct TypedMoment: ExpressibleByArgument, Sendable {
         )
         (parts.tm_hour, parts.tm_min, parts.tm_isdst) = (numbers[3], numbers[4], -1)
         let seconds = mktime(&parts)
-        // mktime returns another time for one that a clock change skips.
+        // If a clock change skips the time, mktime returns another one.
         guard seconds != -1, parts.tm_hour == numbers[3], parts.tm_min == numbers[4] else {
             return nil
         }
@@ -53,8 +54,8 @@ struct TypedMoment: ExpressibleByArgument, Sendable {
     }
 }
 
-/// The shares of the ranks as a person types them: `50,30,20`, or `50,10x5` for five ranks that
-/// share ten percent.
+/// The shares of the ranks in percent, as a person types them: `50,30,20`, or `90,10x5` if five
+/// ranks share ten percent. Their sum is 100.
 struct TypedTiers: ExpressibleByArgument, Sendable {
     let tiers: [JSONValue]
 

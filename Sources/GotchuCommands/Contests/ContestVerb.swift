@@ -38,9 +38,9 @@ extension ContestVerb {
 
 /// One contest, accessed through the daemon.
 struct ContestAccess: Sendable {
-    /// The largest page of a leaderboard.
+    /// The largest page of a leaderboard, in entries.
     static let boardPage = 200
-    /// The time for which a call is retried while the server does not answer.
+    /// The time for which a call with a key is retried while the server does not answer.
     private static let retryDuration: Duration = .seconds(60)
 
     let client: LocalClient
@@ -56,9 +56,9 @@ struct ContestAccess: Sendable {
         return try await get(query, as: ContestDetail.self)
     }
 
-    /// Returns the contest if it has changed.
+    /// Returns the contest if it has changed, otherwise `nil`.
     ///
-    /// - Parameter tag: The tag of the known document.
+    /// - Parameter tag: The entity tag of the known document.
     func detail(unless tag: String?) async throws -> ContestReply<ContestDetail>? {
         var call = ContestCall(.get, "/\(id)", document: ContestDetail.self)
         (call.language, call.knownTag) = (Environment.language, tag)
@@ -70,7 +70,8 @@ struct ContestAccess: Sendable {
         return try await get("/leaderboard?limit=\(limit)\(start)", as: Leaderboard.self)
     }
 
-    /// Returns the pages of the leaderboard in order, up to the first for which `isEnough` is true.
+    /// Returns the pages of the leaderboard in order. Stops after the first page for which
+    /// `isEnough` returns true.
     func boards(until isEnough: (Leaderboard) -> Bool) async throws -> [Leaderboard] {
         var pages: [Leaderboard] = []
         var cursor: String?
@@ -93,8 +94,8 @@ struct ContestAccess: Sendable {
 
     /// Makes a call that changes the contest.
     ///
-    /// - Parameter isKeyed: True if it moves money: it is then retried under one key while the
-    ///   server does not answer.
+    /// - Parameter isKeyed: True if the call moves money. It then has an idempotency key, and is
+    ///   retried with it while the server does not answer.
     func post<Document: ContestDocument>(
         _ verb: String,
         _ body: [String: JSONValue] = [:],
@@ -148,7 +149,7 @@ extension Environment {
 }
 
 extension Problem {
-    /// The problem with the details that a person needs.
+    /// The problem with amounts and a next command for a contest.
     func about(_ id: WireUUID) -> Problem {
         var problem = self
         if errorCode == .insufficientWalletBalance, let requiredCents, let availableCents {
@@ -171,7 +172,7 @@ extension Problem {
         case .contestFull, .contestLocked, .alreadyJoined, .contestState, .contestCancelled,
             .contestDisputed, .notJoined, .ownContest, .amountChanged:
             "gotchu-ctl contest show \(id)"
-        default: nil  // SAFETY: what is not of contests has its usual command.
+        default: nil  // SAFETY: other codes keep their default fix.
         }
     }
 }

@@ -19,7 +19,7 @@ struct ContestWaitCommand: ContestVerb {
             """
     )
 
-    /// The polling interval in the first minute, and later.
+    /// The polling interval in the first minute, and the interval after it.
     private static let pauses: (first: Duration, later: Duration) = (.seconds(2), .seconds(10))
 
     @OptionGroup var target: ContestOptions
@@ -42,7 +42,7 @@ struct ContestWaitCommand: ContestVerb {
         }
     }
 
-    /// Polls until the contest has ended. Passing failures are retried.
+    /// Polls until the contest has ended. Transient failures are retried.
     private func end(of access: ContestAccess, _ output: Output) async throws -> ContestDetail {
         let start = ContinuousClock.now
         var known = try await access.detail()
@@ -55,7 +55,8 @@ struct ContestWaitCommand: ContestVerb {
                 output.message("\(detail.title) is \(shown) …")
             }
             let isYoung = start.duration(to: .now) < .seconds(60)
-            // The server does not announce the end of a contest: poll. The time limit ends this.
+            // No event reports the end of a contest: poll. The caller's time limit ends the
+            // polling.
             try await Task.sleep(for: isYoung ? Self.pauses.first : Self.pauses.later)
             do {
                 known = try await access.detail(unless: known.tag) ?? known
@@ -99,14 +100,14 @@ extension Problem {
     }
 }
 
-/// The end of a contest for `wait`: the output of `--json`.
+/// The outcome of a contest for its entrant: the output of `wait --json`.
 struct ContestOutcome: Encodable, Sendable {
     let contest: WireUUID
     let state: ContestState
-    /// The number of the caller's entry, if they had one.
+    /// The number of the user's entry; `nil` without an entry.
     let entry: Int64?
     private(set) var rank: Int64?
-    /// The prize, in minor units.
+    /// The prize in minor units; `nil` if the user has no standing.
     private(set) var payoutCents: Int64?
     let currency: Currency
 

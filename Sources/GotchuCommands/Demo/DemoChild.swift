@@ -4,7 +4,7 @@ import SystemPackage
 
 /// A child process that runs as long as the demo needs it.
 final class DemoChild: Sendable {
-    /// The number of log lines kept, to be shown if it fails.
+    /// The number of log lines kept. They are shown if the demo fails.
     private static let logLimit = 12
     /// The time between SIGTERM and SIGKILL.
     private static let grace = Duration.seconds(5)
@@ -14,7 +14,7 @@ final class DemoChild: Sendable {
     private let path: String
     private let arguments: [String]
     private let state = Mutex(State())
-    /// The process id, then its output lines. The oldest are dropped if nothing reads them.
+    /// The output lines. If nothing reads them, the oldest are dropped.
     let lines: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
 
@@ -32,10 +32,10 @@ final class DemoChild: Sendable {
 
     var processID: Int32? { state.withLock { $0.processID } }
 
-    /// The last lines of its output.
+    /// The last output lines.
     var log: [String] { state.withLock { $0.log } }
 
-    /// Runs it until the task is cancelled. An earlier exit is a failure.
+    /// Runs the child until the task is cancelled. An earlier exit is a failure.
     func run() async throws {
         defer { continuation.finish() }
         var options = PlatformOptions()

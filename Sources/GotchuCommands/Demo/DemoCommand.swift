@@ -63,7 +63,8 @@ struct DemoCommand: ReportingCommand {
         }
     }
 
-    /// Creates a folder for this user alone. The path is short, because it holds sockets.
+    /// Creates a folder that only this user can access. Its path is short, because paths of sockets
+    /// have a limit.
     private static func makeFolder() throws -> String {
         var template = Array(("/tmp/gotchu-demo-" + String(repeating: "X", count: 6)).utf8) + [0]
         let isMade = template.withUnsafeMutableBytes { bytes in

@@ -83,7 +83,8 @@ struct DemoEnvironment: Sendable {
         LocalClient(socketPath: socket(of: role))
     }
 
-    /// Moves a daemon's radio to `distance` metres from the kiosk, by the daemon's process id.
+    /// Moves a daemon's radio to `distance` metres from the kiosk. Does nothing if the daemon has
+    /// not started.
     func move(_ child: DemoChild, to distance: Double) throws {
         guard let processID = child.processID else { return }
         let path = "\(folder)/air/\(processID).position"

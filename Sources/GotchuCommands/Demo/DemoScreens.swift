@@ -33,7 +33,7 @@ struct DemoScreens: Sendable {
 
     /// Opens the pages in the user's browser.
     ///
-    /// - Returns: False if there is no desktop, or no program that opens them.
+    /// - Returns: False if there is no desktop, or a page cannot be opened.
     func open() async throws -> Bool {
         guard Environment["DISPLAY"] ?? Environment["WAYLAND_DISPLAY"] != nil else { return false }
         for url in [earningsURL, tillURL, displayURL] {

@@ -26,12 +26,12 @@ extension DemoScript {
             let text = isOpen ? "Your browser shows" : "Open in a browser"
             return ((), "\(text): display, till, earnings")
         }
-        // There is no event for a person who has read a page.
+        // No event reports that a person has read a page.
         try await Task.sleep(for: Self.reading)
     }
 
-    /// Lets people use the pages until they stop the demo: the payer walks up to each request, and
-    /// pays it unless it is cancelled or paid meanwhile.
+    /// Lets people use the pages until they stop the demo. The payer comes to each request and pays
+    /// it, unless it was cancelled or paid before.
     func stay(_ child: DemoChild) async throws {
         try environment.move(child, to: 5)
         output.note(
@@ -64,12 +64,12 @@ extension DemoScript {
             "\(request.amount) requested. The payer comes in \(seconds); or pay it in a browser:",
             request.payLink?.lowercased() ?? ""
         )
-        // The time that a person has to pay in a browser; the state is read after it.
+        // The time that a person has to pay in a browser. The request's state is read after it.
         try await Task.sleep(for: Self.browserPaymentTime)
-        // Paid or cancelled meanwhile: the payer need not come.
+        // If the request was paid or cancelled meanwhile, the payer does not come.
         guard try await kiosk.request(request.id).state == .advertising else { return }
         try environment.move(child, to: 0.05)
-        // A person looks at the phone before they pay: nothing signals that.
+        // A person looks at the phone before they pay. No event reports that.
         try await Task.sleep(for: Self.pause)
         do {
             let new = NewPayment(

@@ -23,7 +23,7 @@ extension DemoScript {
         }
     }
 
-    /// Lets the payer hear the request from a distance, be refused, and walk up to the kiosk.
+    /// Checks that a payment from a distance is refused. Then moves the payer to the kiosk.
     func approach(_ request: RequestView, _ child: DemoChild) async throws {
         try await output.step {
             let seen = try await verdict(.far, of: request.eid) { _ in }
@@ -42,7 +42,8 @@ extension DemoScript {
                 group.addTask {
                     for distance in Self.walk {
                         try environment.move(child, to: distance)
-                        // The duration of a person's step, so that the filter sees a walk.
+                        // The time of a person's step: the level filter then receives levels at
+                        // each distance.
                         try await Task.sleep(for: Self.stride)
                     }
                     return nil
@@ -93,7 +94,8 @@ extension DemoScript {
         }
     }
 
-    /// Checks that the kiosk learns of the payment, and that the ledger is correct.
+    /// Checks that the kiosk learns of the payment, and checks the balances. Then makes a deposit
+    /// and a withdrawal, and verifies the ledger.
     func settle(_ request: RequestView) async throws {
         try await output.step {
             let condition = WaitCondition.paid(request.id.rawValue)
@@ -154,7 +156,8 @@ extension DemoScript {
         )
     }
 
-    /// Waits until the payer's daemon reports this verdict for `eid`; prints the earlier ones.
+    /// Waits until the payer's daemon reports this verdict for `eid`. Calls `tell` for each earlier
+    /// verdict.
     private func verdict(
         _ wanted: Verdict,
         of eid: EID,

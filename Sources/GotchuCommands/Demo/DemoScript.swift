@@ -25,7 +25,7 @@ struct DemoScript: Sendable {
         payer = environment.client(of: .payer)
     }
 
-    /// Runs the script. The child processes end with it, also after an error.
+    /// Runs the script. The child processes end with it, even after an error.
     func play() async throws {
         let server = environment.serverChild()
         try await during([server]) {
@@ -44,7 +44,7 @@ struct DemoScript: Sendable {
         }
     }
 
-    /// Runs child processes while `body` runs; one that exits earlier is a failure.
+    /// Runs child processes while `body` runs. If a child exits earlier, that is a failure.
     private func during(
         _ children: [DemoChild],
         _ body: @escaping @Sendable () async throws -> Void
@@ -97,7 +97,7 @@ struct DemoScript: Sendable {
                 _ = try await client.status()
                 return
             } catch let failure as LocalClientFailure where failure.isDaemonUnavailable {
-                // Nothing announces the socket of a starting daemon: poll. `during` cancels this if
+                // No event reports the socket of a starting daemon: poll. `during` cancels this if
                 // the daemon exits.
                 try await Task.sleep(for: pollInterval)
             }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Finds the other two programs beside this one.
+/// Finds gotchud and gotchu-server beside gotchu-ctl.
 enum ProgramFinder {
     /// The folder of this process's own executable.
     static func ownFolder() throws -> String {
@@ -14,7 +14,8 @@ enum ProgramFinder {
         return String(path[..<slash])
     }
 
-    /// Returns the path of a program in `folder` or, as in packages, in the `sbin` beside it.
+    /// Returns the path of a program in `folder`, or in the `sbin` beside it, where packages
+    /// install it.
     static func find(_ name: String, in folder: String) -> String? {
         ["\(folder)/\(name)", "\(folder)/../sbin/\(name)"].first { access($0, X_OK) == 0 }
     }

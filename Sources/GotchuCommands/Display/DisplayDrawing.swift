@@ -50,7 +50,7 @@ struct DisplayDrawing {
             }
     }
 
-    /// The display once nothing was received for a while.
+    /// The display if no state was received for a while: offline, later closed.
     private static func silent(after last: DisplayReply, _ age: Duration) -> DisplayReply {
         let isClosed = age >= DisplayState.closedDelay || last.state == .closed
         let state: DisplayState = isClosed ? .closed : .offline

@@ -8,10 +8,11 @@ struct BluetoothAdapters {
         let name: String
         let isPowered: Bool
         let canAdvertise: Bool
-        /// The version of the bluetoothd that has the adapter; `nil` if it shows another device id.
+        /// The version of BlueZ, from the adapter's device id (Modalias); `nil` if the id is not
+        /// BlueZ's own.
         let version: BlueZVersion?
-        /// True if bluetoothd has an interface that, in the versions that matter here, only exists
-        /// with `--experimental`.
+        /// True if bluetoothd has the interface `AdvertisementMonitorManager1`. In the versions
+        /// that matter here, only `--experimental` adds it.
         let isExperimental: Bool
 
         /// - Parameter main: bluetoothd's configuration.
@@ -39,8 +40,8 @@ struct BluetoothAdapters {
 
         private var quirks: BlueZQuirks { BlueZQuirks(version: version) }
 
-        /// The finding on the version. A version that other programs can crash is reported even
-        /// though gotchud avoids that.
+        /// The finding on the version. If the version crashes when a program filters by service, it
+        /// is doubtful, although gotchud does not filter then.
         private var versionFinding: Finding {
             guard version == nil || quirks.canFilterByUUID else {
                 return .doubtful(
@@ -97,7 +98,7 @@ struct BluetoothAdapters {
 
     let adapters: [Adapter]
 
-    /// Reads `a{oa{sa{sv}}}`; values of another shape are ignored.
+    /// Reads `a{oa{sa{sv}}}`. Values of another type are ignored.
     init(_ reply: [Value]) {
         guard case .dictionary(let objects, key: _, value: _)? = reply.first?.unwrapped else {
             adapters = []

@@ -2,8 +2,8 @@ import BlueZ
 import DBus
 import Logging
 
-/// Checks the kernel, the bus, bluetoothd and its adapters directly, since the daemon may be the
-/// faulty part.
+/// Checks the kernel, the bus, bluetoothd and its adapters without the daemon, because the daemon
+/// may have the fault.
 struct BluetoothCheck {
     /// The daemon's kind of radio, if it answers.
     let radioKind: String?
@@ -39,7 +39,7 @@ struct BluetoothCheck {
         return findings
     }
 
-    /// Explains why bluetoothd's objects could not be read.
+    /// Returns the findings if bluetoothd's objects could not be read.
     static func findings(for error: DBusError, policy: PolicyCheck) -> [Finding] {
         let bluetoothd =
             PolicyCheck.isDenial(error)

@@ -9,7 +9,8 @@ struct ClockCheck {
 
     /// A Boolean that is true if the kernel reports the clock as synchronised.
     let isSynchronised: Bool
-    /// The time by which this clock is ahead of the payment server's, if known.
+    /// The time by which this clock is ahead of the payment server's, negative if it is behind;
+    /// `nil` if unknown.
     let lead: Duration?
 
     static func current(lead: Duration?) -> ClockCheck {

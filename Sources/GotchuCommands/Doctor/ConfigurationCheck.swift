@@ -42,7 +42,8 @@ struct ConfigurationCheck {
                     fix: "\(gotchud.shellQuoted) --check-config"
                 )
             }
-            // Any other output is a warning of gotchud's log.
+            // If the configuration is valid, gotchud may still log warnings. The first one is
+            // reported.
             if let warning = lines.first(where: { $0.hasPrefix(Self.warningMark) }) {
                 return .doubtful(
                     layer,

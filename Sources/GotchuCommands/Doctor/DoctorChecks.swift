@@ -6,7 +6,7 @@ struct DoctorChecks {
 
     /// - Parameter note: Called with the findings of each layer.
     func run(_ note: ([Finding]) -> Void) async {
-        // The daemon's answer only decides if there should be a radio at all.
+        // The daemon is asked first: a simulated radio needs no Bluetooth check.
         let (daemonFindings, status) = await DaemonCheck(invocation: invocation).run()
         let radio = status?.radio
         note(await BluetoothCheck(radioKind: radio?.kind).run())

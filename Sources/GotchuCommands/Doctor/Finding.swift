@@ -4,9 +4,9 @@ struct Finding: Encodable, Equatable, Sendable {
         case good
         /// Payments cannot work.
         case bad
-        /// Payments work, but a person should look.
+        /// Payments work, but a person should check this layer.
         case doubtful
-        /// Unknown because a lower layer does not work, or irrelevant.
+        /// Unknown, because a lower layer does not work; or irrelevant.
         case skipped
     }
 

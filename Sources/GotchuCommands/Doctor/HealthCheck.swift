@@ -1,8 +1,8 @@
 import GotchuAPI
 
-/// Selects the daemon's health items that no other check covers.
+/// Reports if the radio listens, and the daemon's health items that no other check covers.
 enum HealthCheck {
-    /// Codes that the finding of another layer covers.
+    /// The codes that the finding `login` covers.
     private static let saidAlready: Set = ["not-logged-in", "login-refused"]
 
     static func findings(_ status: StatusReply?) -> [Finding] {

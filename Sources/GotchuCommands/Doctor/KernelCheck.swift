@@ -14,7 +14,7 @@ struct KernelCheck {
         KernelCheck(answer: Result(catching: KernelAdapter.all), switches: RadioSwitch.all())
     }
 
-    /// A Boolean that is true if there is no adapter, so that bluetoothd has none either.
+    /// A Boolean that is true if the kernel has no adapter. Bluetoothd then has none either.
     var hasNone: Bool {
         switch answer {
         case .success(let adapters): adapters.isEmpty
@@ -53,8 +53,8 @@ struct KernelCheck {
         }
     }
 
-    /// Returns the finding on an adapter. One that is down is only doubtful: this is normal while
-    /// bluetoothd is not running, and another may be up.
+    /// Returns the finding on an adapter. An adapter that is down is only doubtful: this is normal
+    /// while bluetoothd is not running, and another adapter may be up.
     private func finding(_ adapter: KernelAdapter) -> Finding {
         guard !adapter.isUp else {
             return .good(Self.layer, "\(adapter.name) is up · \(adapter.address)")

@@ -27,7 +27,7 @@ struct MainConfiguration: Equatable {
         self.values = values
     }
 
-    /// A Boolean that is true if bluetoothd will run as experimental after its next start.
+    /// A Boolean that is true if bluetoothd will be experimental after its next start.
     var isExperimental: Bool {
         ["true", "1"].contains(values["general.experimental"]?.lowercased() ?? "")
     }

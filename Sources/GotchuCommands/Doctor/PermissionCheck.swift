@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// Checks the access levels of the current user: members of the group may request money, other
-/// users have the levels that gotchud.json gives them.
+/// Checks the current user's access. Members of the group may request money; other users have the
+/// levels that gotchud.json gives them.
 struct PermissionCheck {
     private static let defaultGroup = "gotchu"
 
@@ -14,7 +14,8 @@ struct PermissionCheck {
     /// The group's name.
     var group = defaultGroup
 
-    /// Returns the check of this process with the socket's group, or the usual one if unknown.
+    /// Returns the check of this process. If the socket's group is unknown, the default group is
+    /// used.
     static func current(socketPath: String) -> PermissionCheck {
         let socketGroup = Self.group(of: socketPath)
         let group = socketGroup?.name ?? defaultGroup
@@ -29,7 +30,7 @@ struct PermissionCheck {
         )
     }
 
-    /// Returns the group that may use the socket; `nil` for root's, which admits root alone.
+    /// Returns the group that may use the socket; `nil` if it is root's or has no access.
     private static func group(of socketPath: String) -> (id: UInt32, name: String)? {
         var status = stat()
         guard stat(socketPath, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK,

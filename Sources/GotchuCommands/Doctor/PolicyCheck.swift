@@ -1,15 +1,15 @@
 import DBus
 import Glibc
 
-/// Checks that the bus lets gotchud talk to bluetoothd. Debian's policy allows this for all users;
-/// others do not, so the installation includes a policy.
+/// Checks that the bus lets gotchud talk to bluetoothd. Debian's policy allows this for all users.
+/// Other distributions do not, so the installation includes a policy.
 struct PolicyCheck {
     static let file = "org.gotchu.gotchud.conf"
     static let folders = [
         "/usr/share/dbus-1/system.d", "/etc/dbus-1/system.d", "/usr/local/share/dbus-1/system.d",
     ]
 
-    /// The path of our policy, if it is installed.
+    /// The path of gotchu's policy; `nil` if it is not installed.
     let path: String?
 
     static var current: PolicyCheck {

@@ -2,11 +2,11 @@ import FoundationEssentials
 
 /// One of the kernel's rfkill switches of a Bluetooth radio. Reading needs no privilege.
 struct RadioSwitch: Equatable {
-    /// The name of the device that is switched off, such as `hci0`.
+    /// The name of the device that the switch controls, such as `hci0`.
     let name: String
-    /// A Boolean that is true if a program has turned it off.
+    /// A Boolean that is true if a program has turned the device off.
     let isSoftBlocked: Bool
-    /// A Boolean that is true if a key or the firmware has turned it off.
+    /// A Boolean that is true if a key or the firmware has turned the device off.
     let isHardBlocked: Bool
 
     var isBlocked: Bool { isSoftBlocked || isHardBlocked }

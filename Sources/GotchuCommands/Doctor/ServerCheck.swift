@@ -1,8 +1,8 @@
 import GotchuAPI
 import ServiceProcess
 
-/// Reports the payment server's state as the daemon sees it, because its connection is the one that
-/// matters. If the daemon does not run, reports the result of a probe over the same route.
+/// Reports the payment server's state as the daemon sees it, because payments use the daemon's
+/// connection. If the daemon does not answer, reports the result of a probe.
 enum ServerCheck {
     static func findings(_ status: StatusReply?, probe: ServerProbeReply?) -> [Finding] {
         guard let server = status?.server else {
@@ -47,6 +47,6 @@ enum ServerCheck {
 }
 
 extension HealthItem {
-    /// A Boolean that is true if it explains why the payment server cannot work.
+    /// A Boolean that is true if the item is an error of the payment server.
     var isAboutServer: Bool { severity == .error && code.hasPrefix("server-") }
 }

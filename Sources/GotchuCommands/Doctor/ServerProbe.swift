@@ -3,8 +3,8 @@ import GotchuAPI
 import Subprocess
 import SystemPackage
 
-/// Probes the payment server the way gotchud does, even if gotchud is not running: `gotchud
-/// --check-server`.
+/// Probes the payment server by `gotchud --check-server`, as gotchud itself does. The daemon need
+/// not run.
 enum ServerProbe {
     private static let outputLimit = 16 * 1024
 
@@ -40,6 +40,6 @@ enum ServerProbe {
 }
 
 extension ServerProbeReply {
-    /// The time by which this machine's clock is ahead of the server's.
+    /// The time by which this machine's clock is ahead of the server's, negative if it is behind.
     var clockLead: Duration? { clockLeadMilliseconds.map { .milliseconds($0) } }
 }

@@ -75,7 +75,8 @@ struct EnrolCommand: SocketCommand {
         let code = try TokenSource(file: tokenFile).read(output)
         let before = try await client.status().server
         if before.url != server {
-            // The token belongs to the old server. Without it no new request or payment can begin.
+            // The token belongs to the old server. Without a token no new request or payment can
+            // begin.
             if before.isLoggedIn { _ = try await client.logout() }
             try document.replace(with: document.text(withServer: server))
             try await restart(output)
@@ -89,7 +90,7 @@ struct EnrolCommand: SocketCommand {
         output.message(status.summary.printable)
     }
 
-    /// Probes the server the way gotchud would with this configuration.
+    /// Probes the server with this configuration, as gotchud would.
     ///
     /// - Returns: The server's URL as gotchud spells it.
     private func probe(_ text: String) async throws -> String {
@@ -132,7 +133,7 @@ struct EnrolCommand: SocketCommand {
         }
     }
 
-    /// - Returns: True if it succeeded; false if there is no systemd.
+    /// - Returns: True if systemctl succeeded; false if it failed or is not installed.
     private func systemctl(_ arguments: String...) async throws -> Bool {
         let result = try? await Subprocess.run(
             .name("systemctl"),

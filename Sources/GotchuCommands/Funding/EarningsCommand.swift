@@ -172,7 +172,7 @@ struct EarningsCommand: AsyncParsableCommand {
             }
         }
 
-        /// Reads pages until there are enough entries or no more pages: a page may be shorter than
+        /// Reads pages until there are enough entries or no more pages. A page may be shorter than
         /// requested.
         private func read(_ client: LocalClient) async throws -> EarningsHistoryReply {
             let selection = time.selection(default: .all)

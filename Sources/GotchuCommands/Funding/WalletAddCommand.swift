@@ -108,8 +108,8 @@ extension QRCode {
     /// The quiet zone around the QR code in modules; scanners need it.
     private static let margin = 2
 
-    /// Draws the QR code with two modules in one character; `nil` if there is no room, or the
-    /// terminal cannot show it correctly.
+    /// Draws the QR code, with two modules in one character; `nil` if the stream is not a terminal,
+    /// or has too little room.
     func drawing(on terminal: Terminal) -> String? {
         guard terminal.isTerminal, let size = terminal.size, size.columns >= side + 2 * Self.margin,
             size.rows > (side + 2 * Self.margin) / 2
@@ -120,7 +120,7 @@ extension QRCode {
             return !(isInside && isDark(column: column, row: row))
         }
         return stride(from: range.lowerBound, to: range.upperBound, by: 2).map { row in
-            // Light on dark, like most terminals: the light modules are drawn.
+            // Light modules are drawn, dark ones are blank: most terminals are light on dark.
             range.map { column in
                 switch (isLight(column, row), isLight(column, row + 1)) {
                 case (true, true): "█"

@@ -91,7 +91,8 @@ struct WithdrawCommand: SocketCommand {
 }
 
 extension WithdrawalReply {
-    /// `Withdrawal 0199… of $50.00 pending; the bank has it about 2026-11-25 00:00`
+    /// The withdrawal in one sentence: `Withdrawal 0199… of $50.00 pending; the bank has it about
+    /// 2026-11-25 00:00`.
     var sentence: String {
         let amount = Money(minorUnits: amountCents.value, currency: currency)
         let when = arrivalDate.map { "; the bank has it about \($0.dateText)" } ?? ""

@@ -2,8 +2,9 @@ import GotchuAPI
 import GotchuCore
 
 extension Event {
-    /// Renders the event for a person, one item a line: `-->` for what is received, `<--` for what
-    /// is sent, `---` for the daemon itself.
+    /// Renders the event for a person, one item a line: `-->` for a presence, `<--` for a request
+    /// or a payment, `---` for the daemon itself. Of a snapshot, ended requests and payments are
+    /// left out.
     func lines(at time: Timestamp, on terminal: Terminal) -> [String] {
         let clock = terminal.paint(time.clockText, .dim)
         switch self {

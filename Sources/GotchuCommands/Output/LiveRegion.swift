@@ -16,7 +16,8 @@ struct LiveRegion {
         continuations = clinux_continuations()
     }
 
-    /// Replaces the last drawing. Excess lines are cut at the bottom.
+    /// Replaces the last drawing. Excess lines are cut at the bottom. Draws nothing in the
+    /// background.
     mutating func draw(_ lines: [String]) {
         forgetAfterStop()
         guard !isInBackground else { return }
@@ -26,7 +27,8 @@ struct LiveRegion {
             shown = lines.prefix(limit - 1) + ["… \(lines.count - limit + 1) more"]
         }
         var frame = Self.begin + rewind(width: output.data.size?.columns)
-        // Each line is cleared before it is written: after a full line that would erase its end.
+        // Each line is cleared before it is written. After a line as wide as the terminal, clearing
+        // would erase the line's end.
         frame += shown.map { Self.clearToEndOfLine + $0 + "\n" }.joined()
         output.raw(frame + Self.clearToEndOfScreen + Self.end)
         drawn = shown.map(\.columnsWhenPainted)
@@ -36,7 +38,7 @@ struct LiveRegion {
     mutating func finish() {
         forgetAfterStop()
         guard !drawn.isEmpty else { return }
-        // If Ctrl-C ended it, the terminal has printed ^C here.
+        // If Ctrl-C ended the command, the terminal has printed ^C here.
         output.raw("\r" + Self.clearToEndOfLine)
         drawn = []
     }
@@ -52,8 +54,8 @@ struct LiveRegion {
     /// Forgets the drawing after a stop, because the shell has written below it.
     private mutating func forgetAfterStop() {
         let now = clinux_continuations()
-        // A process that was never stopped counts as in the foreground: it may be outside the
-        // terminal's foreground group, as under timeout(1).
+        // A process that was never stopped counts as in the foreground. Under timeout(1), for
+        // example, it is outside the terminal's foreground group, but may draw.
         guard now != continuations || isInBackground else { return }
         continuations = now
         drawn = []
@@ -67,8 +69,8 @@ struct LiveRegion {
         return height == 0 ? "" : "\u{1B}[\(height)A\r"
     }
 
-    /// Returns the rows that the drawn lines take: a terminal that has become narrower has wrapped
-    /// the lines that no longer fit.
+    /// Returns the rows that the drawn lines take. If the terminal has become narrower, it has
+    /// wrapped the lines that no longer fit.
     static func height(of drawn: [Int], width: Int?) -> Int {
         drawn.reduce(0) { height, columns in
             height + (width.map { max(1, (columns + $0 - 1) / $0) } ?? 1)
@@ -88,7 +90,8 @@ extension Output {
     /// The longest time between two redraws: a stop or typed text may have damaged the last one.
     private static let redrawInterval = Duration.milliseconds(500)
 
-    /// Runs `body`, and meanwhile draws on a terminal that can redraw.
+    /// Runs `body`. Draws meanwhile if `isDrawn` is true, the output is not JSON, and the terminal
+    /// can redraw.
     ///
     /// - Parameters:
     ///   - interval: The interval at which changed lines are drawn.
@@ -133,8 +136,8 @@ extension Output {
                 last = lines
                 due = now + Self.redrawInterval
             }
-            // Ages and countdowns change without events, and many advertisements must not each
-            // cause a redraw. The end of `body` cancels this.
+            // Polled: ages and countdowns change without events, and a redraw for each
+            // advertisement is too much. The end of `body` cancels this.
             try await Task.sleep(for: interval)
         }
     }

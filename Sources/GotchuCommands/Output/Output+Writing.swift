@@ -11,8 +11,8 @@ extension Output {
         if let code = failure.withLock(\.self) { StandardStreams.end(unwritable: code) }
     }
 
-    /// Writes the whole text. A failed write of data, such as to a closed pipe, ends the process,
-    /// after its clean-up if it has one.
+    /// Writes the whole text. If data cannot be written, such as to a closed pipe, the process
+    /// ends. If the command has a clean-up, this runs first.
     func write(_ text: String, to terminal: Terminal) {
         let isData = terminal.descriptor == data.descriptor
         guard !isData || Self.failure.withLock({ $0 == nil }) else { return }
@@ -30,14 +30,14 @@ extension Output {
         }
     }
 
-    /// Handles a failed write of data. Failed writes of other text are ignored, since nothing
-    /// depends on them.
+    /// Ends the command after a failed write of data. `write` ignores failed writes of other text.
     private func handleWriteFailure(_ terminal: Terminal, _ code: CInt) {
-        // The terminal was closed: SIGHUP ends the command, and must not end its clean-up too.
+        // The terminal was closed: SIGHUP already ends the command. Another signal would end its
+        // clean-up.
         if code == EIO, terminal.isTerminal { return }
         guard SignalTrap.isActive else { StandardStreams.end(unwritable: code) }
         Self.failure.withLock { $0 = code }
-        // Ends the command like any signal; `endIfUnwritable` then reports the reason.
+        // Starts the clean-up, as any signal does. `endIfUnwritable` then reports the reason.
         kill(getpid(), SIGTERM)
     }
 }

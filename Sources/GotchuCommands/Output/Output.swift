@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import GotchuAPI
 
-/// The only type that prints: data to standard output, other text to standard error.
+/// Prints for all commands: data to standard output, other text to standard error.
 struct Output: Sendable {
     let isJSON: Bool
     let data = Terminal(descriptor: STDOUT_FILENO)
@@ -36,7 +36,8 @@ struct Output: Sendable {
         write(text + terminator, to: messages)
     }
 
-    /// Reports a failure to a person; the last line is the command to run next.
+    /// Reports a failure as text; its last line is the command to run next. If the output is JSON,
+    /// prints the failure as JSON too.
     func report(_ diagnosis: Diagnosis) {
         if isJSON { reportAsJSON(diagnosis) }
         message(messages.paint("gotchu-ctl: ", .bold) + diagnosis.detail)

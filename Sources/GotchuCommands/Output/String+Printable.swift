@@ -6,9 +6,9 @@ extension String {
     private static let nameColumns = 40
 
     /// The text without characters that control a terminal, change the direction of text, overlap
-    /// other text or are invisible.
+    /// other text or are invisible. U+FFFD replaces them; excess combining marks are removed.
     ///
-    /// Names and memos come from strangers: an escape sequence or a right-to-left override could
+    /// Names and memos come from other people: an escape sequence or a right-to-left override could
     /// make an amount look like another.
     var printable: String {
         var result = ""
@@ -37,10 +37,11 @@ extension String {
         return result
     }
 
-    /// A stranger's name or memo, printable and short enough for a line.
+    /// The text, printable and short enough for a line; for names and memos of other people.
     var shortened: String { printable.truncated(to: Self.nameColumns) }
 
-    /// The shortened text in quotation marks, so that it cannot pass for this program's own text.
+    /// The shortened text in quotation marks. Those inside it are replaced, so it cannot look like
+    /// this program's own text.
     var quotedName: String {
         "“" + String(shortened.map { "\"“”„‟".contains($0) ? "'" : $0 }) + "”"
     }
@@ -66,7 +67,8 @@ extension String {
 }
 
 extension Character {
-    /// One column; two for wide characters (East Asian Width, UAX #11) and emoji.
+    /// The columns of the character: two for wide characters (East Asian Width, UAX #11) and emoji,
+    /// otherwise one.
     fileprivate var columns: Int {
         guard let scalar = unicodeScalars.first else { return 0 }
         switch scalar.value {

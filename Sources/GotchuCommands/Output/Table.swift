@@ -4,8 +4,8 @@ struct Table {
     struct Column {
         var title: String
         var isRightAligned = false
-        /// The narrowest width to which it is cut while other columns can be dropped; `nil` for its
-        /// full width.
+        /// The width to which the column may be cut before another column is dropped; `nil` if it
+        /// keeps its full width until then.
         var minimum: Int?
         /// The order in which columns are dropped: the highest first; a column with 0 stays.
         var dropPriority = 0

@@ -1,14 +1,14 @@
 import Glibc
 
-/// The capabilities of one standard stream. Determined once for each stream.
+/// The capabilities of one standard stream. All except `size` are determined once.
 struct Terminal: Sendable {
     let descriptor: CInt
-    /// A Boolean that is true if it is a terminal.
+    /// A Boolean that is true if the stream is a terminal.
     let isTerminal: Bool
     /// A Boolean that is true if lines can be redrawn.
     let canRedraw: Bool
     let hasColour: Bool
-    /// A Boolean that is true if only ASCII characters are sure to be shown.
+    /// A Boolean that is true if the terminal may not show characters outside ASCII.
     let isPlain: Bool
 
     init(descriptor: CInt) {
@@ -20,8 +20,8 @@ struct Terminal: Sendable {
         isPlain = isTerminal && !Self.isUTF8
     }
 
-    /// A Boolean that is true if the locale's character set is UTF-8 (locale(7)). UTF-8 is assumed
-    /// without a locale: new terminals use it.
+    /// A Boolean that is true if the locale's character set is UTF-8 (locale(7)). If no locale is
+    /// set, UTF-8 is assumed: new terminals use it.
     private static var isUTF8: Bool {
         guard
             let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap({ Environment[$0] }).first
@@ -29,7 +29,7 @@ struct Terminal: Sendable {
         return locale.lowercased().filter { $0 != "-" }.contains("utf8")
     }
 
-    /// The current columns and rows; `nil` if it has none.
+    /// The current columns and rows; `nil` if the stream has none.
     var size: (columns: Int, rows: Int)? {
         var size = winsize()
         guard isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
@@ -45,7 +45,7 @@ struct Terminal: Sendable {
     }
 }
 
-/// The styles that emphasize text. A style is never the only way in which a meaning is shown.
+/// The styles that emphasize text. The meaning of a text never depends on its style.
 enum TextStyle: Int, Sendable {
     case bold = 1
     case dim = 2

@@ -16,10 +16,11 @@ struct Hook: Sendable {
     /// Runs the program to its end, with the event on its standard input.
     ///
     /// - Returns: The reason of the failure; `nil` if it exited with 0.
-    /// - Throws: `CancellationError` when the task is cancelled; the program has ended then.
+    /// - Throws: `CancellationError` if the task is cancelled. The program has ended by then.
     func run(_ settlement: Settlement) async throws -> String? {
         var options = PlatformOptions()
-        // Ctrl-C reaches only this process; the program's own children end with its group.
+        // A process group of its own: Ctrl-C reaches only this process. The teardown signals the
+        // whole group, with the program's own children.
         options.processGroupID = 0
         options.teardownSequence = [
             .gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: Self.grace)

@@ -2,23 +2,23 @@ import GotchuAPI
 import LocalAPI
 
 extension PaymentWatch {
-    /// Begins a payment. Once the call was sent, a missing reply is not a refusal: gotchud may be
-    /// paying.
+    /// Begins a payment or a refund. If the call was sent and its reply is lost, gotchud may be
+    /// paying: `unknownOutcome` is thrown.
     ///
-    /// Ctrl-C waits for the reply, which may take as long as the payment server does, and then
-    /// cancels the payment.
+    /// After Ctrl-C the reply is still awaited, which takes as long as the payment server does. A
+    /// payment is then cancelled. If that fails, or it is a refund, `unknownOutcome` is thrown.
     ///
-    /// - Parameter unknownOutcome: The failure to report if there was no reply.
+    /// - Parameter unknownOutcome: The failure if the outcome is not known.
     static func begin(
         _ client: LocalClient,
         _ output: Output,
         orElse unknownOutcome: CommandFailure,
         _ call: @escaping @Sendable () async throws -> PaymentView
     ) async throws -> PaymentView {
-        // Set before the call: from now on a signal does not simply end the process.
+        // Created before the call: from here on the first signal does not end the process.
         let trap = SignalTrap()
-        // Not cancelled: the payment's id must be known before it can be cancelled.
-        // SAFETY: it is awaited by the race, whatever happens.
+        // A task that is never cancelled: cancelling the payment takes its id, which the reply has.
+        // SAFETY: the race awaits this task, and so does the code after it.
         let beginning = Task { try await call() }
         do {
             let outcome = try await race(trap: trap) {

@@ -19,7 +19,8 @@ final class PaymentWatch: Sendable {
         latest = Mutex(payment)
     }
 
-    /// Follows the payment to its end and prints the outcome; throws unless it was paid.
+    /// Follows the payment to its end and prints the outcome. Throws if the final state is not
+    /// `paid`. After `limit` or Ctrl-C, cancels a payment that was not sent yet.
     func finish(_ client: LocalClient, limit: Duration) async throws {
         let outcome = try await race(limit: limit) {
             do {
@@ -55,8 +56,8 @@ final class PaymentWatch: Sendable {
         }
     }
 
-    /// Cancels a payment that was not sent yet, because nothing waits for it any longer. The
-    /// outcome is in `latest`.
+    /// Cancels a payment that was not sent yet; a refund goes on. Stores the newest view in
+    /// `latest`.
     private func cancel(_ client: LocalClient) async {
         let payment = latest.withLock { $0 }
         guard payment.state == .locking, payment.kind == nil else { return }
@@ -69,7 +70,7 @@ final class PaymentWatch: Sendable {
 
     private func unfinished(_ payment: PaymentView) -> CommandFailure {
         if payment.state == .locking || payment.state == .unknown, payment.code != nil {
-            // The server answers with a code that the person must know.
+            // The server's answer has a code: the person must read its text.
             return .tryAgain(
                 payment.detail.printable,
                 next: payment.nextStep?.printable ?? "gotchu-ctl history"
@@ -122,7 +123,8 @@ final class PaymentWatch: Sendable {
         }
     }
 
-    /// Stores the newest view. Returns true if it is the last one, otherwise `nil`.
+    /// Stores the newest view. Prints a new state if there is no live region. Returns true if the
+    /// view is the last one, otherwise `nil`.
     private func apply(_ payment: PaymentView) -> Bool? {
         let before = latest.withLock { latest in
             defer { latest = payment }
@@ -150,7 +152,7 @@ final class PaymentWatch: Sendable {
 
     private func paidText(_ payment: PaymentView) -> String {
         if payment.wasMadeBefore == true {
-            // The balance in the reply is that of the time of the payment.
+            // The balance in the reply is as old as the first refund, so it is not printed.
             return output.data.paint(payment.detail.printable, .green)
         }
         let balance = payment.newBalanceCents.map {

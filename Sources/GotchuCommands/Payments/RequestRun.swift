@@ -17,10 +17,11 @@ struct RequestRun: Sendable {
 
     /// Creates the request and waits for its end; a signal cancels it.
     func runToEnd() async throws {
-        // A signal while the request is being created must cancel it too.
+        // Created before the call: a signal during the call must cancel the request too.
         let trap = SignalTrap()
-        // Not cancelled: the request may be on the air, and cancelling it takes its id.
-        // SAFETY: it is awaited below whatever happens.
+        // A task that is never cancelled: the request may be on the air, and cancelling it takes
+        // its id.
+        // SAFETY: both branches below await this task.
         let making = Task { try await make() }
         switch try await race(trap: trap, { try await follow(making) }) {
         case .finished(let (watch, end)):
@@ -36,7 +37,8 @@ struct RequestRun: Sendable {
         }
     }
 
-    /// Awaits the request, announces it, and follows it to its end.
+    /// Awaits the request, announces it, and follows it to its end. Cancels it if it cannot be
+    /// followed.
     private func follow(
         _ making: Task<RequestView, any Error>
     ) async throws -> (RequestWatch, RequestView) {
@@ -49,12 +51,12 @@ struct RequestRun: Sendable {
         let watch = RequestWatch(request: request, output: output)
         watch.announce()
         try? await warn(beside: request.id)
-        // Printed only after the last drawing.
+        // Runs when the live region has ended, so the message does not damage a drawing.
         defer { if Task.isCancelled { announceCancel() } }
         do {
             return (watch, try await watch.waitForEnd(client))
         } catch let failure as LocalClientFailure {
-            // Without this the payee would not learn of its end.
+            // The payee would not learn of a payment, so the request is cancelled.
             let end = try await cancel(request)
             guard end.state == .cancelled else { return (watch, end) }
             output.message("The request was cancelled, as it cannot be followed.")
@@ -62,7 +64,7 @@ struct RequestRun: Sendable {
         }
     }
 
-    /// Warns of other open requests: a payer is equally near to all requests of one device.
+    /// Warns of other requests on the air: a payer is equally near to all requests of one device.
     private func warn(beside id: SessionID) async throws {
         let others = try await client.requests().filter { $0.id != id && $0.isOnAir }
         guard let other = others.first else { return }
@@ -87,7 +89,7 @@ struct RequestRun: Sendable {
     private func cancel(
         _ making: Task<RequestView, any Error>
     ) async throws {
-        // If it could not be created, that error is reported as if there was no signal.
+        // If the request could not be created, that error is thrown, as without a signal.
         let request = try await making.value
         let end = try await cancel(request)
         try RequestWatch(request: request, output: output).reportEnd(end)

@@ -23,13 +23,13 @@ final class RequestWatch: Sendable {
         state = Mutex(State(latest: request))
     }
 
-    /// Prints the created request.
+    /// Prints the created request, unless the output is JSON.
     func announce() {
         let request = state.withLock { $0.latest }
         guard !output.isJSON else { return }
         let memo = request.memo.map { " · \($0.shortened)" } ?? ""
-        // Written at once: a reader such as head(1) may close the pipe after the first line, and
-        // the process would end.
+        // Both lines are one write. A reader such as head(1) may close the pipe after the first
+        // line; a second write would then end the process.
         output.line(
             output.data.paint("\(request.amount)", .bold) + memo
                 + "\nEID \(request.eid) · on the air until \(request.expiresAt.clockText) · "
@@ -50,7 +50,8 @@ final class RequestWatch: Sendable {
         }
     }
 
-    /// Prints the outcome; throws the exit status if it was not paid.
+    /// Prints the outcome. Throws the exit status if the request was not paid, and a failure if it
+    /// has not ended.
     func reportEnd(_ end: RequestView) throws {
         guard end.state.isFinal else {
             let failure = CommandFailure.tryAgain(
@@ -73,7 +74,8 @@ final class RequestWatch: Sendable {
         return try await follower.follow { event in
             switch event {
             case .snapshot(let snapshot):
-                // A restarted daemon may list only open requests: read the missing one.
+                // After a restart the daemon may list only open requests: read a missing one by its
+                // id.
                 let listed = snapshot.requests.first { $0.id == id }
                 let now = if let listed { listed } else { try await client.request(id) }
                 return self.apply(now)
@@ -86,7 +88,8 @@ final class RequestWatch: Sendable {
         }
     }
 
-    /// Stores the newest view and its times. Returns the view if it is the last one.
+    /// Stores the newest view, and the times of its lock and payment. Prints a change if there is
+    /// no live region. Returns the view if it is the last one, otherwise `nil`.
     private func apply(_ request: RequestView) -> RequestView? {
         let (before, isFinal) = state.withLock { state in
             let before = state.latest
@@ -124,13 +127,13 @@ final class RequestWatch: Sendable {
         }
     }
 
-    /// Returns a note on paid shares that were returned, for a bill that was not paid in full.
+    /// Returns a note that paid shares were refunded, if the bill is all-or-nothing.
     private static func back(_ request: RequestView) -> String {
         request.isAllOrNothing == true ? " · whatever was paid has gone back" : ""
     }
 
-    /// Returns the time until payment: from the lock, if that was seen, because this is the payer's
-    /// part; otherwise from the request.
+    /// Returns the time until payment. If the lock was seen, the time counts from the lock: this is
+    /// the payer's part. Otherwise it counts from the request.
     private func tookText(_ request: RequestView) -> String {
         let (lock, paid) = state.withLock { ($0.lockSeen, $0.paidSeen) }
         if let lock, let paid {

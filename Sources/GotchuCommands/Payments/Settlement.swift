@@ -45,7 +45,7 @@ struct Settlement: Sendable {
     }
 }
 
-/// Finds the settlements that are new since the first snapshot, each once.
+/// Finds the settlements that are new since the first event, a snapshot. Returns each once.
 struct Settlements {
     /// The number of remembered settlements; more than a snapshot holds.
     static let limit = 1024
@@ -53,7 +53,8 @@ struct Settlements {
     private var isBegun = false
     private var known: [String] = []
 
-    /// Returns the new settlements of an event, oldest first. The first snapshot has none.
+    /// Returns the new settlements of an event, oldest first. Settlements of the first event are
+    /// only remembered, not returned.
     mutating func apply(_ event: Event) -> [Settlement] {
         let new = Settlement.all(in: event).filter { !known.contains($0.id) }
         known += new.map(\.id)

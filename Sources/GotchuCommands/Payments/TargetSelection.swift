@@ -10,8 +10,8 @@ final class TargetSelection: Sendable {
         var ambiguousSince: ContinuousClock.Instant?
     }
 
-    /// The time for which several may be near before the selection fails. On the way to a till, the
-    /// nearest one needs a moment to lead.
+    /// The time for which several requests may be equally near before the selection ends. While the
+    /// payer moves to a till, the nearest one needs a moment to lead.
     private static let ambiguityLimit = Duration.seconds(2)
 
     private let reach: PresenceList.Reach
@@ -49,7 +49,7 @@ final class TargetSelection: Sendable {
 
     /// Applies an event.
     ///
-    /// - Returns: The selected presence or the ambiguous ones; `nil` while this may still change.
+    /// - Returns: The selected presence, or the ambiguous ones; `nil` while the selection goes on.
     private func apply(_ event: Event) -> PresenceList.Pick? {
         state.withLock { state in
             _ = state.list.apply(event)
@@ -68,7 +68,7 @@ final class TargetSelection: Sendable {
         }
     }
 
-    /// Lets the person choose: a till may have several requests.
+    /// Lets the person choose one of several requests. Throws if there is no terminal.
     private func choose(_ several: [PresenceView], _ output: Output) throws -> PresenceView {
         let question = Question(output: output)
         // An EID that the payment server does not know cannot be paid: it may be forged.

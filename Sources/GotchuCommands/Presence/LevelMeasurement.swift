@@ -5,7 +5,7 @@ import LocalAPI
 
 /// Measures one till's levels at one distance, from the daemon's events.
 struct LevelMeasurement {
-    /// The lead in dB over the next till that selects the till to be measured.
+    /// The lead in dB that the nearest till needs over the next one.
     private static let lead = 6.0
     /// The interval at which standard input is polled.
     private static let inputInterval = Duration.milliseconds(50)
@@ -61,7 +61,7 @@ struct LevelMeasurement {
 
     /// Waits for a line on standard input without blocking a thread of the cooperative pool.
     private func enter() async throws {
-        // An extra Enter from before would start this measurement at once.
+        // An Enter typed earlier would start this measurement at once.
         Question.discardInput()
         while true {
             var descriptor = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
@@ -75,7 +75,7 @@ struct LevelMeasurement {
                 }
                 if byte == UInt8(ascii: "\n") { return }
             } else {
-                // Polled, not read, so that Ctrl-C and a timeout can end it.
+                // Polled: cancellation, such as by Ctrl-C, ends a sleep but not a blocking read.
                 try await Task.sleep(for: Self.inputInterval)
             }
         }
@@ -104,7 +104,7 @@ struct LevelMeasurement {
 
         /// Applies an event.
         ///
-        /// - Returns: True if it was a sample.
+        /// - Returns: True if a level was added.
         func apply(_ event: Event, lead: Double) throws -> Bool {
             switch event {
             case .snapshot(let snapshot):

@@ -10,12 +10,14 @@ extension PresenceList {
         case ambiguous([PresenceView])
     }
 
-    /// Picks the only presence at tap distance, or with `reach` near, the only one within reach.
+    /// Picks the only presence with the verdict `tap`. If there is none and `reach` is `near`,
+    /// picks the only presence with the verdict `near`.
     ///
-    /// A single tap wins over near ones: the daemon gives that verdict only to the leader.
+    /// A single tap wins over near presences: the daemon gives the verdict `tap` only to the
+    /// leader.
     ///
-    /// - Parameter isLate: True once the payment server has had time to answer: near EIDs that it
-    ///   has not resolved are then ignored if it has resolved another.
+    /// - Parameter isLate: True once the payment server has had time to resolve the near EIDs. If
+    ///   it has resolved one, the unresolved ones are then ignored.
     func pick(reach: Reach, isLate: Bool = false) -> Pick {
         let taps = all(.tap)
         if let tap = taps.first { return taps.count == 1 ? .one(tap) : .ambiguous(taps) }
@@ -33,8 +35,8 @@ extension PresenceList {
         }
     }
 
-    /// Returns the presences with a verdict, strongest first. While a session changes its EID, only
-    /// the newer one is returned.
+    /// Returns the presences with a verdict, strongest first. If a session is heard with two EIDs,
+    /// because it changes its EID, only the newer presence is returned.
     private func all(_ verdict: Verdict) -> [PresenceView] {
         var found: [PresenceView] = []
         let newestFirst = presences.values.sorted { $0.firstHeardAt > $1.firstHeardAt }
@@ -47,11 +49,11 @@ extension PresenceList {
         return found.sorted { ($0.level, $1.eid) > ($1.level, $0.eid) }
     }
 
-    /// The distance that is near enough to pay.
+    /// The distance at which a request may be paid.
     enum Reach: Sendable {
         case tap, near
 
-        /// The verdict that the daemon must find when it pays.
+        /// The verdict that the daemon requires when it makes the payment.
         var verdict: Verdict {
             switch self {
             case .tap: .tap

@@ -6,13 +6,13 @@ import GotchuCore
 struct PresenceList: Sendable {
     /// A change that a person should see.
     enum Change: Equatable, Sendable {
-        /// It appeared, or its verdict, amount or payee changed.
+        /// The presence is new, or its verdict or its session (amount, payee) changed.
         case seen(PresenceView)
         case lost(EID)
     }
 
     private(set) var presences: [EID: PresenceView] = [:]
-    /// The reason why nothing can be heard now; `nil` while the radio listens.
+    /// The reason why nothing can be heard now; `nil` if there is none.
     private(set) var receptionProblem: HealthItem?
     /// The verdicts that are shown.
     let wanted: Set<Verdict>
@@ -21,7 +21,7 @@ struct PresenceList: Sendable {
         self.wanted = wanted
     }
 
-    /// The presences with a wanted verdict, nearest first.
+    /// The presences with a wanted verdict, sorted by the verdict's rank, then strongest first.
     var sorted: [PresenceView] {
         presences.values.filter { wanted.contains($0.verdict) }.sorted { left, right in
             let order = (left.verdict.rank, right.verdict.rank)
@@ -71,7 +71,7 @@ struct PresenceList: Sendable {
 }
 
 extension Verdict {
-    /// The order of verdicts, nearest first.
+    /// The verdict's position in a list, from `tap` to `far`.
     var rank: Int {
         switch self {
         case .tap: 0

@@ -30,7 +30,7 @@ enum PresenceRow {
         ]
     }
 
-    /// One line for a pipe: `09:30:05 a1b2c3d4e5 tap -41 dBm $50.00 Corner Shop`.
+    /// A line for a pipe, such as `09:30:05 a1b2c3d4e5 tap -41 dBm $50.00 Corner Shop`.
     static func line(_ presence: PresenceView, now: Timestamp) -> String {
         [
             now.clockText, presence.eid.description, presence.verdict.rawValue,
@@ -39,9 +39,9 @@ enum PresenceRow {
         ].compactMap { $0 }.joined(separator: " ")
     }
 
-    /// The numbers behind a verdict.
+    /// The verdict's reason, with the lead, the rate, the carrier and the adapter.
     static func explanation(_ presence: PresenceView) -> String {
-        // The text of the other verdicts includes the lead.
+        // The reasons of the other verdicts already state the lead.
         let lead = presence.verdict == .far ? presence.marginDB : nil
         let margin = lead.map {
             $0 < 0 ? "behind by \(oneDecimal(-$0)) dB" : "leads by \(oneDecimal($0)) dB"

@@ -2,7 +2,8 @@ import GotchuAPI
 import LocalAPI
 
 extension StatusReply {
-    /// The reason why nothing can be heard now; `nil` if the radio listens or could.
+    /// The reason why nothing can be heard now; `nil` if the radio listens, or no problem prevents
+    /// it.
     var receptionProblem: HealthItem? {
         guard !radio.isScanning else { return nil }
         if radio.listening.setting == .never { return .listeningDisabled }
@@ -23,7 +24,7 @@ extension HealthItem {
         fix: "Set listen to auto in /etc/gotchu/gotchud.json, and: sudo systemctl restart gotchud"
     )
 
-    /// A Boolean that is true if it concerns the radio, not the payment server or the login.
+    /// A Boolean that is true if the item's code belongs to the radio, not to another part.
     fileprivate var isOfRadio: Bool {
         !["server-", "login-", "not-logged-in", "payment-", "configuration-"]
             .contains { code.hasPrefix($0) }
@@ -36,7 +37,8 @@ extension HealthItem {
 extension LocalClient {
     /// Returns the failure for a wait during which nothing was heard.
     ///
-    /// - Parameter fallback: The failure if the radio has no problem.
+    /// - Parameter fallback: The failure if the radio has no problem, or the daemon does not
+    ///   answer.
     func receptionFailure(orElse fallback: CommandFailure) async -> CommandFailure {
         guard let receptionProblem = try? await status().receptionProblem else { return fallback }
         return .inputOutput(receptionProblem.receptionText, next: receptionProblem.fix.printable)

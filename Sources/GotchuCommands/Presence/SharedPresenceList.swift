@@ -31,9 +31,9 @@ final class SharedPresenceList: Sendable {
     /// A Boolean that is true once a wanted presence was heard.
     var hasHeard: Bool { state.withLock { $0.hasHeard } }
 
-    /// The reason why nothing can be heard now; `nil` while the radio listens.
+    /// The reason why nothing can be heard now; `nil` if there is none.
     var receptionProblem: HealthItem? { state.withLock { $0.list.receptionProblem } }
 
-    /// The presences with a wanted verdict now, nearest first.
+    /// The presences with a wanted verdict now, in the order of `PresenceList.sorted`.
     var sorted: [PresenceView] { state.withLock { $0.list.sorted } }
 }

@@ -10,7 +10,7 @@ struct RecordingFile: ~Copyable {
     private let path: String
     private(set) var byteCount = 0
 
-    /// Creates the file. An existing file is never changed.
+    /// Creates the file. If the path exists, throws and leaves it unchanged.
     init(path: String) throws(CommandFailure) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let opened = open(path, flags, 0o600)

@@ -11,7 +11,7 @@ enum CommandFailure: Error {
     case badData(String, next: String)
     /// A valid answer other than the desired one.
     case negative(String, next: String)
-    /// A timeout; it may still happen.
+    /// No definite result yet: a later attempt may succeed.
     case tryAgain(String, next: String)
     /// A file or a device error.
     case inputOutput(String, next: String)

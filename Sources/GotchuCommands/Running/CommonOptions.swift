@@ -20,8 +20,8 @@ struct CommonOptions: ParsableArguments, Sendable {
         guard socket?.isEmpty != true else { throw ValidationError("--socket needs a path.") }
     }
 
-    /// The service's socket, unless an option or the environment sets another; the socket of the
-    /// user's own daemon if only that exists.
+    /// The socket's path: that of the option, else of the environment. If neither is set, it is the
+    /// service's socket, or the user's own daemon's if only that exists.
     var socketPath: String {
         if let named = socket ?? Environment["GOTCHU_SOCKET"] { return named }
         let personal = SocketPath.personal(runtimeFolder: Environment["XDG_RUNTIME_DIR"])

@@ -4,12 +4,12 @@ import ServiceProcess
 struct Diagnosis: Encodable {
     /// The stable code: a problem's code, or one of `gotchu-ctl` in the same format.
     let code: String
-    /// One sentence.
+    /// The failure in one sentence.
     let detail: String
     /// The command to run next.
     private(set) var fix: String
     let status: ExitStatus
-    /// The object that it concerns, if any; for JSON.
+    /// The object that the failure concerns, if any. Only JSON shows it.
     private(set) var subject: (any Encodable & Sendable)?
 
     /// Converts a failure to a sentence and an exit status; the only place that does so.

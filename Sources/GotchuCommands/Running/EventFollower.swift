@@ -10,18 +10,19 @@ struct EventFollower: Sendable {
     let output: Output
     /// A Boolean that is true if the daemon may be absent at first, as while the machine boots.
     var toleratesAbsence = false
-    /// A Boolean that is true if the daemon has just answered: an absence is then a restart.
+    /// A Boolean that is true if the daemon has just answered. If it is absent, it is restarting.
     var wasReached = false
-    /// A Boolean that is true to receive sessions too; the radio then listens.
+    /// A Boolean that is true to receive presences too. The radio then listens.
     var needsSessions = false
-    /// A Boolean that is true if missed events matter: a reader that `lagged` then reconnects to
-    /// get a snapshot.
+    /// A Boolean that is true if no event may be missed. After `lagged` the follower then
+    /// reconnects to get a snapshot.
     var needsEverything = true
 
     /// Calls `handle` with each event until it returns a value.
     ///
-    /// While the daemon is absent it reconnects without end: a caller sets its own time limit.
-    /// - Throws: Errors of `handle`, and failures that waiting cannot fix.
+    /// While the daemon is absent, this reconnects without a limit: the caller sets a time limit.
+    /// - Throws: Errors of `handle`, and failures that waiting cannot fix. If the daemon was never
+    ///   reached and `toleratesAbsence` is false, also its absence.
     func follow<Result: Sendable>(
         _ handle: (Event) async throws -> Result?
     ) async throws -> Result {
@@ -49,7 +50,7 @@ struct EventFollower: Sendable {
                     output.message("gotchud has gone away; waiting for it to come back …")
                 }
                 isKnownAbsent = true
-                // Nothing announces gotchud's socket after a restart: poll. Ctrl-C cancels this.
+                // No event reports gotchud's socket after a restart: poll. Ctrl-C cancels this.
                 try await Task.sleep(for: Self.retryInterval)
             }
         }
@@ -57,13 +58,13 @@ struct EventFollower: Sendable {
 }
 
 extension LocalClientFailure {
-    /// A Boolean that is true if this user may not open the socket. A daemon that starts opens its
-    /// socket to others a moment after it creates it.
+    /// A Boolean that is true if this user may not open the socket. During a restart this is
+    /// temporary: the daemon creates its socket first, and opens it to other users a moment later.
     var isClosed: Bool {
         if case .permissionDenied = self { true } else { false }
     }
 
-    /// A Boolean that is true if the daemon is absent or does not answer, so that waiting may help.
+    /// A Boolean that is true if the daemon is absent or does not answer. Waiting may then help.
     var isDaemonUnavailable: Bool {
         switch self {
         case .noSocket, .refused, .connectionLost, .timedOut: true

@@ -3,8 +3,8 @@ import Glibc
 import SystemPackage
 
 extension FileDescriptor {
-    /// Creates a file without a path, positioned at its start. It serves as a program's standard
-    /// input, which, unlike a pipe, may be left unread. The caller closes it.
+    /// Creates a file without a path, positioned at its start. As a program's standard input it may
+    /// be left unread, unlike a pipe. The caller closes it.
     static func inMemory(_ bytes: [UInt8]) throws -> FileDescriptor {
         let number = clinux_memory_file()
         guard number >= 0 else { throw Errno(rawValue: errno) }

@@ -7,10 +7,10 @@ enum HiddenInput {
     private static let backspaces: [UInt8] = [0x08, 0x7F]
     private static let lineEnds: [UInt8] = [0x0A, 0x0D]
 
-    /// Reads to the end of the line, or one byte more than `limit`.
+    /// Reads a line. If it is longer than `limit` bytes, stops one byte after them.
     ///
     /// Canonical mode is off meanwhile: it would cut a line at 4095 bytes, and tokens may be
-    /// longer. Echo is restored even if the process is stopped or ended meanwhile.
+    /// longer. If a signal stops or ends the process, echo is restored first.
     static func readLine(limit: Int) -> [UInt8] {
         clinux_hide_input(STDIN_FILENO)
         defer { clinux_show_input() }

@@ -9,7 +9,8 @@ struct InputFile {
     /// The file's name for a sentence.
     var name: String { path?.printable ?? "standard input" }
 
-    /// Reads the whole file. Of a longer one, reads a little more than `limit` bytes.
+    /// Reads the whole file. If it is longer than `limit` bytes, stops at most 4096 bytes after
+    /// them.
     func read(limit: Int) throws(CommandFailure) -> [UInt8] {
         guard let path else { return try readAll(STDIN_FILENO, limit) }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

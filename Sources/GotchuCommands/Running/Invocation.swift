@@ -3,14 +3,15 @@ import Glibc
 import LocalAPI
 import ServiceProcess
 
-/// The way this process was called, used to adapt the advice to a person.
+/// The call of this process. The next commands shown to a person are adapted to it.
 struct Invocation {
     let socketPath: String
     let arguments: [String]
     /// The command's name.
     let command: String?
 
-    /// Returns the advised command, with the `--socket` option if this command has one.
+    /// Returns the advised command. If this process has the option `--socket`, the command gets it
+    /// too.
     func onSameSocket(_ advice: String) -> String {
         let isNamed = arguments.contains { $0 == "--socket" || $0.hasPrefix("--socket=") }
         let program = "gotchu-ctl "
@@ -46,14 +47,14 @@ struct Invocation {
         return "gotchud --socket \((folder + socketPath).shellQuoted)"
     }
 
-    /// A Boolean that is true if the daemon is the one that systemd runs.
+    /// A Boolean that is true if the socket is the service's, and systemd runs on this machine.
     private var isService: Bool {
         socketPath == SocketPath.system && access("/run/systemd/system", F_OK) == 0
     }
 }
 
 extension String {
-    /// A Boolean that is true if there is a socket at the path, or the path cannot be read.
+    /// A Boolean that is true if there is a socket at the path, or stat(2) fails for it.
     var isSocket: Bool {
         var status = stat()
         return stat(self, &status) != 0 || status.st_mode & S_IFMT == S_IFSOCK

@@ -9,9 +9,9 @@ extension LocalClient {
 
     /// Makes a call with an idempotency key; retries if the connection is lost before the reply.
     ///
-    /// If the first attempt finds no daemon, its failure is thrown at once: nothing was sent. After
-    /// a lost reply, only a reply that takes the key into account tells the outcome; otherwise it
-    /// stays unknown.
+    /// If the first call finds no daemon, its failure is thrown at once: nothing was sent. After a
+    /// lost connection, only a success or a failure that proves the key unused is definite. For any
+    /// other failure, `connectionLost` is thrown: the outcome is unknown.
     func retryingAfterLostConnection<Reply: Sendable>(
         _ call: (IdempotencyKey) async throws -> Reply
     ) async throws -> Reply {
@@ -28,15 +28,15 @@ extension LocalClient {
                     guard failure.isRestart, ContinuousClock.now < end else {
                         throw LocalClientFailure.connectionLost
                     }
-                    // Nothing announces gotchud's new socket: poll until `retryDuration` is over.
+                    // No event reports gotchud's new socket: poll until `retryDuration` is over.
                     try await Task.sleep(for: Self.retryInterval)
                 }
             }
         }
     }
 
-    /// Makes a call like `retryingAfterLostConnection`, and retries with the same key while the
-    /// payment server does not answer.
+    /// Makes a call like `retryingAfterLostConnection`. Retries with the same key while the reply
+    /// is a retryable problem, such as an unreachable payment server.
     ///
     /// - Parameter limit: The time after which the last problem is thrown.
     func retryingWhileUnavailable<Reply: Sendable>(
@@ -64,12 +64,13 @@ extension LocalClient {
 extension LocalClientFailure {
     /// A Boolean that is true for failures that a restarting daemon causes.
     ///
-    /// It opens its new socket to others only a moment after it creates it.
+    /// The daemon creates its new socket first, and opens it to other users a moment later.
     fileprivate var isRestart: Bool {
         if case .timedOut = self { false } else { isDaemonUnavailable || isClosed }
     }
 
-    /// A Boolean that is true if it proves that no call with this key has created anything.
+    /// A Boolean that is true if the failure proves that no call with this key has created
+    /// anything.
     fileprivate var isDefinite: Bool {
         guard case .problem(let problem) = self else { return false }
         return problem.errorCode?.provesKeyUnused ?? false

@@ -85,7 +85,7 @@ extension Problem {
     fileprivate func defaultNextCommand(_ invocation: Invocation) -> String? {
         switch errorCode {
         case .validationError, .contentTooLarge: invocation.helpCommand
-        default: errorCode?.defaultFix  // SAFETY: the others' own words.
+        default: errorCode?.defaultFix  // SAFETY: other codes have their default fix.
         }
     }
 }

@@ -5,8 +5,8 @@ extension Money {
     ///
     /// - Parameters:
     ///   - allowed: The allowed amounts in minor units.
-    ///   - next: A command that works.
-    /// - Throws: A failure with bad data that says what is wrong.
+    ///   - next: A valid example, shown with the failure.
+    /// - Throws: `CommandFailure.badData` with the reason.
     init(
         typed text: String,
         in currency: Currency = .usd,

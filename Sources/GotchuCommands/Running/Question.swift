@@ -11,13 +11,14 @@ struct Question {
     func ask(_ text: String) -> Bool {
         Self.discardInput()
         output.message("\(text) [y/N] ", terminator: "")
-        // Blocks: nothing else runs, and Ctrl-C may end the process, as nothing was sent.
+        // Blocking is safe: nothing else runs here. Ctrl-C may end the process, as nothing was
+        // sent.
         let answer = readLine()
         if answer == nil { output.message("") }
         return answer.map { ["y", "yes"].contains($0.lowercased()) } ?? false
     }
 
-    /// Throws unless there is a person to ask.
+    /// Throws if there is no terminal to ask on.
     ///
     /// - Parameter next: The same command without a question.
     func requireTerminal(next: String) throws {
@@ -28,11 +29,12 @@ struct Question {
         )
     }
 
-    /// Asks for confirmation, unless the person gave it beforehand.
+    /// Asks for confirmation, unless the person gave it beforehand. Throws if the answer is no, or
+    /// there is no terminal.
     ///
     /// - Parameters:
     ///   - refusal: The sentence for the answer no: nothing was done.
-    ///   - next: The same command without the question.
+    ///   - next: The command to run again. Without a terminal ` --yes` is added to it.
     func require(
         _ text: String,
         unless isAgreed: Bool,
@@ -44,7 +46,7 @@ struct Question {
         guard ask(text) else { throw CommandFailure.negative(refusal, next: next) }
     }
 
-    /// Lets the person choose one of `count` by its number, from 1; `nil` for anything else.
+    /// Returns the number that the person chooses, 1 to `count`; `nil` for any other answer.
     func choose(_ text: String, of count: Int) -> Int? {
         Self.discardInput()
         output.message("\(text) [1-\(count), Enter for none] ", terminator: "")

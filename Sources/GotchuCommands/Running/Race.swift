@@ -8,8 +8,8 @@ enum RaceOutcome<Success: Sendable>: Sendable {
 
 /// Runs `body` until it ends, `limit` has passed, or a signal arrives.
 ///
-/// In the last two cases `body` is cancelled and has ended on return. From the first signal on,
-/// also after the return, the next signal ends the process, so that a second Ctrl-C works.
+/// After the time limit or a signal, `body` is cancelled, and has ended when this returns. After
+/// the first signal, and after the return, the next SIGINT or SIGTERM ends the process.
 ///
 /// - Parameter trap: A trap created earlier, if a signal before this call must not be lost.
 func race<Success: Sendable>(
@@ -26,7 +26,7 @@ func race<Success: Sendable>(
         }
         if let limit {
             group.addTask {
-                // The user's time limit; an earlier end of `body` cancels it.
+                // The user's time limit. It is cancelled if `body` ends earlier.
                 try await Task.sleep(for: limit)
                 return .timedOut
             }

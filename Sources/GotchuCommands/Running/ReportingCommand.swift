@@ -10,7 +10,7 @@ protocol ReportingCommand: AsyncParsableCommand, Sendable {
 extension ReportingCommand {
     var socketPath: String { options.socketPath }
 
-    /// The way this command was called.
+    /// The call of this command.
     var invocation: Invocation {
         Invocation(
             socketPath: socketPath,

@@ -1,22 +1,23 @@
 import CLinux
 import Dispatch
 
-/// Catches the signals by which a person, a closing terminal or a service manager ends a command
-/// that must clean up: SIGINT, SIGTERM and SIGHUP. The first signal is kept for `waitForSignal`;
-/// the next one ends the process.
+/// Catches SIGINT, SIGTERM and SIGHUP, by which a person, a service manager or a closing terminal
+/// ends a command that must clean up. `waitForSignal` returns for the first signal. The next SIGINT
+/// or SIGTERM ends the process.
 struct SignalTrap: Sendable {
     /// A Boolean that is true while SIGTERM starts the clean-up instead of ending the process.
     static var isActive: Bool { clinux_catches_interruptions() == 1 }
 
     private let signals: AsyncStream<Void>
 
-    /// Catches the signals from now on. Ignored ones stay ignored, as nohup(1) and shells expect.
+    /// Catches the signals from now on. A signal that the process ignores stays ignored, as
+    /// nohup(1) and shells expect.
     init() {
         let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         self.signals = signals
-        // Dispatch's signal sources are not used: they block their signals in Dispatch's threads,
-        // so that the next signal might end nothing.
-        // SAFETY: a source may be cancelled from any thread; nothing else is done to it.
+        // Dispatch's signal sources are not used: they block their signals in Dispatch's threads.
+        // The next signal might then not end the process.
+        // SAFETY: any thread may cancel a source, and nothing else is done to it after `resume`.
         nonisolated(unsafe) let source = DispatchSource.makeReadSource(
             fileDescriptor: clinux_catch_interruptions()
         )

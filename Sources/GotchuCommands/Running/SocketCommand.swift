@@ -3,7 +3,7 @@ import GotchuAPI
 import LocalAPI
 import Synchronization
 
-/// A command that calls the daemon: parse, one client call, render.
+/// A command that calls the daemon and renders its replies.
 protocol SocketCommand: ReportingCommand {
     /// Runs the command. Throws `CommandFailure`, `LocalClientFailure`, or `ExitCode` if everything
     /// is already printed.

@@ -6,9 +6,9 @@ import GotchuCore
 enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
     /// Requests and payments can be made.
     case ready
-    /// A presence is within reach.
+    /// A presence has the verdict `tap` or `near`, and the payment server knows its session.
     case near
-    /// A presence is at tap distance.
+    /// A presence has the verdict `tap`.
     case tap
     /// The request or payment with this id, or the request with this EID, is paid.
     case paid(String)
@@ -26,17 +26,17 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
 
     static let allValueStrings = ["ready", "near", "tap", "paid:ID"]
 
-    /// A Boolean that is true if it depends on the presences heard.
+    /// A Boolean that is true if the condition depends on the presences heard.
     var needsSessions: Bool { self == .near || self == .tap }
 
     /// The state of a condition after an event.
     enum Evaluation: Equatable, Sendable {
         case holds
-        /// It cannot become true any more; the text is the reason.
+        /// The condition cannot become true any more; the text is the reason.
         case impossible(String)
         /// The object does not exist, or this user may not see it.
         case notFound
-        /// Not true yet, or the event does not concern it.
+        /// The condition is not true yet, or the event does not concern it.
         case pending
     }
 
