@@ -1,4 +1,4 @@
-/// The version of the three programs, which are released together.
+/// The version of `gotchud`, `gotchu-ctl` and `gotchu-server`, which are released together.
 package enum GotchuVersion {
     package static let current = "0.1.0"
 }

@@ -1,8 +1,9 @@
 /// An error reply of either API: RFC 9457 `application/problem+json`.
 ///
-/// `error` and `code` are for the first clients; the other members are the standard's.
+/// The members `error` and `code` exist for the first clients. The others are the standard's, or
+/// extensions of it.
 package struct Problem: Codable, Equatable, Sendable, Error {
-    /// The type, always `about:blank`: the code identifies the problem.
+    /// The type, always `about:blank`. The code identifies the problem.
     package var type = "about:blank"
     /// The reason phrase of the status.
     package var title: String
@@ -12,11 +13,11 @@ package struct Problem: Codable, Equatable, Sendable, Error {
     package var detail: String
     /// The same sentence under the name that the first clients use.
     package var error: String
-    /// The stable code; a string, so that clients can decode an unknown one.
+    /// The stable code. A string, because a client may not know the code of a newer server.
     package var code: String
     /// The action that helps the person, if any.
     package var fix: String?
-    /// On calls that move money: true if the same request may succeed when it is repeated.
+    /// True if the same request may succeed when it is repeated. Only for calls that move money.
     package var retryable: Bool?
     /// With `INSUFFICIENT_WALLET_BALANCE`: the amount needed, in minor units.
     package var requiredCents: Int64?
@@ -28,8 +29,8 @@ package struct Problem: Codable, Equatable, Sendable, Error {
     package var repeatedCode: String?
     /// On contest calls: the sentence again, under the name that these clients use.
     package var reason: String?
-    /// A Boolean that is true if the server repeats a refusal stored under the call's key. It is
-    /// the header `Idempotent-Replayed`, not a member of the document.
+    /// A Boolean that is true if the server repeats a refusal stored under the call's key. Sent as
+    /// the header `Idempotent-Replayed`, not in the document.
     package var isReplay = false
 
     package init(

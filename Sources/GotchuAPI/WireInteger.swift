@@ -1,7 +1,7 @@
 /// An integer of the payment server's replies: a JSON number, or the same digits in a string.
 ///
-/// The first server sent PostgreSQL `bigint` values as strings, and phones learnt to accept both.
-/// We always write a number.
+/// The first server sent PostgreSQL `bigint` values as strings, and clients accept both. We always
+/// write a number.
 package struct WireInteger: Codable, Hashable, Sendable {
     package let value: Int64
 

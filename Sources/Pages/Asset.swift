@@ -1,6 +1,6 @@
 /// A style sheet, script or picture that pages load from their own origin.
 ///
-/// Its address contains a hash of its bytes, so that browsers can cache it permanently and still
+/// Its address contains a hash of its bytes. Browsers can therefore cache it permanently, and still
 /// load a new version at once after an upgrade.
 package struct Asset: Sendable {
     /// The media type.
@@ -9,8 +9,8 @@ package struct Asset: Sendable {
     /// The path, such as `/assets/tokens.1f2e3d4c5b6a7988.css`.
     package let path: String
 
-    /// - Parameter imports: The modules that a script imports by name; their names are replaced by
-    ///   their paths.
+    /// - Parameter imports: The modules that a script imports, by name. Their names in the script
+    ///   are replaced by their paths.
     private init(_ name: String, _ bytes: [UInt8], imports: [String: Asset] = [:]) {
         let parts = name.split(separator: ".", maxSplits: 1)
         type =
@@ -30,7 +30,7 @@ package struct Asset: Sendable {
         path = "/assets/\(parts[0]).\(Self.hash(bytes)).\(parts[1])"
     }
 
-    /// Returns the 64-bit FNV-1a hash in hexadecimal (RFC 9923). It distinguishes versions, and is
+    /// Returns the 64-bit FNV-1a hash in hexadecimal (RFC 9923). It distinguishes versions. It is
     /// not cryptographic.
     static func hash(_ bytes: [UInt8]) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -46,7 +46,8 @@ package struct Asset: Sendable {
         ("logo.svg", Array("<svg".utf8)), ("logo.svg", Array("<?xml".utf8)),
     ]
 
-    /// Makes a shop's logo from a PNG, JPEG or SVG file; `nil` for other formats or if too large.
+    /// Creates a shop's logo from a PNG, JPEG or SVG file; `nil` if it is too large or has another
+    /// format.
     package init?(logo bytes: [UInt8]) {
         guard bytes.count <= Self.logoLimit,
             let name = Self.logos.first(where: { bytes.starts(with: $0.start) })?.name
@@ -59,7 +60,7 @@ package struct Asset: Sendable {
 }
 
 extension Asset {
-    /// The style sheet that all pages share: colours, type and common rules.
+    /// The style sheet that all pages share: colours, fonts and common rules.
     package static let tokens = Asset("tokens.css", PackageResources.tokens_css)
 
     /// The icon of the pages in a browser tab.

@@ -1,25 +1,26 @@
 package import GotchuCore
 
-/// The position of the antenna to hold a phone to, relative to the middle of the display.
+/// The position of the antenna relative to the middle of the display. Customers hold their phone to
+/// it.
 package enum AntennaPosition: String, CaseIterable, Sendable {
     case below, above, left, right
 }
 
-/// The customer's display. Its script draws what gotchud sends, and has texts of its own for when
-/// it receives nothing.
+/// The customer's display. Its script draws the states that gotchud sends. The page also contains
+/// the texts for a display that receives nothing.
 package struct DisplayPage: Sendable {
     /// The appearance of one shop's display.
     package struct Appearance: Equatable, Sendable {
         /// The shop's name as customers know it.
         package var shop: String?
-        /// The language, and optionally a second one for headlines.
+        /// The shop's language; then optionally a second one, for headlines.
         package var languages: [Language] = [.english]
         /// The scale factor of all sizes.
         package var textScale = 1.0
         package var antenna = AntennaPosition.below
         /// A Boolean that is false if animations are disabled.
         package var hasMotion = true
-        /// A Boolean that is true if two tones signal a payment.
+        /// A Boolean that is true if two tones are played for a payment.
         package var hasSound = false
 
         package init() {}
@@ -90,7 +91,7 @@ package struct DisplayPage: Sendable {
             """
     }
 
-    /// The picture of the place for the phone, hidden from screen readers.
+    /// The picture that shows the place for the phone; hidden from screen readers.
     private static let scene: HTML = """
         <aside class="scene" aria-hidden="true">
         <svg class="picture" viewBox="0 0 240 240" fill="none" stroke="currentColor" \

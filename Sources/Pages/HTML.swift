@@ -1,9 +1,10 @@
 /// A fragment of HTML.
 ///
-/// A literal is markup; values interpolated into it are text and are escaped: `"<b>\(name)</b>"`.
-/// Only a literal in the source code can become markup, so untrusted text cannot. Attributes are
-/// written in quotes; an untrusted address is not interpolated into `href` or `src`, where
-/// `javascript:` would run.
+/// A literal is markup. Values interpolated into it are text and are escaped: `"<b>\(name)</b>"`.
+/// Only a literal in the source code can become markup, so untrusted text cannot.
+///
+/// Attributes must be written in quotes. An untrusted address must not be interpolated into `href`
+/// or `src`, where `javascript:` would run.
 package struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
     /// The markup.
     package private(set) var source: String
@@ -16,7 +17,7 @@ package struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
         source = stringInterpolation.source
     }
 
-    /// Makes a fragment of plain text.
+    /// Creates a fragment of plain text.
     package init(text: some StringProtocol) {
         self = "\(text)"
     }
@@ -43,7 +44,7 @@ package struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
                 case ">": source += "&gt;"
                 case "\"": source += "&quot;"
                 case "'": source += "&#39;"
-                // Pages do not need it, and browsers read it as U+FFFD.
+                // Pages do not need NUL, and browsers read it as U+FFFD.
                 case "\0": break
                 default: source.unicodeScalars.append(character)
                 }

@@ -1,13 +1,13 @@
 /// The security headers of every page.
 ///
-/// Nothing is loaded from another origin, no page may be framed, and no script can be injected
-/// into a page (Content Security Policy Level 3; Trusted Types).
+/// A page loads nothing from other origins and cannot be framed. No script can be injected into it
+/// (Content Security Policy Level 3; Trusted Types).
 package enum PagePolicy: Sendable {
-    /// A page that renders the data that it fetches, and has no form.
+    /// A page whose script fetches data and renders it. It submits no form.
     case screen
     /// A page of forms that works without scripts.
     case web
-    /// A page with forms that lead to pages of other origins: browsers apply `form-action` to the
+    /// A page with forms that redirect to other origins. Browsers apply `form-action` to the
     /// redirect after a form, too.
     case formsRedirecting(to: [String])
 
@@ -18,7 +18,7 @@ package enum PagePolicy: Sendable {
             ("X-Content-Type-Options", "nosniff"),
             ("Cross-Origin-Opener-Policy", "same-origin"),
             ("Cross-Origin-Resource-Policy", "same-origin"),
-            // With `no-referrer` Chromium sends `Origin: null` with a form.
+            // With `no-referrer`, Chromium would send `Origin: null` with a form.
             ("Referrer-Policy", "same-origin"),
             (
                 "Permissions-Policy",

@@ -7,7 +7,7 @@ package struct TillPage: Sendable {
 
     /// - Parameters:
     ///   - shop: The shop's name; `nil` if none is configured.
-    ///   - language: The language that determines the format of amounts: that of the display.
+    ///   - language: The display's language, which determines the format of amounts.
     package init(shop: String?, language: Language) {
         self.shop = shop
         moneyFormat = language.display.money

@@ -11,7 +11,7 @@ package struct ContestCall: Sendable {
     package var key: IdempotencyKey?
     /// The caller's `Accept-Language`.
     package var language: String?
-    /// The tag of the caller's copy of the document, sent as `If-None-Match`.
+    /// The entity tag of the caller's copy of the document, sent as `If-None-Match`.
     package var knownTag: String?
 
     package init(
@@ -35,7 +35,7 @@ package struct ContestCall: Sendable {
 
 /// The payment server's reply to a contest call, unchanged.
 package struct ContestAnswer: Sendable {
-    /// The document; `nil` if there is none, or the caller's copy is current.
+    /// The document; `nil` if the reply has none or the caller's copy is current.
     package var bytes: [UInt8]?
     package var tag: String?
     /// A Boolean that is true if the server repeats the reply that it stored under the call's key.
@@ -55,7 +55,7 @@ package struct NewContestEntry: Encodable, Equatable, Sendable {
     package var feeCents: Int64
     /// The invitation to a private contest.
     package var invitation: String?
-    /// The language of the reply; it does not distinguish entries.
+    /// The language of the reply; not a part of the entry, so it is not encoded.
     package var language: String?
 
     /// - Throws: A problem: 400 for an invalid body.

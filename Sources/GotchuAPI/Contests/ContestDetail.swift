@@ -30,11 +30,11 @@ package struct ContestDetail: Codable, Hashable, Sendable {
     package var updatedAt: Timestamp
     package var userHasEntered: Bool
     package var version: WireCount
-    /// The caller's own entry; absent without one.
+    /// The caller's own entry; absent if the caller has none.
     package var entry: EnteredRoster?
     /// The newest score revision; 0 if there is none.
     package var revision: WireCount?
-    /// The newest objections, as the organiser sees them; `objectionCount` counts all.
+    /// The newest objections, as the organiser sees them. `objectionCount` counts all objections.
     package var objections: [Objection]?
     package var objectionCount: WireCount?
     /// A Boolean that is true if the caller has objected.

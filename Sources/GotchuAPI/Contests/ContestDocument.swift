@@ -2,7 +2,7 @@
 package protocol ContestDocument: Codable, Sendable {
     /// The maximum size in bytes.
     static var limit: Int { get }
-    /// A Boolean that is true if it conforms to contract 1, as far as decoding does not check that.
+    /// A Boolean that is true if it conforms to contract 1. Checks only what decoding does not.
     var isValid: Bool { get }
 }
 

@@ -1,6 +1,6 @@
 package import GotchuCore
 
-/// A UUID in lower case, as servers write it. Other text is not an id and is not decoded.
+/// A UUID in lower case, as servers write it. Decoding fails for any other text.
 package struct WireUUID: TextCodable, Hashable, Sendable {
     package let description: String
 
@@ -84,7 +84,7 @@ package struct PayoutTier: Codable, Hashable, Sendable {
     package var rankMax: WireCount
     /// The prize of all ranks in the range together, in minor units; `null` until settled.
     package var amountCents: Nullable<WireCount>
-    /// The percentage of the pool, in plain digits.
+    /// The percentage of the pool, in decimal digits.
     package var payoutPercent: String
     package var currency: Currency
     package var place: String?
@@ -166,7 +166,7 @@ package struct ContestActions: Codable, Hashable, Sendable {
     }
 }
 
-/// One action of a caller, as a renderer shows it.
+/// One action of a caller, as a client shows it.
 package struct ContestAction: Codable, Hashable, Sendable {
     package var id: String
     package var label: String
@@ -221,7 +221,7 @@ package struct ContestAction: Codable, Hashable, Sendable {
     }
 }
 
-/// A part of a contest's page. The type determines the form of the data; more types will follow.
+/// A part of a contest's page. The type determines the format of the data. Types may be added.
 package struct ContestSection: Codable, Hashable, Sendable {
     package var type: String
     package var title: String?

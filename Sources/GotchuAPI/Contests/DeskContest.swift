@@ -5,7 +5,7 @@ package struct DeskContest: Codable, Equatable, Sendable {
     package var id: String
     package var title: String
     package var state: ContestState
-    /// The number of places that are neither taken nor held at a desk.
+    /// The number of free places. A place held by a payer at a desk is not free.
     package var placesLeft: WireCount
     package var locksAt: Timestamp
 

@@ -8,7 +8,7 @@ package struct Leaderboard: Codable, Hashable, Sendable {
     package var leaderboardState: LeaderboardState
     package var meta: Meta
     package var nextCursor: String?
-    /// The rows; the keys of each are exactly the keys of the columns.
+    /// The rows. Each has exactly the keys of the columns.
     package var rows: [[String: JSONValue]]
     package var standings: [Standing]
     package var state: ContestState
@@ -16,7 +16,8 @@ package struct Leaderboard: Codable, Hashable, Sendable {
     package struct Column: Codable, Hashable, Sendable {
         package var key: String
         package var label: String
-        /// `number`, `string`, `currency` or `duration_ms`; a renderer shows any other as text.
+        /// The type: `number`, `string`, `currency` or `duration_ms`. A client shows any other as
+        /// text.
         package var type: String?
         package var align: String?
 
@@ -132,9 +133,9 @@ package struct SettlementReply: Codable, Hashable, Sendable {
     package var payouts: [Payout]
     package var inputsSHA256: String
     package var resultSHA256: String
-    /// Absent if there was no money to move.
+    /// The id of the transfer; absent if there was no money to move.
     package var transferID: String?
-    /// `null` in the preview of a settlement that was not made yet.
+    /// The time of the settlement; `null` in a preview.
     package var settledAt: Nullable<Timestamp>
 
     package struct Payout: Codable, Hashable, Sendable {

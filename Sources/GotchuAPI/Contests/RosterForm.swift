@@ -42,7 +42,7 @@ package struct RosterForm {
         }
     }
 
-    /// The rule in one line, for a person.
+    /// The rules in one line, for a person.
     package var rule: String {
         let places = positions.isEmpty ? "" : " (\(positions.joined(separator: ", ")))"
         let cost = cap.map { ", who may cost \($0) together" } ?? ""

@@ -34,11 +34,11 @@ package struct ScoreTable {
         }
     }
 
-    /// The titles of the column that identifies the entry or player.
+    /// The possible titles of the first column, which identifies the entry or player.
     private static let names = ["entry", "player", "entry_number", "player_id"]
 
-    /// Parses a table (RFC 4180, or with semicolons or tabs). Its titles are one of `names`,
-    /// `points`, and the names of further values.
+    /// Parses a table (RFC 4180). Semicolons or tabs may replace the commas. The titles are one of
+    /// `names`, then `points`, then the names of further values.
     package init(csv text: String) throws(Malformed) {
         var rows = Self.rows(of: text).filter { $0 != [""] }
         guard let titles = rows.first?.map({ $0.trimmed.lowercased() }),
@@ -101,7 +101,7 @@ package struct ScoreTable {
         scores.append(.object(members))
     }
 
-    /// The fields of each line (RFC 4180).
+    /// Returns the fields of each row (RFC 4180).
     private static func rows(of text: String) -> [[String]] {
         var rows: [[String]] = []
         var row: [String] = []

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 extension JSONEncoder {
-    /// An encoder that sorts members by name and does not escape slashes, so that equal values have
+    /// An encoder that sorts members by name and does not escape slashes. Equal values then have
     /// equal bytes.
     package static var canonical: JSONEncoder {
         let encoder = JSONEncoder()

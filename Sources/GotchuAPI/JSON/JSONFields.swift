@@ -1,6 +1,7 @@
 package import GotchuCore
 
-/// The members of a request's body. Each is removed when read; any left at the end is refused.
+/// The members of a request's body. A member is removed when it is read. `rejectUnreadMembers`
+/// refuses the request if any is left.
 package struct JSONFields {
     private var members: [String: JSONValue]
 
@@ -25,17 +26,18 @@ package struct JSONFields {
         members.removeValue(forKey: name)
     }
 
-    /// A string, or `nil` if it is absent or `null`.
+    /// Reads a string; `nil` if it is absent or `null`.
     package mutating func string(_ name: String) throws(Problem) -> String? {
         try member(name, "a string") { $0.text }
     }
 
-    /// A whole number, or `nil` if it is absent or `null`. `50.0` and `5e1` are not whole numbers.
+    /// Reads a whole number; `nil` if it is absent or `null`. `50.0` and `5e1` are not whole
+    /// numbers.
     package mutating func integer(_ name: String) throws(Problem) -> Int64? {
         try member(name, "a whole number of 64 bits, without point or exponent") { $0.integerValue }
     }
 
-    /// A list of whole numbers, or `nil` if it is absent or `null`.
+    /// Reads a list of whole numbers; `nil` if it is absent or `null`.
     ///
     /// - Parameter limit: The maximum number of elements.
     package mutating func integers(_ name: String, limit: Int) throws(Problem) -> [Int64]? {
@@ -51,19 +53,20 @@ package struct JSONFields {
         }
     }
 
-    /// The members of an object, or `nil` if it is absent or `null`.
+    /// Reads an object; `nil` if it is absent or `null`.
     package mutating func object(_ name: String) throws(Problem) -> JSONFields? {
         try member(name, "an object") { JSONFields(object: $0) }
     }
 
-    /// True or false, or `nil` if it is absent or `null`.
+    /// Reads a Boolean; `nil` if it is absent or `null`.
     package mutating func boolean(_ name: String) throws(Problem) -> Bool? {
         try member(name, "true or false") { value -> Bool? in
             if case .boolean(let isTrue) = value { isTrue } else { nil }
         }
     }
 
-    /// An array of objects, each to be read like a body, or `nil` if it is absent or `null`.
+    /// Reads an array of at most `limit` objects; `nil` if it is absent or `null`. Each object is
+    /// then read like a body.
     package mutating func objects(
         _ name: String,
         limit: Int
@@ -75,11 +78,12 @@ package struct JSONFields {
         }
     }
 
-    /// Reads a string of at most `limit` Unicode scalars without control characters and
-    /// bidirectional controls: it is shown beside the amount, which they could make look different.
+    /// Reads a string of at most `limit` Unicode scalars; `nil` if it is absent or `null`. Control
+    /// characters and bidirectional controls are refused. The text is shown beside the amount, and
+    /// they could change how the amount looks.
     package mutating func shortText(_ name: String, limit: Int) throws(Problem) -> String? {
         guard let text = try string(name) else { return nil }
-        // Scalars are counted: one `Character` may have any number of combining marks.
+        // Scalars are counted, because one `Character` may have any number of combining marks.
         let scalars = text.unicodeScalars
         guard scalars.count <= limit,
             !scalars.contains(where: {
@@ -91,8 +95,8 @@ package struct JSONFields {
         return text
     }
 
-    /// Returns true for embeddings, overrides and isolates (UAX #9, 2); the marks, which affect a
-    /// single position, are allowed.
+    /// Returns true for embeddings, overrides and isolates (UAX #9, 2). Directional marks are
+    /// allowed: they affect a single position.
     private static func isTurning(_ scalar: Unicode.Scalar) -> Bool {
         (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
     }
@@ -105,17 +109,17 @@ package struct JSONFields {
         return id
     }
 
-    /// An EID, or `nil` if it is absent or `null`.
+    /// Reads an EID; `nil` if it is absent or `null`.
     package mutating func eid(_ name: String) throws(Problem) -> EID? {
         try parsed(name, "10 hex characters") { EID($0) }
     }
 
-    /// A currency, or `nil` if it is absent or `null`.
+    /// Reads a currency; `nil` if it is absent or `null`.
     package mutating func currency(_ name: String) throws(Problem) -> Currency? {
         try parsed(name, "a known ISO 4217 code in lower case") { Currency(rawValue: $0) }
     }
 
-    /// Parses a string; `nil` if it is absent or `null`.
+    /// Reads a string and parses it; `nil` if it is absent or `null`.
     ///
     /// - Parameter form: The required format, for people.
     package mutating func parsed<Value>(
@@ -145,8 +149,8 @@ package struct JSONFields {
         return value
     }
 
-    /// Refuses members that were not read: a misspelt member must not be ignored in a call that may
-    /// move money.
+    /// Refuses members that were not read. A call may move money, so a misspelt member must not be
+    /// ignored.
     package consuming func rejectUnreadMembers() throws(Problem) {
         guard let name = members.keys.sorted().first else { return }
         throw .invalid("The body has a member that this call does not know: \(name.prefix(64)).")
@@ -154,14 +158,15 @@ package struct JSONFields {
 }
 
 extension JSONValue {
-    /// Returns the elements of an array of at most `limit`; `nil` for any other value.
+    /// Returns the elements of an array. Returns `nil` if the array has more than `limit`, or for
+    /// any other value.
     fileprivate func elements(_ limit: Int) -> [JSONValue]? {
         if case .array(let elements) = self, elements.count <= limit { elements } else { nil }
     }
 }
 
 extension Problem {
-    /// Creates the problem for a request that can never succeed unchanged.
+    /// Creates the problem for an invalid request. A resend without a change cannot succeed.
     package static func invalid(_ detail: String) -> Problem {
         Problem(.validationError, detail: detail)
     }

@@ -1,6 +1,6 @@
 /// `GET /v1/bugreport`: a report for finding faults, without private data.
 package struct BugReportReply: Codable, Equatable, Sendable {
-    /// Text for people, in sections that begin with `== `.
+    /// The text, for people. Each section begins with `== `.
     package var text: String
 
     package init(text: String) {

@@ -39,7 +39,7 @@ package struct CalibrationView: Codable, Equatable, Sendable {
     package var measuredAt: Timestamp
     package var tap: LevelPercentiles
     package var metre: LevelPercentiles
-    /// The threshold in dBm, like the others.
+    /// The thresholds, in dBm.
     package var tapEnter: Double
     package var tapLeave: Double
     package var nearEnter: Double

@@ -1,11 +1,11 @@
 package import GotchuCore
 
-/// The customer's display: `GET /v1/display`, and each line of `GET /v1/display/events`. Always the
-/// whole state.
+/// The whole state of the customer's display. The answer to `GET /v1/display`, and each line of
+/// `GET /v1/display/events`.
 ///
 /// It contains no secret of the payer, the shop or an earlier customer.
 package struct DisplayReply: Codable, Equatable, Sendable {
-    /// The version of the page that shows this: a page reloads when it changes.
+    /// The version of the page that shows this. If it differs from its own, a page reloads.
     package var build: String
     package var state: DisplayState
     /// The language of the texts, and its writing direction.
@@ -101,9 +101,9 @@ package struct DisplayReply: Codable, Equatable, Sendable {
 
         /// A QR code without its quiet zone.
         package struct QR: Codable, Equatable, Sendable {
-            /// The number of modules of a side.
+            /// The number of modules per side.
             package var side: Int
-            /// The dark modules as the data of an SVG path, a module being one unit.
+            /// The dark modules as the data of an SVG path, one unit per module.
             package var path: String
 
             package init(side: Int, path: String) {

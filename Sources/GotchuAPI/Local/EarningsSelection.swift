@@ -9,7 +9,7 @@ package struct EarningsSelection: Equatable, Sendable {
     }
 
     package var days: Days
-    /// The time zone of the days; the daemon's if `nil`.
+    /// The time zone of the days; `nil` for the daemon's.
     package var zone: TimeZoneName?
 
     package init(_ days: Days, zone: TimeZoneName? = nil) {
@@ -18,7 +18,7 @@ package struct EarningsSelection: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - parameter: Returns the value of a call's parameter; `nil` if it is absent.
+    ///   - parameter: Returns the value of a query parameter; `nil` if it is absent.
     ///   - defaultPeriod: The period if the call names none.
     /// - Throws: A problem: 400 for an invalid period, date or zone.
     package init(
@@ -60,7 +60,7 @@ package struct EarningsSelection: Equatable, Sendable {
         return span + (zone.map { "&zone=\(percentEncoded($0.rawValue))" } ?? "")
     }
 
-    /// The step of the parts: hours for one day, days for several; `nil` for all time.
+    /// The length of the parts: hours for one day, days for several; `nil` for all time.
     package var step: EarningsStep? {
         switch days {
         case .period(.today): .hour

@@ -1,9 +1,9 @@
 package import GotchuCore
 
-/// One line of `GET /v1/events` (NDJSON): first a `snapshot`, then changes.
+/// One line of `GET /v1/events` (NDJSON). The first is a `snapshot`; changes follow.
 ///
-/// A reader gets only what its level allows: all readers presences and status, a cashier also
-/// requests, a spender also payments.
+/// A reader gets only what its level allows. All readers get the status, and presences if they want
+/// them. A cashier also gets requests; a spender also gets payments and refunds.
 package enum Event: Equatable, Sendable {
     /// The whole state; always the first element.
     case snapshot(Snapshot)
@@ -14,7 +14,7 @@ package enum Event: Equatable, Sendable {
     case presenceLost(EID)
     case requestChanged(RequestView)
     case paymentChanged(PaymentView)
-    /// The reader was too slow and missed this many events; reconnect for a snapshot.
+    /// The reader was too slow and missed this many events. It must reconnect for a snapshot.
     case lagged(Int)
 
     /// The whole state that a reader may see.

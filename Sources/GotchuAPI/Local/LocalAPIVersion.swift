@@ -1,6 +1,6 @@
 /// The version headers with which the daemon and its clients check that they are compatible.
 package enum LocalAPIVersion {
-    /// The API's major version. Ends with different versions do not work together.
+    /// The API's major version. A daemon and a client with different versions do not work together.
     package static let current = "1"
 
     /// The header that carries `current` on every reply.

@@ -4,7 +4,7 @@ package import GotchuCore
 package struct NewPairing: Codable, Equatable, Sendable {
     /// The name under which the till is listed and revoked.
     package var name: String
-    /// The most that it may refund in a day, in minor units; without it, no refunds.
+    /// The maximum sum of refunds per day, in minor units; without it, no refunds.
     package var refundsPerDayCents: Int64?
 
     package init(name: String, refundsPerDayCents: Int64? = nil) {
@@ -22,7 +22,7 @@ package struct NewPairing: Codable, Equatable, Sendable {
 package struct PairingView: Codable, Equatable, Sendable {
     package var name: String
     package var createdAt: Timestamp
-    /// The most that it may refund in a day, in minor units; absent if it may refund nothing.
+    /// The maximum sum of refunds per day, in minor units; absent if it may refund nothing.
     package var refundsPerDayCents: Int64?
     /// The sum of today's refunds, in minor units; present if there is a limit.
     package var refundedTodayCents: Int64?
@@ -56,8 +56,8 @@ package struct PairingsReply: Codable, Equatable, Sendable {
     }
 }
 
-/// The answer to a page that asks to be paired: the code that it shows, and the secret with which
-/// it polls for the outcome.
+/// The answer to a page that asks to be paired: the code that the page shows, and the secret with
+/// which it polls for the outcome.
 package struct PairingOffer: Codable, Equatable, Sendable {
     package var code: String
     package var ticket: String
@@ -71,7 +71,7 @@ package struct PairingOffer: Codable, Equatable, Sendable {
 /// The outcome of a page's pairing.
 package struct PairingOutcome: Codable, Equatable, Sendable {
     package var state: State
-    /// With `paired`: the bearer token for the till's calls, which is sent only once.
+    /// The bearer token for the till's calls, only with `paired`. It is sent only once.
     package var token: String?
 
     package init(state: State, token: String? = nil) {
@@ -81,7 +81,7 @@ package struct PairingOutcome: Codable, Equatable, Sendable {
 
     package enum State: String, Codable, Sendable {
         case waiting, paired
-        /// The code has expired or too many were wrong: the page needs a new one.
+        /// The code has expired, or too many wrong codes were entered. The page needs a new code.
         case expired
     }
 }

@@ -2,21 +2,21 @@ package import GotchuCore
 
 /// `POST /v1/payments`: pays what a person has seen and confirmed.
 package struct NewPayment: Codable, Equatable, Sendable {
-    /// The EID that was picked from those heard, or typed. One of `eid` and `sid` is required.
+    /// The EID that the person picked or typed. One of `eid` and `sid` is required.
     package var eid: EID?
     package var sid: SessionID?
-    /// The amount that the person saw; any other is refused.
+    /// The amount that the person saw. The payment is refused if it is another.
     package var confirmAmountCents: Int64
-    /// The tip added to that amount; refused if the session allows none.
+    /// The tip added to that amount. The payment is refused if the session allows no tip.
     package var tipCents: Int64?
-    /// The currency that the person saw; any other is refused.
+    /// The currency that the person saw. The payment is refused if it is another.
     package var confirmCurrency: Currency?
-    /// The payee's name that the person saw; any other is refused.
+    /// The payee's name that the person saw. The payment is refused if it is another.
     package var confirmPayee: String?
-    /// The payee's id, which is unique; any other is refused.
+    /// The payee's unique id. The payment is refused if it is another.
     package var confirmPayeeID: String?
-    /// The distance at which the EID must be heard now: `tap` or `near`; absent if the person typed
-    /// the EID. An ambiguous or farther presence is refused.
+    /// The distance at which the EID must be heard now: `tap` or `near`. The payment is refused if
+    /// the presence is ambiguous or farther. Absent if the person typed the EID.
     package var proximity: Verdict?
 
     package init(
@@ -57,9 +57,10 @@ package struct PaymentView: Codable, Equatable, Sendable {
     package var state: State
     package var sid: SessionID
     package var eid: EID?
-    /// The amount; for a refund all that is refunded, tip included.
+    /// The amount. For a refund: the whole refund, tip included.
     package var amountCents: Int64
-    /// The tip, if any: in addition to the amount; for a refund that is `paid`, the part of it.
+    /// The tip, if any. For a payment: in addition to the amount. For a refund that is `paid`: the
+    /// part of the amount that was tip.
     package var tipCents: Int64?
     package var currency: Currency
     package var payee: String
@@ -68,7 +69,7 @@ package struct PaymentView: Codable, Equatable, Sendable {
     package var createdAt: Timestamp
     package var updatedAt: Timestamp
     /// With `declined`: the server's code, or `PAYMENT_CANCELLED`. Before the outcome is known: the
-    /// code with which the server answered instead.
+    /// code of the server's last answer, which decided nothing.
     package var code: String?
     /// One sentence about the state.
     package var detail: String
@@ -77,8 +78,8 @@ package struct PaymentView: Codable, Equatable, Sendable {
     /// With `paid`: the new balance.
     package var newBalanceCents: Int64?
     package var transferID: String?
-    /// With a refund that is `paid`: true if the same refund was made before, so that nothing more
-    /// was refunded.
+    /// For a refund that is `paid`: true if the same refund was made before. Nothing more was then
+    /// refunded.
     package var wasMadeBefore: Bool?
 
     package init(
@@ -134,11 +135,11 @@ package struct PaymentView: Codable, Equatable, Sendable {
 
     /// The state of a payment.
     package enum State: String, Codable, CaseIterable, Sendable {
-        /// The session is being locked: nothing was sent yet, and it can be cancelled.
+        /// The session is being locked. No money was sent yet, and the payment can be cancelled.
         case locking
         /// The session is locked; the money is being sent.
         case sending
-        /// The server gave no definite answer; it is asked again with the same key.
+        /// The server gave no definite answer. The payment is sent again with the same key.
         case unknown
         /// The money has moved.
         case paid

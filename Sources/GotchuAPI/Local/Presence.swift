@@ -27,7 +27,7 @@ package struct PresenceView: Codable, Equatable, Sendable {
     package var rateHz: Double
     /// The reason for the verdict: one short sentence.
     package var reason: String
-    /// The session behind the EID, once the payment server has resolved it.
+    /// The EID's session, once the payment server has resolved it.
     package var session: ResolvedSession?
 
     package init(
@@ -58,7 +58,7 @@ package struct PresenceView: Codable, Equatable, Sendable {
         self.session = session
     }
 
-    // Sorted by their names on the wire: this order is encoded fastest (`CanonicalJSON`).
+    // Sorted by their names in JSON: this order is encoded fastest (`CanonicalJSON`).
     enum CodingKeys: String, CodingKey {
         case adapter, carrier, eid
         case firstHeardAt = "first_heard_at"
@@ -73,13 +73,13 @@ package struct PresenceView: Codable, Equatable, Sendable {
     }
 }
 
-/// The session behind an EID, as the payment server resolved it: `POST /v1/resolve`.
+/// An EID's session, as the payment server resolved it: `POST /v1/resolve`.
 package struct ResolvedSession: Codable, Equatable, Sendable {
     package var sid: SessionID
     package var amountCents: Int64
     package var currency: Currency
     package var payee: String
-    /// The payee's id, which distinguishes payees of the same name, if the server gives one.
+    /// The payee's id, if the server gives one. It distinguishes payees of the same name.
     package var payeeID: String?
     /// True if this device has paid this payee before; only in the answer to `POST /v1/resolve`.
     package var isPayeeKnown: Bool?
@@ -88,7 +88,7 @@ package struct ResolvedSession: Codable, Equatable, Sendable {
     package var expiresAt: Timestamp?
     /// True if the payer may add a tip; absent otherwise.
     package var allowsTip: Bool?
-    /// The shares, if several payers pay it: the amount is then the next share's.
+    /// The places, if several payers pay it. The amount is then the next share's.
     package var places: Places?
 
     package init(

@@ -2,15 +2,15 @@ package import GotchuCore
 
 /// `POST /v1/refunds`: refunds a paid request, in full or in part.
 ///
-/// A refund is identified by its parameters: a repeat with the same request, amount and reference
-/// is the same refund and pays nothing more, at any later time and from any of the payee's devices,
-/// unless the earlier one was declined. A refund without an amount differs from one that gives the
-/// same amount as a number.
+/// A refund is identified by its request, amount and reference. A repeat with the same three is the
+/// same refund and pays nothing more. That holds at any later time and on any of the payee's
+/// devices, unless the earlier refund was declined. A refund without an amount differs from one
+/// that gives the same amount as a number.
 package struct NewRefund: Codable, Equatable, Sendable {
     package var sid: SessionID
     /// The amount in minor units; by default all that has not been refunded.
     package var amountCents: Int64?
-    /// The currency of the amount: the refund is refused if it is present and not the payment's. It
+    /// The currency of the amount. The refund is refused if it is not the payment's. The currency
     /// does not distinguish refunds.
     package var currency: Currency?
     /// A text that distinguishes refunds of the same amount. At most 140 characters.
@@ -28,8 +28,8 @@ package struct NewRefund: Codable, Equatable, Sendable {
         self.reference = reference
     }
 
-    /// Compares references byte for byte, like the refund's key: an accent in two encodings makes
-    /// two references, although they are equal as `String`.
+    /// Compares references byte for byte, as the refund's key does. An accent in two encodings
+    /// makes two references, although the strings are equal.
     package static func == (left: NewRefund, right: NewRefund) -> Bool {
         left.sid == right.sid && left.amountCents == right.amountCents
             && left.currency == right.currency

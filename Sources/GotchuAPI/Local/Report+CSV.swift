@@ -7,8 +7,8 @@ extension ReportReply {
         "memo",
     ]
 
-    /// The report as CSV (RFC 4180): each hour, the day, and each request and refund with an
-    /// unknown outcome. Amounts are given in minor units and in the currency itself.
+    /// The report as CSV (RFC 4180). Its rows are the hours, the day, and the requests and refunds
+    /// with an unknown outcome. Amounts are given in minor units and in the currency itself.
     package var csv: String {
         let rows =
             hours.map { hour in

@@ -11,9 +11,9 @@ package struct ReportReply: Codable, Equatable, Sendable {
     package var counts: EarningsCounts
     /// The payments minus the refunds.
     package var keptCents: Int64
-    /// All hours of the day: 23, 24 or 25.
+    /// All hours of the day: 23, 24 or 25 when clocks change.
     package var hours: [EarningsPart]
-    /// Requests and refunds of this machine whose outcome is not known yet: they may not be in the
+    /// Requests and refunds of this machine with an unknown outcome. They may be missing in the
     /// sums.
     package var unknown: [UnknownItem]
 

@@ -5,13 +5,14 @@ package struct NewRequest: Codable, Equatable, Sendable {
     package var amountCents: Int64
     package var currency: Currency?
     package var memo: String?
-    /// The lifetime in seconds: 1 to 300 (to 3,600 for a split, 43,200 for a desk); by default 300.
+    /// The lifetime in seconds: 1 to 300, for a split to 3,600, for a desk to 43,200. The default
+    /// is 300.
     package var ttlSeconds: Int?
     /// True if the payer may add a tip; by default false.
     package var allowsTip: Bool?
     /// The terms on which several payers share the bill.
     package var split: SplitTerms?
-    /// The contest that payers enter by paying its fee, the amount; this makes the request a desk.
+    /// The contest that payers enter. The amount is its fee, and the request is then a desk.
     package var contestID: String?
 
     package init(
@@ -45,20 +46,20 @@ package struct NewRequest: Codable, Equatable, Sendable {
 package struct RequestView: Codable, Equatable, Sendable {
     package var id: SessionID
     package var eid: EID
-    /// The first EID, once it was replaced.
+    /// The first EID, if it was replaced.
     package var firstEID: EID?
     package var state: State
     package var amountCents: Int64
     /// The tip that the payer gave, in addition to the amount; absent if the request allows none.
     package var tipCents: Int64?
-    /// The refunded amount, tip included, as the payment server last reported it; absent if it has
-    /// reported none.
+    /// The refunded amount, tip included, as the payment server last reported it. Absent if it has
+    /// reported no refund.
     package var refundedCents: Int64?
-    /// The number of shares and of paid ones, if several payers share it.
+    /// The numbers of all and of paid places, if several payers pay it.
     package var places: Places?
     /// True if the payee gets all shares or none; otherwise absent.
     package var isAllOrNothing: Bool?
-    /// The contest, if it is a desk; absent until the server has returned it.
+    /// The contest, if the request is a desk. Absent until the server has returned it.
     package var contest: DeskContest?
     package var currency: Currency
     package var memo: String?
@@ -68,10 +69,11 @@ package struct RequestView: Codable, Equatable, Sendable {
     /// The payee as payers see it; absent if the server does not return it.
     package var payee: String?
     /// The link with which a browser pays it, as encoded in its QR code:
-    /// `HTTPS://PAY.EXAMPLE/P/8BB71B3447`; absent unless it is advertised and the server has pages.
+    /// `HTTPS://PAY.EXAMPLE/P/8BB71B3447`. Absent if the request is not advertised or the server
+    /// has no pages.
     package var payLink: String?
-    /// The time at which a payer's device last came to the payee's, by this device's clock; absent
-    /// before that, and once no payer is awaited any more.
+    /// The time at which a payer's device was last close to the payee's, by this device's clock.
+    /// Absent before that, and when no payer is awaited any more.
     package var noticedAt: Timestamp?
     /// A Boolean that is true while its EID is on the air.
     package var isOnAir: Bool
@@ -126,8 +128,8 @@ package struct RequestView: Codable, Equatable, Sendable {
         TippedAmount(Money(minorUnits: amountCents, currency: currency), tip: tipCents)
     }
 
-    /// The paid part of a shared bill: `3 of 5 paid · $30.00 of $50.00`; for a desk the places
-    /// sold: `3 of 20 places · $15.00`.
+    /// The paid part of a shared bill: `3 of 5 paid · $30.00 of $50.00`. For a desk, the places
+    /// sold: `3 of 20 places · $15.00`. Otherwise `nil`.
     package var progress: String? {
         places.map { places in
             let paid = Money(minorUnits: places.paidCents.value, currency: currency)
@@ -150,7 +152,7 @@ package struct RequestView: Codable, Equatable, Sendable {
         case expired
         /// The payee cancelled it.
         case cancelled
-        /// It ended while the server was unreachable; its outcome is being looked up.
+        /// It ended while the server was unreachable. The daemon is asking for the outcome.
         case unknown
 
         /// A Boolean that is true if the state is final.
@@ -178,7 +180,7 @@ package struct RequestView: Codable, Equatable, Sendable {
     }
 }
 
-/// `GET /v1/requests`: the requests since the daemon's start and the open ones, newest first.
+/// `GET /v1/requests`: the open requests and those made since the daemon's start, newest first.
 package struct RequestsReply: Codable, Equatable, Sendable {
     package var requests: [RequestView]
 

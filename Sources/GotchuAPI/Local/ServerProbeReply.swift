@@ -3,8 +3,8 @@ package struct ServerProbeReply: Codable, Equatable, Sendable {
     package var url: String
     package var isReachable: Bool
     package var latencyMilliseconds: Int?
-    /// The time by which this machine's clock is ahead of the server's; up to half a second means
-    /// nothing, because the server reports whole seconds.
+    /// The time by which this machine's clock is ahead of the server's. The server reports whole
+    /// seconds, so half a second is no difference.
     package var clockLeadMilliseconds: Int?
     /// The reason why the server is unreachable or does not work, as a health item.
     package var problem: HealthItem?

@@ -2,14 +2,14 @@ package import GotchuCore
 
 /// `GET /v1/status`.
 package struct StatusReply: Codable, Equatable, Sendable {
-    /// True if requests and payments can be made: no health item is an error.
+    /// True if no health item is an error: requests and payments can be made.
     package var isReady: Bool
     /// One sentence for a person: `Ready · adapter hci0 · server http://… reachable (42 ms)`.
     package var summary: String
     package var version: String
     package var radio: RadioStatus
     package var server: ServerStatus
-    /// The current problems; one that follows from others names them in `depends_on`.
+    /// The current problems. A problem names in `depends_on` the problems that it follows from.
     package var health: [HealthItem]
 
     package init(
@@ -45,7 +45,7 @@ package struct RadioStatus: Codable, Equatable, Sendable {
     package var listening: ListeningStatus
     /// The source of sightings, if there is a choice: `management` or `dbus`.
     package var transport: String?
-    /// The reason why the better source is not used, in one sentence.
+    /// The reason why the preferred source is not used, in one sentence.
     package var transportNote: String?
     package var advertising: [EID]
     /// The number of EIDs that can be on the air at once, if the adapter reports it.
@@ -90,11 +90,11 @@ package struct RadioStatus: Codable, Equatable, Sendable {
     }
 }
 
-/// The demand for presences, and its reason.
+/// The decision about listening, and its reason.
 package struct ListeningStatus: Codable, Equatable, Sendable {
     /// The setting `listen`: `auto`, `always` or `never`.
     package var setting: ListenSetting
-    /// True if the radio should listen; `is_scanning` is true if it does.
+    /// True if the radio should listen. `is_scanning` is true if the radio does listen.
     package var isWanted: Bool
     /// One sentence for a person.
     package var reason: String
@@ -119,7 +119,7 @@ package struct ListeningStatus: Codable, Equatable, Sendable {
     }
 }
 
-/// The setting for when the radio listens.
+/// The setting that controls the times at which the radio listens.
 package enum ListenSetting: String, CaseIterable, Codable, Sendable {
     /// Listens while a program needs presences, and for a short time after.
     case auto
@@ -155,7 +155,7 @@ package struct ServerStatus: Codable, Equatable, Sendable {
     }
 }
 
-/// A problem of the daemon in machine-readable form.
+/// A problem of the daemon, with a stable code and a fix.
 package struct HealthItem: Codable, Equatable, Sendable {
     /// The stable code in lower-kebab, such as `bluetooth-adapter-off` or `not-logged-in`.
     package var code: String
@@ -182,9 +182,9 @@ package struct HealthItem: Codable, Equatable, Sendable {
     }
 
     package enum Severity: String, Codable, Sendable {
-        /// The daemon cannot do its job.
+        /// The daemon cannot work.
         case error
-        /// The daemon can work, but a person should look.
+        /// The daemon works, but a person should look at the problem.
         case warning
     }
 

@@ -26,7 +26,7 @@ package struct NewDeposit: Codable, Equatable, Sendable {
 /// `POST /v1/wallet/withdrawals`: pays money from the wallet to a bank account.
 package struct NewWithdrawal: Codable, Equatable, Sendable {
     package var amountCents: Int64
-    /// The id of one of the payee's bank accounts; by default the usual one.
+    /// The id of one of the payee's bank accounts; by default, the provider's default account.
     package var bankAccountID: String?
 
     package init(amountCents: Int64, bankAccountID: String? = nil) {
@@ -51,14 +51,14 @@ package struct NewWithdrawal: Codable, Equatable, Sendable {
     }
 }
 
-/// A withdrawal that gotchud orders from the payment server.
+/// A withdrawal that gotchud has ordered from the payment server, or is ordering.
 package struct WithdrawalView: Codable, Equatable, Sendable {
     package enum State: String, Codable, CaseIterable, Sendable {
         /// The order is being sent.
         case sending
         /// The server has not answered yet. The order is repeated; money moves only once.
         case unknown
-        /// The server has accepted it, and reports its progress.
+        /// The server has accepted the order and reports the progress of the withdrawal.
         case ordered
         case declined
     }

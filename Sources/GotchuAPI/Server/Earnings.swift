@@ -1,7 +1,7 @@
 package import GotchuCore
 
-/// The answer to `GET /api/payments/earnings`: the payments to the caller's wallet minus its
-/// refunds.
+/// The answer to `GET /api/payments/earnings`: payments to the caller's wallet minus refunds from
+/// it.
 package struct EarningsReply: Codable, Equatable, Sendable {
     package var currency: Currency
     package var period: EarningsPeriod
@@ -19,8 +19,8 @@ package struct EarningsReply: Codable, Equatable, Sendable {
     package var weekCents: WireInteger
     package var monthCents: WireInteger
     package var allTimeCents: WireInteger
-    /// The parts of all earnings that are still in the wallet, on the way to a bank, and paid out
-    /// or spent.
+    /// The three parts of all earnings: still in the wallet; on the way to a bank; paid out or
+    /// spent.
     package var pendingCents: WireInteger?
     package var processingCents: WireInteger?
     package var paidCents: WireInteger?
@@ -83,7 +83,7 @@ package enum EarningsPeriod: String, Codable, CaseIterable, Sendable {
     case custom
 }
 
-/// The length of the parts of a reply about earnings.
+/// The length of the parts of earnings.
 package enum EarningsStep: String, Sendable {
     case hour, day
 }

@@ -13,7 +13,8 @@ package struct IntentReply: Codable, Equatable, Sendable {
     /// The time at which the wallet was credited.
     package var creditedAt: Timestamp?
     package var lastError: IntentError?
-    /// The secret for an app with the provider's form; only in the reply that creates the intent.
+    /// The secret with which an app shows the provider's form; only in the reply that creates the
+    /// intent.
     package var clientSecret: String?
     package var publishableKey: String?
     /// The page on which to pay; only in the reply that creates the intent.

@@ -7,11 +7,11 @@ package struct RefundReply: Codable, Equatable, Sendable {
     package var tipCents: WireInteger?
     /// The sum of the session's refunds, including this one.
     package var refundedCents: WireInteger
-    /// The payee's balance right after it.
+    /// The payee's balance right after the refund.
     package var newBalanceCents: WireInteger
     package var transferID: String
-    /// A Boolean that is true if an earlier call with the same key made it. It is the header
-    /// `Idempotent-Replayed`, not a member of the document.
+    /// A Boolean that is true if an earlier call with the same key made the refund. Sent as the
+    /// header `Idempotent-Replayed`, not in the document.
     package var isReplay = false
 
     package init(

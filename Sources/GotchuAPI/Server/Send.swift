@@ -30,15 +30,15 @@ package struct SendReply: Codable, Equatable, Sendable {
 
 /// The answer to `GET /wallet/sends/{key}`: the definite outcome of a payment.
 ///
-/// A key without a decision gets 404 `NOT_FOUND`; the payment may then still be resent.
+/// If the key has no outcome, the server answers 404 `NOT_FOUND`. The payment may then be resent.
 package struct SendOutcomeReply: Codable, Equatable, Sendable {
     package var outcome: Outcome
     /// The HTTP status of the reply to the payment itself.
     package var status: Int
     package var sid: SessionID
-    /// With `paid`.
+    /// With `paid`: the id of the transfer.
     package var transferID: String?
-    /// With `paid`: the payer's balance right after it.
+    /// With `paid`: the payer's balance right after the payment.
     package var newBalanceCents: WireInteger?
     /// With `paid`: the tip, if the session allows one.
     package var tipCents: WireInteger?

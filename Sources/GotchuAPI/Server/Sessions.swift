@@ -6,11 +6,12 @@ package struct CreateSessionRequest: Codable, Equatable, Sendable {
     package var currency: Currency?
     /// A text shown to the payer. At most 140 characters.
     package var memo: String?
-    /// The lifetime in seconds: 1 to 300 (to 3,600 for a split, 43,200 for a desk); by default 300.
+    /// The lifetime in seconds: 1 to 300, for a split to 3,600, for a desk to 43,200. The default
+    /// is 300.
     package var ttlSeconds: Int?
     /// True if the payer may add a tip; by default false.
     package var allowsTip: Bool?
-    /// `split` or `entry` if several payers pay it; otherwise absent.
+    /// The kind, `split` or `entry`, if several payers pay it; otherwise absent.
     package var kind: String?
     /// The contest that payers enter by paying.
     package var contestID: String?
@@ -92,7 +93,8 @@ package struct CreateSessionReply: Codable, Equatable, Sendable {
 /// `POST /sessions/resolve`.
 package struct ResolveRequest: Codable, Equatable, Sendable {
     package var eid: EID
-    /// The position of the payer's device; with a token it is shown on the payee's screens.
+    /// The position of the payer's device. If the call has a token, it is shown on the payee's
+    /// screens.
     package var proximity: PayerProximity?
 
     package init(eid: EID, proximity: PayerProximity? = nil) {
@@ -101,9 +103,9 @@ package struct ResolveRequest: Codable, Equatable, Sendable {
     }
 }
 
-/// The position of a payer's device, as far as it is reported to a payee.
+/// The position of a payer's device, as it is reported to a payee.
 package enum PayerProximity: String, Codable, Sendable {
-    /// Next to the payee's device only.
+    /// At the payee's device. Other positions are not reported.
     case tap
 }
 
@@ -112,7 +114,7 @@ package struct ResolveReply: Codable, Equatable, Sendable {
     package var sid: SessionID
     package var amountCents: WireInteger
     package var payee: PayeeDisplay
-    /// The payee's id, which is stable and distinguishes payees of the same name; not the user id.
+    /// The payee's id. It is stable, distinguishes payees of the same name, and is not the user id.
     package var payeeID: String?
     package var currency: Currency?
     package var memo: String?
@@ -122,8 +124,8 @@ package struct ResolveReply: Codable, Equatable, Sendable {
     package var allowsTip: Bool?
     /// The contest that the payer enters by paying, if any.
     package var contest: DeskContest?
-    /// `split` or `entry` if several payers pay it: the amount is then the next share's. Otherwise
-    /// absent, like the places.
+    /// The kind, `split` or `entry`, if several payers pay it. The amount is then the next share's.
+    /// Otherwise the kind and the places are absent.
     package var kind: String?
     package var placeCount: Int64?
     package var placesPaid: Int64?
@@ -196,7 +198,7 @@ package struct ReadyReply: Codable, Equatable, Sendable {
     package var status: String
 }
 
-/// The answer to `POST /sessions/lock` and, without the expiry, to `…/unlock`.
+/// The answer to `POST /sessions/lock`. The answer to `…/unlock` has no expiry.
 package struct LockReply: Codable, Equatable, Sendable {
     package var ok: Bool
     /// The time until which this payer holds the session.
@@ -234,8 +236,9 @@ package struct LockedShare: Codable, Equatable, Sendable {
     }
 }
 
-/// A session as its payee, or the payer who holds its lock, may see it: the answer to `GET
-/// /sessions/{sid}` and `…/cancel`, and the data of each event of `GET /sessions/{sid}/events`.
+/// A session as its payee, or the payer who holds its lock, may see it. It is the answer to
+/// `GET /sessions/{sid}` and `…/cancel`, and the data of each event of
+/// `GET /sessions/{sid}/events`.
 package struct SessionReply: Codable, Equatable, Sendable {
     package var sid: SessionID
     package var status: SessionStatus
@@ -253,16 +256,17 @@ package struct SessionReply: Codable, Equatable, Sendable {
     package var refundedCents: WireInteger?
     /// The contest that payers enter by paying, if any.
     package var contest: DeskContest?
-    /// `split` or `entry` if several payers pay it; otherwise absent, like the places.
+    /// The kind, `split` or `entry`, if several payers pay it. Otherwise the kind and the places
+    /// are absent.
     package var kind: String?
     package var placeCount: Int64?
     package var placesPaid: Int64?
     package var placesHeld: Int64?
     package var paidCents: WireInteger?
-    /// The version, which grows by one with each change; the `id:` of the session's events.
+    /// The version, which grows by one with each change. It is the `id:` of the session's events.
     package var version: Int64
-    /// The time at which a payer's device was close to the payee's: only in an event that repeats
-    /// the state, which has no `id:`.
+    /// The time at which a payer's device was close to the payee's. Only in an event that repeats
+    /// the state; such an event has no `id:`.
     package var noticedAt: Timestamp?
 
     package init(

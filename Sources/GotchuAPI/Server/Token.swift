@@ -1,11 +1,11 @@
-/// The answer to `POST /auth/token`, with the names of RFC 6749.
+/// The answer to `POST /auth/token`, with the member names of RFC 6749.
 package struct TokenReply: Codable, Equatable, Sendable {
     /// A bearer token for `Authorization`. A secret.
     package var accessToken: String
     package var tokenType: String
     /// The lifetime of the access token in seconds.
     package var expiresIn: Int64
-    /// The credential for the next exchange; the previous one is used up. A secret.
+    /// The credential for the next exchange. The previous credential is no longer valid. A secret.
     package var refreshToken: String
     package var userID: String
     package var scope: String

@@ -29,11 +29,11 @@ package struct WalletReply: Codable, Equatable, Sendable {
 /// One line of a wallet's history.
 package struct WalletEntry: Codable, Equatable, Sendable {
     package var id: String
-    /// The kind of the entry: `SEND_P2P`, `RECEIVE_P2P`, `SEND_REFUND`, `RECEIVE_REFUND`,
+    /// The kind of the entry, such as `SEND_P2P`, `RECEIVE_P2P`, `SEND_REFUND`, `RECEIVE_REFUND` or
     /// `DEV_OPENING`.
     package var type: String
     package var direction: EntryDirection
-    /// The amount, always positive; `direction` is its sign.
+    /// The amount, always positive. `direction` says if it was added or taken.
     package var amountCents: WireInteger
     /// The tip's part of the amount; absent if its session allows none.
     package var tipCents: WireInteger?

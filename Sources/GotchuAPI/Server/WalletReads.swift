@@ -10,7 +10,7 @@ package struct BalanceReply: Codable, Equatable, Sendable {
     package var lastUpdated: Timestamp
     /// The newest entry, if any; only in events.
     package var newest: WalletTransaction?
-    /// The time at which gotchud received the event; only in its events.
+    /// The time at which gotchud received the event; only in gotchud's own events.
     package var asOf: Timestamp?
 
     package init(
@@ -75,7 +75,7 @@ package struct TransactionsReply: Codable, Equatable, Sendable {
     }
 }
 
-/// One line of a wallet's history. This type is public API: every field is a commitment.
+/// One line of a wallet's history. The type is public API: no field may be removed or renamed.
 package struct WalletTransaction: Codable, Equatable, Sendable {
     package var transactionID: String
     package var walletID: String

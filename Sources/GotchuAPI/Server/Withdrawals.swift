@@ -40,7 +40,7 @@ package struct WithdrawalReply: Codable, Equatable, Sendable {
 }
 
 extension WithdrawalReply {
-    /// The reason as a text for people; the provider's own codes are not translated.
+    /// The reason as a text for people. A code of the provider is returned unchanged.
     package var reasonText: String? {
         switch reason {
         case "waiting_for_release": "The operator releases a new payee's first withdrawals."
@@ -56,13 +56,14 @@ package enum WithdrawalStatus: String, Codable, CaseIterable, Sendable {
     case pending, processing, paid, failed, cancelled
 }
 
-/// The parts of the wallet's balance by their state for withdrawals, in minor units.
+/// The parts of the wallet's balance, by their state for withdrawals, in minor units.
 package struct Withdrawable: Codable, Equatable, Sendable {
     /// The part that can be withdrawn now.
     package var availableCents: WireInteger
     /// The part that is too recent to be withdrawn.
     package var heldCents: WireInteger
-    /// The debt: money that the provider took back after it was spent. Withdrawals settle it first.
+    /// The debt: money that the provider took back after it was spent. The balance settles it
+    /// before any withdrawal.
     package var owedCents: WireInteger
 
     package init(availableCents: WireInteger, heldCents: WireInteger, owedCents: WireInteger) {
@@ -122,7 +123,7 @@ package struct ConnectStatusReply: Codable, Equatable, Sendable {
     package var chargesEnabled: Bool
     package var payoutsEnabled: Bool
     package var detailsSubmitted: Bool
-    /// The provider's names of the details that it still requires.
+    /// The details that the provider still requires, by the provider's names.
     package var currentlyDue: [String]
     package var disabledReason: String?
     package var currentDeadline: Timestamp?

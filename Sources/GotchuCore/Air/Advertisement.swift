@@ -1,12 +1,13 @@
 /// The content of an advertisement that a radio received, before it is known to be ours.
 package struct HeardAdvertisement: Equatable, Sendable {
-    /// The service data under our UUID, if there was any in this report.
+    /// The service data under our UUID; `nil` if this report had none.
     package var serviceData: [UInt8]?
 
     /// A Boolean that is true if our UUID is among the advertised service UUIDs.
     package var listsService: Bool
 
-    /// The local name, if it was sent in this scan (never a name remembered from an earlier one).
+    /// The local name in this report; `nil` if it had none. A name from an earlier scan is not
+    /// used.
     package var localName: String?
 
     package init(serviceData: [UInt8]? = nil, listsService: Bool = false, localName: String? = nil)
@@ -18,10 +19,13 @@ package struct HeardAdvertisement: Equatable, Sendable {
 
     /// Decides if this advertisement is one of ours.
     ///
-    /// In this order: service data of exactly ten hex digits; else our UUID beside a local name of
-    /// exactly ten hex digits (an iPhone cannot send service data); else not ours. A name without
-    /// the UUID is never accepted. Service data that is not an EID belongs to another product: the
-    /// name is then ignored.
+    /// The rules, in this order:
+    ///
+    /// - Service data under our UUID decides alone. Ten hex digits are our EID. Anything else
+    ///   belongs to another product.
+    /// - Without service data, our UUID and a local name are needed together. A name of ten hex
+    ///   digits is our EID: an iPhone cannot send service data.
+    /// - Anything else is ignored.
     package func recognise() -> Recognition {
         if let serviceData {
             if let eid = EID(hex: serviceData) { return .ours(eid, .serviceData) }
@@ -40,14 +44,14 @@ package struct HeardAdvertisement: Equatable, Sendable {
     }
 }
 
-/// The reason why an advertisement is not one of ours. Counted, never fatal.
+/// The reason why an advertisement is not one of ours. Ignored advertisements are only counted.
 package enum IgnoredReason: String, CaseIterable, Codable, Sendable {
-    /// A Tile's service data, which begins `02 00` and is as long as an EID.
+    /// Service data that begins `02 00`, as that of a Tile does.
     case tile
     /// Service data or a name under our UUID whose length is not an EID's.
     case length
     /// The right length, but not hex digits.
     case charset
-    /// No service data under our UUID, and no local name together with it.
+    /// Neither service data under our UUID, nor our UUID together with a local name.
     case noService = "no_service"
 }

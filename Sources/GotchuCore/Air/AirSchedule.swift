@@ -1,5 +1,5 @@
-/// Selects the open requests to advertise now ("on the air") when the adapter cannot advertise all
-/// of them at once. Pure.
+/// Selects the open requests that are advertised now ("on the air"). Needed if the adapter cannot
+/// advertise all of them at once. Pure.
 ///
 /// A new request is advertised immediately, because a person has just made it. If there are more
 /// requests than slots, they rotate: the one that has waited longest is next.
@@ -25,8 +25,8 @@ package struct AirSchedule: Sendable {
         self.capacity = capacity
     }
 
-    /// The number of requests on the air at once. If the capacity allows, one slot stays free, so
-    /// that an EID can be replaced, and a new request advertised, before an old one is removed.
+    /// The maximum number of requests on the air at once. If the adapter has several slots, one
+    /// stays free. A new EID or a new request is then advertised before an old one is removed.
     var onAirLimit: Int { capacity.map { max(1, $0 - 1) } ?? Int.max }
 
     /// Adds a request and puts it on the air.
@@ -54,7 +54,8 @@ package struct AirSchedule: Sendable {
         return Set(turns.filter(\.value.isOn).keys)
     }
 
-    /// The time at which `advance` must be called if no event comes first; `nil` if none waits.
+    /// The time at which `advance` must be called if no event comes first; `nil` if no request
+    /// waits.
     package var nextChange: MonotonicTime? {
         guard turns.values.contains(where: { !$0.isOn }) else { return nil }
         return turns.values.filter(\.isOn).map { $0.since + Self.turn }.min()
@@ -69,7 +70,7 @@ package struct AirSchedule: Sendable {
         turns[id] = Turn(isOn: isOn, since: now, order: lastOrder)
     }
 
-    /// Returns the requests that are on the air, or those that wait; the longest first.
+    /// Returns the requests on the air, or those that wait. The first one has been there longest.
     private func inOrder(isOn: Bool) -> [SessionID] {
         turns.filter { $0.value.isOn == isOn }.sorted { $0.value.order < $1.value.order }.map(\.key)
     }

@@ -1,27 +1,28 @@
 /// Decides how long advertisement reports are left unread, so that they are read as a batch.
 ///
-/// Waking a thread costs more than reading a report. At a high rate, reading each report by itself
-/// would be most of the work, and a delay of 80 ms is not noticed at a till.
+/// Waking a thread costs more than reading a report. At a high rate, a read for each report would
+/// be most of the work. A delay of 80 ms is not noticed at a till.
 package struct ReadBatching: Sendable {
-    /// The number of reports per window that starts batching: 160 a second. While batching, a
-    /// window ends with a read, so that batching continues down to 125 a second.
+    /// The minimum number of reports in a window that starts or continues batching. It starts at
+    /// 160 a second. While batching, a window ends with a read, after 320 ms, so batching continues
+    /// down to 125 a second.
     static let busyCount = 40
     package static let window: Duration = .milliseconds(250)
     package static let pause: Duration = .milliseconds(80)
 
     /// The end of the pause before a batch is read; `nil` while reports are read as they arrive.
     ///
-    /// A batch may take several reads: until its last one this is a time in the past.
+    /// A batch may take several reads. Before the last of them, this time has passed.
     package private(set) var pauseEnd: ContinuousClock.Instant?
     private var windowEnd: ContinuousClock.Instant?
-    /// The number of reports read since the last read that left none.
+    /// The number of reports read in the current batch, which ends with a read that leaves none.
     private var batchCount = 0
     private var count = 0
     private var isBusy = false
 
     package init() {}
 
-    /// Records a read, and begins a pause if it left nothing and reports arrive at a high rate.
+    /// Records a read. Begins a pause if no report is left and reports arrive at a high rate.
     ///
     /// - Parameter hasMore: True if more reports may be waiting.
     package mutating func read(_ reports: Int, hasMore: Bool, now: ContinuousClock.Instant) {
@@ -37,7 +38,8 @@ package struct ReadBatching: Sendable {
         count += reports
         guard let end = windowEnd else { return windowEnd = now + Self.window }
         guard now >= end else { return }
-        // After a silence the count covers more than a window, so the next window decides.
+        // After a silence, the count covers more than one window. Only the next window gives a
+        // rate.
         isBusy = count >= Self.busyCount && now - end < Self.window
         count = 0
         windowEnd = now + Self.window

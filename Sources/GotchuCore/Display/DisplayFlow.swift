@@ -1,17 +1,17 @@
 /// Decides what the customer's display shows. Pure: takes events and the time, returns a
 /// `DisplayView`.
 ///
-/// Shows the newest request until it has ended and its end was shown; then an older one that is
-/// still open. "Nothing was charged" is shown only where it is certain: confirmed by the payment
-/// server, or because no phone can have seen the request. An end known only from this machine's
-/// clock is shown as `checking`.
+/// Shows the newest request until its end has been shown. Then it shows an older request that is
+/// still open. "Nothing was charged" is shown only if it is certain: either the payment server has
+/// confirmed it, or no phone can have seen the request. If only this machine's clock says that a
+/// request has expired, the display shows `checking`.
 package struct DisplayFlow: Sendable {
     /// An event that may change the display.
     package enum Event: Sendable {
         /// Requests can, or cannot, be made and paid now.
         case readinessChanged(isReady: Bool)
         case serverChanged(isAnswering: Bool)
-        /// A session is requested from the payment server. The number identifies the attempt.
+        /// A session is being requested from the payment server. The number identifies the attempt.
         case sessionRequested(Int, TippedAmount, memo: String?)
         /// The session was not created: nobody can have paid it.
         case sessionRequestFailed(Int)
@@ -102,7 +102,7 @@ package struct DisplayFlow: Sendable {
         requests.last { $0.state(at: now) != nil }
     }
 
-    /// Adds a request. Earlier ends are dismissed: they concern another customer.
+    /// Adds a request. Requests that have ended are no longer shown: they concern another customer.
     private mutating func add(_ request: DisplayedRequest) {
         for index in requests.indices where requests[index].hasEnded {
             requests[index].isDismissed = true
@@ -111,8 +111,8 @@ package struct DisplayFlow: Sendable {
         if requests.count > Self.requestLimit { requests.removeFirst() }
     }
 
-    /// Changes a request; ignored if it is no longer kept. If it ends while another request is
-    /// shown, its end is not shown later.
+    /// Changes a request. Does nothing if the request is no longer kept. If it ends while another
+    /// request is shown, its end is not shown later.
     private mutating func change(
         _ key: DisplayedRequest.Key,
         at now: MonotonicTime,

@@ -6,7 +6,7 @@ package enum DisplayState: String, CaseIterable, Codable, Sendable {
     case closed
     /// A session is being requested from the payment server.
     case preparing
-    /// On the air, or about to be again.
+    /// Waiting for a payer. The request is on the air, except for interruptions.
     case waiting
     /// A payer's phone has been noticed.
     case near
@@ -22,12 +22,12 @@ package enum DisplayState: String, CaseIterable, Codable, Sendable {
     /// The display receives nothing from gotchud. Set by the display itself.
     case offline
 
-    /// The times without a message from gotchud after which a display is `offline`, and `closed`.
-    /// gotchud sends the state at least every 5 s.
+    /// The time without a message from gotchud after which a display shows `offline`, and the time
+    /// after which it shows `closed`. gotchud sends the state at least every 5 s.
     package static let offlineDelay: Duration = .seconds(12)
     package static let closedDelay: Duration = .seconds(72)
 
-    /// A Boolean that is true while the customer is asked to pay and can pay.
+    /// A Boolean that is true while a payment is prepared, awaited or made.
     package var isAwaitingPayment: Bool {
         switch self {
         case .preparing, .waiting, .near, .confirming: true
@@ -37,7 +37,7 @@ package enum DisplayState: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    /// A Boolean that is true while the outcome of a customer's payment is still open.
+    /// A Boolean that is true while the outcome of a customer's payment may still be open.
     package var isUnsettled: Bool {
         isAwaitingPayment || [.released, .checking, .offline].contains(self)
     }
@@ -112,11 +112,11 @@ package struct DisplayView: Equatable, Sendable {
     package var payLink: String?
     /// The shares of a split bill once one is paid, or the places left in a contest.
     package var shares: DisplayRequest.Shares?
-    /// The EID on the air; set while the customer can compare it or scan its code.
+    /// The request's EID; set while the customer can compare it or scan its code.
     package var eid: EID?
     /// The end of the time to pay, and its total length.
     package var countdown: Countdown?
-    /// A Boolean that is true if the request has been off the air longer than an EID change takes.
+    /// A Boolean that is true if the request has been off the air for longer than is normal.
     package var isOffAir = false
     /// A Boolean that is true if the payment server does not answer.
     package var isServerUnresponsive = false

@@ -15,7 +15,7 @@ struct DisplayedRequest: Sendable {
 
     /// The delay before a lock is shown, so that a fast payment does not flash `confirming`.
     static let lockDelay: Duration = .milliseconds(400)
-    /// The time off the air that is normal when the EID or the turn changes.
+    /// The longest time off the air that is normal when the EID or the turn changes.
     static let airGap: Duration = .seconds(1)
     static let noticeDuration: Duration = .seconds(10)
     static let releaseDuration: Duration = .seconds(5)
@@ -30,7 +30,7 @@ struct DisplayedRequest: Sendable {
     private(set) var request: DisplayRequest?
     /// A Boolean that is false for a resumed request until the payment server has confirmed it.
     var isConfirmed = true
-    /// A Boolean that is true if its end must not be shown (any more).
+    /// A Boolean that is true if its end must not be shown, or must no longer be shown.
     var isDismissed = false
     private var noticedAt: MonotonicTime?
     private var releasedAt: MonotonicTime?
@@ -48,7 +48,8 @@ struct DisplayedRequest: Sendable {
         apply(request, at: now)
     }
 
-    /// A Boolean that is true if it can no longer be paid, as far as this machine knows.
+    /// A Boolean that is true if its attempt failed, or it is neither open nor locked any more. The
+    /// outcome may still be unknown.
     var hasEnded: Bool {
         switch stage {
         case .failed, .ended: true

@@ -1,7 +1,8 @@
 /// Functions that divide an amount in whole minor units; the parts always add up to it.
 package enum Allocation {
-    /// Divides an amount by weights: each part is its exact share rounded down, then the largest
-    /// remainders get one unit more, equal ones in order.
+    /// Divides an amount by weights. Each part is first its exact share, rounded down. The units
+    /// left over then go to the parts with the largest remainders, one unit each. If remainders are
+    /// equal, the earlier part comes first.
     ///
     /// - Parameters:
     ///   - total: Minor units, not negative.
@@ -15,7 +16,7 @@ package enum Allocation {
         parts.reserveCapacity(weights.count)
         remainders.reserveCapacity(weights.count)
         for weight in weights {
-            // Two factors of 63 bits: the product needs 128, the quotient is at most `total`.
+            // The product of two 63-bit factors needs 128 bits. The quotient is at most `total`.
             let product = UInt128(total) * UInt128(weight)
             let (part, remainder) = product.quotientAndRemainder(dividingBy: UInt128(sum))
             parts.append(Int64(part))
@@ -27,7 +28,8 @@ package enum Allocation {
         return parts
     }
 
-    /// Divides an amount into equal shares; a remainder is spread over the first, one unit each.
+    /// Divides an amount into equal shares. If units are left over, the first shares get one more
+    /// each.
     ///
     /// - Parameters:
     ///   - total: Minor units, not negative.

@@ -1,8 +1,9 @@
 /// A state machine that drives one payment or refund to its final outcome. Pure: it uses no clock,
 /// network or journal itself.
 ///
-/// Rules of every flow: nothing is sent before it is in the journal; only a definite answer ends
-/// it; "declined" is reported only if it is certain that no money has moved and none will.
+/// Every flow follows these rules. No payment or refund is requested before the journal has
+/// recorded it. Once money may have moved, only a definite answer ends the flow. "Declined" is
+/// reported only if it is certain that no money has moved and none will.
 package protocol MoneyFlow: Sendable {
     /// A request to the payment server.
     associatedtype Call: Sendable
@@ -26,7 +27,7 @@ package enum MoneyFlowEvent: Sendable {
     case journalFailed
     /// - Parameter elapsed: The time since the flow was started, including suspend.
     case waited(elapsed: Duration)
-    /// It was cancelled by a person before anything was sent, and the journal has recorded that.
+    /// A person cancelled it before the payment was sent, and the journal has recorded that.
     case cancelled
 }
 
@@ -67,9 +68,9 @@ package enum MoneyOutcome: Codable, Equatable, Sendable {
 
     /// A Boolean that is true if the outcome may be published even if it cannot be journalled.
     ///
-    /// "Paid" may: after a restart, the same key gets the same answer. "Declined" may not: after a
-    /// restart, the flow would continue from the older journal record and charge a payer who was
-    /// told that nothing was paid.
+    /// "Paid" may be: after a restart, a resend with the same key gets the same answer. "Declined"
+    /// may not be: after a restart, the flow continues from the older journal record. It may then
+    /// charge a payer who was told that nothing was paid.
     var isSafeWithoutJournal: Bool {
         switch self {
         case .paid: true

@@ -1,13 +1,13 @@
-/// The meaning of the payment server's answer to a lock or a send.
+/// The meaning of the payment server's answer to a call of a `MoneyFlow`.
 package enum PaymentAnswer: Equatable, Sendable {
     /// The request was carried out. The receipt of a lock is empty.
     case done(Receipt)
-    /// The request was refused. `isReplay`: the server repeats a refusal stored under the key;
-    /// nothing can ever be done under that key.
+    /// The request was refused. If `isReplay` is true, the server repeats a refusal stored under
+    /// the key. That key can then never succeed.
     case refused(Decline, isReplay: Bool = false)
     /// The token was not accepted; nothing was decided about the payment.
     case unauthorized(Decline)
-    /// No answer, or no definite one. `retryAfter`: the server's `Retry-After`, if it sent one.
+    /// No definite answer. `retryAfter` is the server's `Retry-After`, if it sent one.
     case unknown(retryAfter: Duration?)
     /// Nothing was sent: the current login or server is not the payment's.
     case notSent(UnresolvedReason)
@@ -20,8 +20,8 @@ package struct Receipt: Equatable, Codable, Sendable {
     package var transferID: String?
     /// For a refund: the part of it that was tip, in minor units, if the session allowed tips.
     package var tipCents: Int64?
-    /// A Boolean that is true if it had been made under the same key before this payment or refund
-    /// began: no further money has moved.
+    /// A Boolean that is true if the payment or refund was made under the same key before this flow
+    /// began. No further money has moved.
     package var wasMadeBefore: Bool?
 
     package init(
@@ -60,10 +60,10 @@ package struct Decline: Equatable, Codable, Sendable {
         detail: "It was cancelled before anything was sent."
     )
 
-    /// The same refusal, worded for a payment with an earlier send whose answer was lost.
+    /// The same refusal, worded for an earlier request whose answer was lost.
     ///
-    /// The session must have existed, because it was locked. `NOT_FOUND` now means that the
-    /// server's database is older than the payment.
+    /// The session existed when that request was sent. `NOT_FOUND` now means that the server's
+    /// database is older than the payment or refund.
     var afterLostAnswer: Decline {
         guard code == "NOT_FOUND" else { return self }
         return Decline(
@@ -74,8 +74,8 @@ package struct Decline: Equatable, Codable, Sendable {
         )
     }
 
-    /// A Boolean that is true if a send gets this code only from the payment server, and only after
-    /// it has looked the key up.
+    /// A Boolean that is true if only the payment server gives this code, and only after it has
+    /// looked up the key of a send or refund.
     var isDecidedByKey: Bool {
         switch code {
         case "INSUFFICIENT_WALLET_BALANCE", "SESSION_BUSY", "SESSION_NOT_LOCKED", "SESSION_PAID",

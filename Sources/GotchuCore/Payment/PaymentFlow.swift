@@ -1,8 +1,9 @@
 /// The payer's side of one payment: lock, journal, send, journal. Uses one idempotency key
 /// throughout.
 package struct PaymentFlow: MoneyFlow {
-    /// The longest life of a session. If nothing was sent for that long, it can no longer be paid.
-    /// Never measured by the wall clock, which may differ from the server's.
+    /// The longest lifetime of a session. If a payment is still in `locking` after that time, the
+    /// session can no longer be paid. Not measured by the wall clock, which may differ from the
+    /// server's.
     static let maximumSessionLifetime: Duration = .seconds(300)
 
     package enum Progress: String, Codable, Sendable {
@@ -65,7 +66,7 @@ package struct PaymentFlow: MoneyFlow {
             return .call(.send)
         case (.recordingLock, .journalFailed):
             // The journal still says "locking", and a restart would continue from there. So this
-            // run does not decline either: it goes back to locking.
+            // run does not decline the payment: it goes back to locking.
             state = .locking
             return wait(because: .journal, jitter: jitter)
         case (.locking, .cancelled), (.recordingLock, .cancelled):
@@ -124,15 +125,15 @@ package struct PaymentFlow: MoneyFlow {
         case .refused(let refusal, let isReplay):
             guard isUncertain else { return end(.declined(refusal)) }
             // Only a decision about this key proves that no earlier send succeeded and none will. A
-            // refusal made before the key is looked up (by a gateway, for a missing scope) proves
-            // nothing.
+            // refusal before the key is looked up proves nothing, such as that of a gateway or for
+            // a missing scope.
             if isReplay || refusal.isDecidedByKey {
                 return end(.declined(refusal.afterLostAnswer))
             }
             state = .lookingUp(refusal)
             return .call(.lookUp)
         case .unauthorized(let refusal):
-            // Refused before the key was looked up: says nothing about an earlier send.
+            // The key was not looked up, so the refusal says nothing about an earlier send.
             guard isUncertain else { return end(.declined(refusal)) }
             return wait(because: .unauthorized(refusal), jitter: jitter)
         case .unknown(let retryAfter):
@@ -148,7 +149,7 @@ package struct PaymentFlow: MoneyFlow {
         after refusal: Decline,
         _ jitter: Double
     ) -> MoneyFlowAction<Call, Progress> {
-        // If the outcome is still undecided or unknown, it is sent again.
+        // If this answer decides nothing, the payment is sent again after a wait.
         state = .sending(isUncertain: true)
         switch answer {
         case .done(let receipt): return end(.paid(receipt))

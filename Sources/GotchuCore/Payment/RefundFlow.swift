@@ -1,10 +1,11 @@
 /// The payee's side of one refund: request, journal. Needs no lock: only this payee can refund.
 ///
-/// The key is derived from the parameters and the attempt number, so an earlier refund that this
-/// device does not know may have used it. A declined key stays declined: the next attempt number
-/// gives the next key. Another device derives the same keys, so nothing is refunded twice.
+/// The key is derived from the parameters and the attempt number. Another device derives the same
+/// keys, so nothing is refunded twice. An earlier refund that this device does not know may have
+/// used the key. If the server has declined a key, it never succeeds: the next attempt number gives
+/// the next key.
 package struct RefundFlow: MoneyFlow {
-    /// The maximum number of keys skipped because the server has permanently declined them.
+    /// The maximum number of keys that are skipped after a permanent refusal by the server.
     static let attemptLimit = 100
 
     package struct Progress: Codable, Equatable, Sendable {
@@ -24,8 +25,8 @@ package struct RefundFlow: MoneyFlow {
     private enum State: Equatable {
         /// `isUncertain`: a request with this key may have been sent, and its answer is unknown.
         case requesting(isUncertain: Bool)
-        /// The key was permanently declined for an earlier refund; nothing is sent under the next
-        /// one before the journal has recorded it.
+        /// The key was permanently declined for an earlier refund. The next key is used only after
+        /// the journal has recorded it.
         case recordingAttempt
         case recordingEnd(MoneyOutcome)
         case ended
@@ -76,8 +77,8 @@ package struct RefundFlow: MoneyFlow {
     ) -> MoneyFlowAction<Call, Progress> {
         switch answer {
         case .done(var receipt):
-            // The earlier request repeated here was this refund's own, so nothing was made before
-            // it.
+            // The refund may have been made by an earlier request of this flow. So it does not
+            // count as made before this refund.
             if isUncertain { receipt.wasMadeBefore = nil }
             return end(.paid(receipt))
         case .refused(_, isReplay: true) where passed < Self.attemptLimit:
@@ -87,8 +88,8 @@ package struct RefundFlow: MoneyFlow {
             return .journal(.open(progress))
         case .refused(let refusal, let isReplay):
             guard isUncertain else { return end(.declined(refusal)) }
-            // As with a payment, only a decision about this key counts. The only way to look it up
-            // is to resend.
+            // As with a payment, only a decision about this key counts. Refunds have no look-up
+            // call, so the request is sent again.
             if isReplay || refusal.isDecidedByKey {
                 return end(.declined(refusal.afterLostAnswer))
             }

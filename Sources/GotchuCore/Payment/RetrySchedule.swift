@@ -14,9 +14,10 @@ package struct RetrySchedule: Sendable {
     /// Returns the next delay.
     ///
     /// - Parameters:
-    ///   - retryAfter: The server's `Retry-After`: the wait is at least as long.
-    ///   - jitter: 0 …< 1, uniformly random: the wait is 50 to 100 % of the schedule's, so that
-    ///     clients disconnected together do not retry together ("equal jitter").
+    ///   - retryAfter: The server's `Retry-After`. The delay is at least as long, up to
+    ///     `maximumRetryAfter`.
+    ///   - jitter: 0 …< 1, uniformly random. The delay is 50 to 100 % of the schedule's ("equal
+    ///     jitter"). Clients that were disconnected together then retry at different times.
     package mutating func next(retryAfter: Duration?, jitter: Double) -> Duration {
         precondition((0..<1).contains(jitter), "jitter is a fraction")
         let doubled = Self.firstDelay * (1 << min(attempt, 5))

@@ -6,7 +6,7 @@ package enum UnresolvedReason: Equatable, Sendable {
     case refused(Decline)
     /// The server does not accept the login any more.
     case unauthorized(Decline)
-    /// Writing to the journal failed; the next step waits for it.
+    /// Writing to the journal failed. The next step waits until a write succeeds.
     case journal
     /// Another user is logged in: nothing is sent on behalf of the payment's user.
     case otherLogin
@@ -21,6 +21,6 @@ package enum UnresolvedReason: Equatable, Sendable {
         }
     }
 
-    /// A Boolean that is true if it resolves without a person's help.
+    /// A Boolean that is true if the outcome may become known without a person's help.
     package var resolvesAutomatically: Bool { self == .noAnswer || self == .journal }
 }

@@ -1,7 +1,7 @@
 /// The levels that one adapter measured at tap distance and at one metre, and the thresholds
 /// computed from them.
 package struct Calibration: Codable, Equatable, Sendable {
-    /// The levels at tap distance: held against the till, as a customer does.
+    /// The levels at tap distance: the device is held against the till, as a customer holds it.
     package let tap: LevelPercentiles
     /// The levels at a distance of one metre.
     package let metre: LevelPercentiles
@@ -12,7 +12,8 @@ package struct Calibration: Codable, Equatable, Sendable {
     /// percentile at one metre. If the levels overlap, no threshold can separate them.
     static let minimumGap = 8
 
-    /// The widths of the default dead bands, in dB; a wider tap band would reach the level at 1 m.
+    /// The maximum width of the dead band for tap, and the width of that for near, in dB. The tap
+    /// band is narrower if it would reach the levels at one metre.
     private static let widestTapBand = 10.0
     private static let nearBand = 8.0
 
@@ -47,21 +48,21 @@ package struct Calibration: Codable, Equatable, Sendable {
         self.metre = metre
     }
 
-    /// The tap thresholds. `enter` is a quarter of the gap below the 10th percentile at tap
-    /// distance; `leave` is above the levels at one metre, so that stepping back ends a tap.
+    /// The tap thresholds. `enter` is the 10th percentile at tap distance minus a quarter of the
+    /// gap. `leave` is above the 90th percentile at one metre, so stepping back ends a tap.
     package var tapThresholds: ProximityPolicy.Thresholds {
         let gap = Double(tap.p10 - metre.p90)
         let enter = Double(tap.p10) - gap / 4
         return .init(enter: enter, leave: max(enter - Self.widestTapBand, Double(metre.p90) + 1))
     }
 
-    /// The near thresholds. `enter` is just below the 10th percentile at one metre.
+    /// The near thresholds. `enter` is 1 dB below the 10th percentile at one metre.
     package var nearThresholds: ProximityPolicy.Thresholds {
         let enter = Double(metre.p10) - 1
         return .init(enter: enter, leave: enter - Self.nearBand)
     }
 
-    /// A Boolean that is true if the values are plausible. Checked again after reading a file.
+    /// A Boolean that is true if the values are plausible. Values from a file must be checked.
     package var isPlausible: Bool {
         [tap, metre].allSatisfy {
             $0.count >= Self.minimumSamples && $0.p10 <= $0.p50 && $0.p50 <= $0.p90

@@ -2,9 +2,9 @@ import Glibc
 
 /// Filters measurements into a level: the median of the last five, then an exponential average.
 ///
-/// The median drops outliers (three advertising channels, a turning hand). The average smooths the
-/// rest and stays within `policy.lag` dB of the median, so that it follows a moving device. The
-/// filter is monotone: raising a sample never lowers the level.
+/// The median drops outliers: the three advertising channels differ, and a hand turns. The average
+/// smooths the rest. It stays within `policy.lag` dB of the median and so follows a moving device.
+/// The filter is monotone: a higher sample never lowers the level.
 struct LevelFilter: Sendable {
     /// The number of samples in the median.
     static let window = 5

@@ -21,9 +21,11 @@ package struct Presence: Sendable {
     package enum Resolution: Equatable, Sendable {
         /// No answer yet.
         case unknown
-        /// Nothing to pay: unknown, paid, cancelled or expired. Never the till.
+        /// Nothing to pay: the session does not exist, or is paid, cancelled or expired. Such an
+        /// EID is never picked for a payment.
         case noSession
-        /// An open session. It changes its EID now and then; both EIDs are heard for a short time.
+        /// An open session. A session changes its EID from time to time; for a short time, both
+        /// EIDs are heard.
         case session(SessionID)
     }
 
@@ -61,7 +63,8 @@ package struct Presence: Sendable {
         return 1 / interval.inSeconds
     }
 
-    /// The zone by its own level alone. Stored, because each sighting reads it for all presences.
+    /// The zone by its own level alone. Stored, because each sighting reads the zones of all
+    /// presences.
     private(set) var zone = Zone.far
 
     private mutating func updateZone() {
@@ -72,14 +75,15 @@ package struct Presence: Sendable {
         }
     }
 
-    /// A Boolean that is true if its own level puts it at near or tap, even with nothing to pay.
+    /// A Boolean that is true if its zone is near or tap. An EID with nothing to pay can be in
+    /// reach too.
     package var isInReach: Bool { zone != .far }
 
-    /// The thresholds that apply to it.
+    /// The thresholds for the adapter that hears it best.
     var tapThresholds: ProximityPolicy.Thresholds { policy.tap(on: adapter) }
     var nearThresholds: ProximityPolicy.Thresholds { policy.near(on: adapter) }
 
-    /// A Boolean that is true if the thresholds were measured with this adapter.
+    /// A Boolean that is true if those thresholds were measured with that adapter.
     var isCalibrated: Bool { policy.calibrations[adapter] != nil }
 
     /// The time at which it is removed if nothing more is heard. Stored, because it is read often.
@@ -98,7 +102,8 @@ package struct Presence: Sendable {
     }
 
     mutating func add(_ sighting: Sighting) {
-        // Each adapter reports every advertisement: the interval is measured per adapter.
+        // Several adapters report the same advertisement, so the interval is measured between two
+        // reports of one adapter.
         let known = filters.first { $0.adapter == sighting.adapter }
         let before = filters.isEmpty ? lastHeard : known?.filter.lastTime
         if let before, sighting.time > before {
@@ -135,10 +140,12 @@ package struct Presence: Sendable {
         nearGate.add(level: level, at: sighting.time, thresholds: nearThresholds, policy: policy)
     }
 
-    /// - Returns: The index of the adapter that hears it best; the one that has just heard it is
-    ///   present.
+    /// Removes the levels of adapters that no longer hear it. The adapter that has just heard it
+    /// must be among `filters`.
+    ///
+    /// - Returns: The index of the adapter that hears it best.
     private mutating func chooseAdapter(at time: MonotonicTime) -> Int {
-        // The last level of an adapter that no longer hears it must not keep it near.
+        // An adapter that no longer hears it must not keep it near with an old level.
         filters.removeAll { $0.filter.lastTime.map { time - $0 >= policy.minimumSilence } ?? true }
         return filters.indices.max {
             (filters[$0].filter.level ?? -.infinity) < (filters[$1].filter.level ?? -.infinity)

@@ -1,18 +1,19 @@
 /// The presences and their verdicts. Takes sightings and the time, and returns what changed.
 ///
-/// Reads no clock. Keyed by EID and bounded: rotating device addresses and forged EIDs cannot make
-/// it grow.
+/// Reads no clock. Stores at most `presenceLimit` EIDs, whatever the number of device addresses and
+/// forged EIDs.
 package struct ProximityBoard: Sendable {
     private var policy: ProximityPolicy
     /// The presences, unordered and contiguous: every sighting reads all of them.
     private var presences: [Presence] = []
     /// Their EIDs, in the same order.
     private var eids: [EID] = []
-    /// The strongest, and the strongest of another session, as of the last step.
+    /// The strongest presence, and the strongest of any other session, as of the last step.
     private var best: Ranked?
     private var second: Ranked?
-    /// The cutoff for late answers in this step: an unresolved presence first heard at or before it
-    /// ranks lower, so that many forged EIDs cannot hide a till. `nil` if no session is in reach.
+    /// The cutoff for late answers in this step; `nil` if no session is in reach. An unresolved
+    /// presence first heard at or before it ranks lower. Otherwise many forged EIDs could hide a
+    /// till.
     private var lateSince: MonotonicTime?
     private var leader: Ranked?
     private var leadingSince: MonotonicTime?
@@ -50,9 +51,9 @@ package struct ProximityBoard: Sendable {
         for index in presences.indices { presences[index].use(policy) }
     }
 
-    /// Stores the payment server's answer about an EID until it is lost; the next step uses it. An
-    /// EID with nothing to pay is not ranked: it is always `far` and makes no other ambiguous. EIDs
-    /// of one session are ranked as one.
+    /// Stores the payment server's answer about an EID. The next step uses it. It is dropped with
+    /// the presence. An EID with nothing to pay is not ranked: its verdict is always `far`, and it
+    /// makes no other EID ambiguous. The EIDs of one session are ranked as one.
     package mutating func record(_ eid: EID, _ resolution: Presence.Resolution) {
         guard let index = eids.firstIndex(of: eid) else { return }
         presences[index].resolution = resolution
@@ -114,7 +115,7 @@ package struct ProximityBoard: Sendable {
         updateLeader(at: now)
         var changed: Set<EID> = []
         for index in presences.indices {
-            // Most presences are far, which needs no comparison with others.
+            // Most presences are far. Their verdict needs no comparison with the others.
             let (before, isFar) = verdict(of: index)
             let verdict = isFar ? .far : verdict(on: index, at: now)
             guard before != verdict else { continue }
@@ -124,7 +125,8 @@ package struct ProximityBoard: Sendable {
         return changed
     }
 
-    // Each sighting reads every presence. Stored properties read through a span are not copied.
+    // Each sighting reads every presence. The functions below read them through a span, which
+    // copies no stored properties.
 
     private var hasSessionInReach: Bool {
         let presences = presences.span
@@ -165,8 +167,9 @@ package struct ProximityBoard: Sendable {
         return eids.removeLast()
     }
 
-    /// Returns the lead in dB over the next best (negative: behind the best); `nil` if it is alone
-    /// or has no level. The others' levels are those of the last step.
+    /// Returns the lead in dB. For the best presence, it is the lead over the next best. For any
+    /// other, it is the distance to the best, as a negative number or 0. Returns `nil` if the
+    /// presence is alone or has no level. The levels of the others are those of the last step.
     package func margin(of presence: Presence) -> Double? {
         guard let index = eids.firstIndex(of: presence.eid), let level = presence.level else {
             return nil
@@ -187,7 +190,8 @@ package struct ProximityBoard: Sendable {
         }
     }
 
-    /// Stores the time since which the nearest has led by `policy.lead`. One that is alone leads.
+    /// Stores the nearest presence as the leader if it leads by `policy.lead` or is alone. Stores
+    /// the time since which it has led.
     private mutating func updateLeader(at now: MonotonicTime) {
         guard let best, second.map({ best.level - $0.level >= policy.lead }) ?? true else {
             leader = nil
@@ -204,14 +208,17 @@ package struct ProximityBoard: Sendable {
         guard let ranked = rank(of: index), let margin = margin(of: ranked) else { return own }
         let isLeader = leader.map(ranked.isSame) ?? false
         if isLeader, let leadingSince, now - leadingSince >= policy.timeToLead { return own }
-        // Clearly behind the leader: shown as near, never picked as the till.
+        // It is clearly behind the best, so it is shown as near and never picked automatically.
         if !isLeader, margin <= -policy.lead { return .near }
         return .ambiguous
     }
 
-    /// Returns the index to evict for a new EID: among those below the near threshold the one
-    /// unheard longest; else the weakest with nothing to pay; else the weakest, if the new one is
-    /// stronger.
+    /// Returns the index of the presence to evict for a new EID; `nil` if the new one is not
+    /// stored. The first of these that exists:
+    ///
+    /// - among those below the near threshold, the one that has not been heard for longest;
+    /// - among those with nothing to pay, the weakest;
+    /// - the weakest of all, if the new one is stronger.
     private func evictionCandidate(for new: Sighting) -> Int? {
         let far = presences.indices.filter { index in
             presences[index].zone == .far
@@ -231,13 +238,13 @@ package struct ProximityBoard: Sendable {
 
     private func level(_ index: Int) -> Double { presences[index].level ?? -.infinity }
 
-    /// A rank by level. Ties are broken by EID, so that the order is deterministic.
+    /// A rank by level. For equal levels, the EID makes the order deterministic.
     private struct Ranked: Comparable, Sendable {
         let eid: EID
         let level: Double
         let resolution: Presence.Resolution
 
-        /// True if both stand for the same session.
+        /// Returns true if both have the same EID or the same session.
         func isSame(_ other: Ranked) -> Bool {
             eid == other.eid || resolution != .unknown && resolution == other.resolution
         }

@@ -26,8 +26,8 @@ struct ZoneGate: Sendable {
         advance(to: time, policy: policy)
     }
 
-    /// Advances the time. Enters after long enough above the threshold with enough evidence; leaves
-    /// after long enough below it.
+    /// Advances the time. Enters if the level was above the threshold for long enough and with
+    /// enough evidence. Leaves if it was below the threshold for long enough.
     mutating func advance(to time: MonotonicTime, policy: ProximityPolicy) {
         if let belowSince, time - belowSince >= policy.timeToLeave { isInside = false }
         guard let aboveSince, evidence >= policy.evidenceToEnter else { return }

@@ -1,7 +1,7 @@
-/// Replaces each EID by a pseudonym, always the same one, under a key that is not stored.
+/// Replaces each EID by a pseudonym. An EID always gets the same one. The key is not stored.
 ///
-/// Uses SipHash: without the 128-bit key a pseudonym reveals nothing about its EID, though both
-/// have 40 bits.
+/// Uses SipHash. Without the 128-bit key, a pseudonym reveals nothing about its EID, although an
+/// EID has only 40 bits.
 package struct Pseudonymizer: Sendable {
     private let key: (UInt64, UInt64)
 

@@ -7,14 +7,14 @@ package struct RecordingHeader: Codable, Equatable, Sendable {
     package var format: Int
     /// gotchud's version.
     package var version: String
-    /// The radio, such as `bluez`; below it the adapter, such as `hci0`.
+    /// The radio, such as `bluez`, and its adapter, such as `hci0`.
     package var radio: String
     package var adapter: String?
     /// The transport of the sightings, `management` or `dbus`.
     package var transport: String?
     package var bluezVersion: String?
     package var startedAt: Timestamp
-    /// The thresholds of the shop's verdicts, in dBm.
+    /// The shop's thresholds for verdicts, in dBm.
     package var policy: Levels
 
     package struct Levels: Codable, Equatable, Sendable {

@@ -8,7 +8,7 @@ package struct RecordingLine: Equatable, Sendable {
         /// A sighting. The EID is a pseudonym; the device's address is not recorded.
         case heard(EID, Sighting.Carrier, RSSI?)
         case ignored(IgnoredReason)
-        /// The scan began or ended.
+        /// The scan began (true) or ended (false).
         case scanning(Bool)
         /// The number of lines that were lost because the reader was too slow.
         case lost(Int)

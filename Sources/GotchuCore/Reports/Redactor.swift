@@ -1,5 +1,5 @@
-/// Replaces private values in a text by placeholders that are the same throughout one report:
-/// `eid-1` is one EID wherever it occurs.
+/// Replaces private values in texts by placeholders. Within one report, a value always has the same
+/// placeholder: `eid-1` is one EID wherever it occurs.
 ///
 /// Known secrets are registered with `hide`; others are recognized by their format. Pure; memory is
 /// bounded by the input.
@@ -9,7 +9,7 @@ package struct Redactor: Sendable {
         case token, credential, email, address, id, eid, memo, name, user
     }
 
-    /// The shortest free text that is hidden: a memo "a" would be found in every word.
+    /// The minimum length of a text that `hide` accepts. A memo "a" would be found in every word.
     static let shortestFreeText = 3
 
     private var known: [(text: String, kind: Kind)] = []
@@ -18,7 +18,7 @@ package struct Redactor: Sendable {
 
     package init() {}
 
-    /// Hides a text wherever it occurs, whatever its format.
+    /// Hides a text of at least `shortestFreeText` characters wherever it occurs, in any format.
     package mutating func hide(_ text: String?, as kind: Kind) {
         guard let text, text.count >= Self.shortestFreeText else { return }
         guard !known.contains(where: { $0.text == text }) else { return }
@@ -69,7 +69,8 @@ package struct Redactor: Sendable {
         let words = text.matches(of: /[A-Za-z0-9_\-]{10,}/).compactMap { match in
             let word = match.output
             if word.utf8.count == EID.length {
-                // Without a digit it is treated as a word: one EID in about 18,000 has none.
+                // A word without a digit is not treated as an EID. One EID in about 18,000 has
+                // none.
                 let isEID = EID(word) != nil && word.contains(where: \.isNumber)
                 return isEID ? (word, Kind.eid) : nil
             }
@@ -108,7 +109,7 @@ package struct Redactor: Sendable {
     }
 
     private mutating func placeholder(for secret: String, _ kind: Kind) -> String {
-        // An address is the same in upper case, and with D-Bus's underscores instead of colons.
+        // The same address may be in upper case, or have D-Bus's underscores instead of colons.
         let key = "\(kind.rawValue) \(secret.lowercased().replacing("_", with: ":"))"
         if let name = placeholders[key] { return name }
         counts[kind, default: 0] += 1

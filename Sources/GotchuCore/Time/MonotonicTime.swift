@@ -1,16 +1,16 @@
-/// A time on a monotonic clock, as the duration since a start that depends on its source.
+/// A time on a monotonic clock: the duration since a start that depends on the clock.
 ///
 /// Passed as a parameter, so that tests and replays control it. Only differences are meaningful.
 package struct MonotonicTime: Hashable, Comparable, Sendable {
-    /// Time since the source's start.
+    /// The time since the clock's start.
     package let sinceStart: Duration
 
     package init(sinceStart: Duration) {
         self.sinceStart = sinceStart
     }
 
-    /// The current time of the system's continuous clock (which runs on during suspend), since this
-    /// process first read it.
+    /// The current time on the system's continuous clock, which also runs during suspend. Its start
+    /// is the first read by this process.
     package static var now: MonotonicTime {
         MonotonicTime(sinceStart: start.duration(to: .now))
     }

@@ -8,7 +8,8 @@ package struct TimeZoneName: Hashable, Sendable {
         rawValue = name
     }
 
-    /// Accepts the characters of IANA names. Without `.`, the path cannot leave its folder.
+    /// Accepts the characters of IANA names. Without `.`, the name cannot lead out of the folder of
+    /// time zone files.
     package init?(_ text: String) {
         let isName = text.utf8.allSatisfy { byte in
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)

@@ -7,9 +7,9 @@ package struct TimeZoneRules: Sendable {
 
     /// The transitions, oldest first; times and offsets in seconds.
     private let transitions: [Transition]
-    /// The offset before the first of them.
+    /// The offset before the first transition.
     private let first: Int64
-    /// The rule after the last of them; `nil` if the last offset continues to apply.
+    /// The rule after the last transition; `nil` if the last offset continues to apply.
     private let yearly: YearlyRule?
 
     package static let utc = TimeZoneRules(transitions: [], first: 0, yearly: nil)
@@ -61,8 +61,8 @@ package struct TimeZoneRules: Sendable {
         CalendarDay(number: (moment.milliseconds + offset(at: moment)) / 86_400_000)
     }
 
-    /// The first moment of a date: not always 00:00, because clocks go forward at midnight in some
-    /// zones.
+    /// The first moment of a date. It is not always 00:00: in some zones, clocks go forward at
+    /// midnight.
     package func start(of day: CalendarDay) -> Timestamp {
         let midnight = day.number * 86_400
         let before = offset(at: midnight - 86_400)
@@ -131,7 +131,7 @@ extension TimeZoneRules {
 }
 
 extension [UInt8] {
-    /// Returns a signed number in network byte order; the bytes must exist.
+    /// Returns a signed number of 4 or 8 bytes in network byte order. The bytes must exist.
     fileprivate func integer(at start: Int, width: Int) -> Int64 {
         let bits = self[start..<start + width].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return width == 4

@@ -5,8 +5,8 @@ package struct TimedOut: Error, Equatable, Sendable {
 
 /// Runs an operation that must finish within `limit`.
 ///
-/// - Throws: `TimedOut` once the limit has passed and the cancelled operation has returned, or what
-///   the operation throws.
+/// - Throws: `TimedOut` if the limit passes first. It is thrown only after the cancelled operation
+///   has returned. Otherwise the operation's own error.
 package func withTimeout<Result: Sendable>(
     _ limit: Duration,
     _ operation: @escaping @Sendable () async throws -> Result

@@ -2,8 +2,8 @@ import FoundationEssentials
 
 /// A moment on the wall clock, in whole milliseconds since 1970-01-01T00:00:00Z.
 ///
-/// Written everywhere as ISO 8601 in UTC with milliseconds (`2026-11-21T09:30:00.000Z`). For
-/// display and exchange; never to measure a duration.
+/// Written everywhere as ISO 8601 in UTC with milliseconds (`2026-11-21T09:30:00.000Z`). Used for
+/// display and exchange, never to measure a duration.
 package struct Timestamp: Hashable, Comparable, Sendable {
     /// Milliseconds since the Unix epoch.
     package let milliseconds: Int64
@@ -17,11 +17,11 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded()))
     }
 
-    /// Parses ISO 8601 in UTC (`Z`), with or without fractions of a second (digits beyond
-    /// milliseconds are dropped).
+    /// Parses ISO 8601 in UTC (`Z`), with or without fractions of a second. Digits beyond
+    /// milliseconds are dropped.
     ///
-    /// Years are 1970 to 9999: others are the sender's mistake, and not every program can parse
-    /// them.
+    /// The year must be from 1970 to 9999. Another year is a mistake of the sender, and some
+    /// programs cannot parse it.
     package init?(iso8601 text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z"), bytes[10] == UInt8(ascii: "T"),
@@ -50,14 +50,14 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         self.init(milliseconds: seconds * 1000 + fraction)
     }
 
-    /// Parses one or more decimal digits and nothing else. Callers pass at most 18, which cannot
-    /// overflow.
+    /// Parses one or more decimal digits and nothing else. Callers pass at most 4 digits, which
+    /// cannot overflow.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
         guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
     }
 
-    /// The number of days from 1970-01-01 to a date (`days_from_civil`, as below).
+    /// Returns the number of days from 1970-01-01 to a date. The reverse of `civil`.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let marchYear = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = marchYear.flooredDivision(by: 400)
@@ -73,9 +73,10 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         return text.text
     }
 
-    /// Returns the date the given number of days after 1970-01-01, in the proleptic Gregorian
-    /// calendar (Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, `civil_from_days`):
-    /// years begin in March, so that the leap day is the last of its year.
+    /// Returns the date that is the given number of days after 1970-01-01, in the proleptic
+    /// Gregorian calendar. The algorithm is `civil_from_days` (Howard Hinnant, chrono-Compatible
+    /// Low-Level Date Algorithms). Its years begin in March, so the leap day is the last day of a
+    /// year.
     fileprivate static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = (days + 719_468).flooredDivision(by: 146_097)
         let yearOfEra =
@@ -89,12 +90,13 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         )
     }
 
-    /// The moment `duration` later (or earlier, if negative), to the millisecond.
+    /// Returns the moment `duration` later, to the millisecond. It is earlier if `duration` is
+    /// negative.
     package func advanced(by duration: Duration) -> Timestamp {
         Timestamp(milliseconds: milliseconds + duration.wholeMilliseconds)
     }
 
-    /// Returns the time from this to `other`.
+    /// Returns the time from this moment to `other`.
     package func duration(to other: Timestamp) -> Duration {
         .milliseconds(other.milliseconds - milliseconds)
     }
@@ -114,7 +116,7 @@ extension Int64 {
 extension TextBuilder {
     /// Adds a moment as ISO 8601.
     ///
-    /// Computed here because it is part of every event, and a formatter takes ten times as long.
+    /// Every event contains a moment. A formatter would take ten times as long.
     package mutating func add(_ moment: Timestamp) {
         let (days, rest) = moment.milliseconds.flooredDivision(by: 86_400_000)
         let (year, month, day) = Timestamp.civil(days)

@@ -10,7 +10,7 @@ struct YearlyRule: Sendable {
         /// Seconds after midnight; may be negative or more than a day.
         let time: Int64
 
-        /// Seconds since 1970, in local time.
+        /// Returns the moment of the change, in seconds since 1970 of local time.
         func local(in year: Int64) -> Int64? {
             let name = "\(year)-\(month < 10 ? "0" : "")\(month)-01"
             guard let first = CalendarDay(name) else { return nil }
@@ -26,8 +26,8 @@ struct YearlyRule: Sendable {
     /// The daylight saving time: its offset, start and end; `nil` if there is none.
     private let summer: (offset: Int64, start: Change, end: Change)?
 
-    /// Parses a rule; `nil` if it is invalid, or uses day-of-year dates, which no zone of tzdata
-    /// does.
+    /// Parses a rule; `nil` if it is invalid or uses day-of-year dates. No zone of tzdata uses
+    /// them.
     init?(_ text: String) {
         var rest = text[...]
         guard Self.skipName(&rest), let west = Self.time(&rest) else { return nil }
@@ -50,7 +50,7 @@ struct YearlyRule: Sendable {
         summer = (offset, start, end)
     }
 
-    /// The offset from UTC in seconds.
+    /// Returns the offset from UTC in seconds.
     func offset(at second: Int64) -> Int64 {
         guard let summer else { return standard }
         let day = CalendarDay(number: max(0, second + standard) / 86_400)

@@ -1,9 +1,9 @@
-/// An encoder of JSON (RFC 8259) with members sorted by name, no spaces and unescaped slashes: the
-/// same value always gives the same bytes.
+/// An encoder of JSON (RFC 8259). Members are sorted by name, spaces are left out, and slashes are
+/// not escaped. The same value always gives the same bytes.
 ///
-/// `JSONEncoder` writes the same but takes at least twice as long, which was a tenth of a server's
-/// work for a sale. Types for which it has strategies (`Date`, `Data`) are written by their own
-/// `encode(to:)`. Types that encode their members in sorted order are written fastest.
+/// A `JSONEncoder` writes the same but takes at least twice as long. That was a tenth of a server's
+/// work for a sale. It has its own format for some types (`Date`, `Data`); here, their
+/// `encode(to:)` decides. Types that encode their members in sorted order are written fastest.
 package enum CanonicalJSON {
     /// - Throws: `EncodingError` for a number that JSON cannot represent, and the value's own
     ///   errors.
@@ -24,8 +24,8 @@ package enum CanonicalJSON {
 
 /// An encoder that writes values directly in the order in which they are encoded.
 ///
-/// Used by one thread, and no method passes its state to others, so the exclusivity checks are
-/// turned off: they would take a fifth of the time.
+/// The exclusivity checks are turned off: they would take a fifth of the time. They are not needed,
+/// because one thread uses it and no method passes its state to others.
 private final class JSONValueWriter: Encoder {
     private enum Frame {
         /// A value that has not opened a container.
@@ -62,7 +62,7 @@ private final class JSONValueWriter: Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         end(downTo: value + 1)
-        // A value may ask for its container again, to add another value's members to its own.
+        // A value may request its container again to add another value's members to its own.
         if case .single = frames[value] {
             frames.removeLast()
             beginObject()

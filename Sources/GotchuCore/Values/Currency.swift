@@ -10,8 +10,8 @@ package enum Currency: String, CaseIterable, Codable, Hashable, Sendable {
         }
     }
 
-    /// The sign written before an amount; the upper-case code and a space if no sign is
-    /// unambiguous.
+    /// The sign written before an amount. If no sign is unambiguous, it is the upper-case code and
+    /// a space.
     package var symbol: String {
         switch self {
         case .usd: "$"

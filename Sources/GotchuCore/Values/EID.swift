@@ -1,7 +1,7 @@
 /// The identifier that a kiosk advertises: 5 random bytes, written as 10 lowercase hex characters.
 ///
-/// An EID is public and short-lived. It hints at *which* session may be in front of the payer and
-/// proves nothing: only the payment server knows its session.
+/// An EID is public and short-lived. It identifies a session that may be in front of the payer, but
+/// proves nothing. Only the payment server knows which session it is.
 package struct EID: Hashable, Sendable {
     /// The number of hex characters of an EID, on the air and in every API.
     package static let length = 10
@@ -12,7 +12,7 @@ package struct EID: Hashable, Sendable {
     /// Parses exactly ten hex digits, in either case.
     ///
     /// - Returns: `nil` for any other length or character. The length alone is not enough: a Tile's
-    ///   service data under the same UUID is ten bytes long too, and never starts with a digit.
+    ///   service data under the same UUID is ten bytes long too. Its first byte is never a digit.
     package init?(hex: some Sequence<UInt8>) {
         var bits: UInt64 = 0
         var count = 0
@@ -45,7 +45,7 @@ package struct EID: Hashable, Sendable {
         return random(using: &generator)
     }
 
-    /// The ten ASCII bytes of lowercase hex that are service data on the air.
+    /// The service data on the air: ten ASCII bytes of lowercase hex.
     package var serviceData: [UInt8] {
         var bytes = TextBuilder(capacity: Self.length)
         bytes.add(self)

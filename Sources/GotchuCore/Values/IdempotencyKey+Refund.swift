@@ -1,16 +1,16 @@
 extension IdempotencyKey {
-    /// Derives a refund's key from its parameters alone: the same refund, requested on any device
-    /// and at any time, has the same key and is made once.
+    /// Derives a refund's key from its parameters alone. The same refund has the same key on any
+    /// device and at any time, and is made once.
     ///
-    /// The payee and the payment server are not part of it: a session has one payee and one server,
-    /// and a daemon that was enrolled again or uses another server address must derive the same
-    /// key.
+    /// The payee and the payment server are not part of the key: a session has one payee and one
+    /// server. A daemon that was enrolled again, or uses another server address, must derive the
+    /// same key.
     ///
     /// - Parameters:
-    ///   - requested: The requested amount in minor units; `nil` for all that is not refunded yet,
-    ///     which is a different request from the same amount given explicitly.
+    ///   - requested: The requested amount in minor units; `nil` for all that is not refunded yet.
+    ///     `nil` gives another key than the same amount as a number.
     ///   - amount: The amount to refund in minor units.
-    ///   - reference: Compared byte for byte; distinguishes two refunds of the same amount.
+    ///   - reference: A text that distinguishes refunds of the same amount, compared byte for byte.
     ///   - attempt: The number of earlier attempts, each permanently declined under its own key.
     package static func refund(
         of sid: SessionID,
@@ -19,15 +19,15 @@ extension IdempotencyKey {
         reference: String?,
         attempt: Int
     ) -> IdempotencyKey {
-        // Nothing before the reference can contain a line feed, so that two different requests
-        // never have the same text. The text and the two constants must never change: they identify
-        // old refunds.
+        // Only the reference can contain a line feed, and it is the last part. So two different
+        // requests never have the same text. The text and the two constants must never change: they
+        // identify old refunds.
         let text = [
             "gotchu refund 1", sid.rawValue, requested.map { "\($0)" } ?? "rest", "\(amount)",
             "\(attempt)", reference.map { "named " + $0 } ?? "unnamed",
         ].joined(separator: "\n")
-        // Two independent 64-bit halves: if two requests had the same key, the second would be
-        // treated as a resend of the first. Nobody gains from a collision, so the constants may be
+        // Two independent hashes give 128 bits. If two requests had the same key, the second would
+        // be treated as a resend of the first. Nobody profits from that, so the constants may be
         // public.
         let halves = [
             SipHash.hash(Array(text.utf8), (0x676F_7463_6875_2072, 0x6566_756E_6420_6B31)),

@@ -15,8 +15,8 @@ package struct IdempotencyKey: RawRepresentable, Hashable, Codable, Sendable {
 
     /// Parses the value of an `Idempotency-Key` header, bare or quoted.
     ///
-    /// The draft standard (draft-ietf-httpapi-idempotency-key-header) makes it a quoted string;
-    /// most clients send it bare.
+    /// The draft standard (draft-ietf-httpapi-idempotency-key-header) requires quotes; most clients
+    /// send none.
     package init?(header: String) {
         var value = header[...]
         if value.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") {

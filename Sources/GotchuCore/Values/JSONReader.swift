@@ -1,9 +1,9 @@
 /// A strict parser of one JSON object (RFC 8259): a request, or a stored body.
 ///
-/// `JSONDecoder` accepts `50.0` and `5e1` as integers, and the last of two equal names. With
-/// amounts of money, both are a sender's mistake and must be rejected.
+/// A `JSONDecoder` accepts `50.0` and `5e1` as integers. If a name is repeated, it uses the last
+/// value. With amounts of money, both are a sender's mistake and must be rejected.
 package struct JSONReader {
-    /// The maximum nesting depth of arrays and objects; ours never nest that deep.
+    /// The limit of the nesting depth. Our own values are never nested as deep.
     private static let depthLimit = 8
 
     private let bytes: [UInt8]
@@ -51,7 +51,7 @@ package struct JSONReader {
         return value
     }
 
-    /// The error for text that is not one JSON object, or repeats a name.
+    /// The error for text that is not one JSON object, or that repeats a name.
     package struct Malformed: Error, Equatable {
         /// The offset in bytes at which the text is not valid.
         package let offset: Int
@@ -69,7 +69,7 @@ package struct JSONReader {
         return object
     }
 
-    /// - Parameter add: Receives a member; returns false if its name must not be repeated.
+    /// - Parameter add: Receives a member. Returns false if its name is repeated and must not be.
     private mutating func members(
         depth: Int,
         _ add: (String, JSONValue) -> Bool

@@ -1,11 +1,10 @@
-/// A JSON value without rounding: numbers that are not whole have their own case.
+/// A JSON value. No number is rounded to an integer: other numbers have their own case.
 package enum JSONValue: Hashable, Sendable {
     case null
     case boolean(Bool)
     /// A number without a decimal point or exponent that fits in 64 bits.
     case integer(Int64)
-    /// Any other number; infinite if it is too large. Never rounded to an integer: `50.0` is not an
-    /// amount.
+    /// Any other number, such as `50.0`; infinite if it is too large. Never accepted as an amount.
     case otherNumber(Double)
     case string(String)
     case array([JSONValue])

@@ -26,11 +26,11 @@ package struct Money: Hashable, Sendable {
 }
 
 extension Money {
-    /// Parses an amount as a person types it: `50`, `50.00`, `0.5`, `$50.00`; never a sign,
-    /// exponent or separator.
+    /// Parses an amount as a person types it: `50`, `50.00`, `0.5`, `$50.00`. Plus and minus signs,
+    /// exponents and thousands separators are not accepted.
     ///
-    /// - Returns: `nil` unless the text is digits with at most one point and no more decimals than
-    ///   the currency has, and the result fits. Nothing is rounded.
+    /// - Returns: `nil` for any other text, for more decimals than the currency has, and for a
+    ///   value that is too large. Nothing is rounded.
     package init?(_ text: some StringProtocol, currency: Currency = .usd) {
         var digits = Substring(text)
         if digits.hasPrefix(currency.symbol) { digits.removeFirst(currency.symbol.count) }

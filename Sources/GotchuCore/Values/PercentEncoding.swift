@@ -1,5 +1,5 @@
-/// Percent-encodes all but letters, digits, `-` and `_`, so that no text can change the structure
-/// of the URL it is inserted into (RFC 3986, 2.1).
+/// Percent-encodes all characters except letters, digits, `-` and `_` (RFC 3986, 2.1). The text can
+/// then not change the structure of a URL.
 package func percentEncoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF")
     return text.utf8.reduce(into: "") { result, byte in

@@ -1,10 +1,10 @@
 /// A QR code of a short text (ISO/IEC 18004): versions 1 to 7, level M.
 ///
-/// Level M corrects up to about 15 % of the codewords. A text of 0–9, A–Z, the space and
-/// `$%*+-./:`, such as a URL in upper case, is encoded in the alphanumeric mode, which needs two
-/// thirds of the space; other ASCII text is encoded as bytes.
+/// Level M corrects up to about 15 % of the codewords. The alphanumeric mode encodes 0–9, A–Z, the
+/// space and `$%*+-./:`. It is used for a text of only these, such as a URL in upper case, and
+/// needs two thirds of the space. Other ASCII text is encoded as bytes.
 package struct QRCode: Equatable, Sendable {
-    /// The number of modules per side, without the surrounding quiet zone of four.
+    /// The number of modules per side, without the quiet zone of four modules around them.
     package let side: Int
     private let symbol: QRSymbol
 
@@ -34,7 +34,8 @@ package struct QRCode: Equatable, Sendable {
     /// Returns true if a module is dark; columns and rows count from the upper left.
     package func isDark(column: Int, row: Int) -> Bool { symbol.isDark(column, row) }
 
-    /// The dark modules as an SVG path, one unit per module, one rectangle per horizontal run.
+    /// The dark modules as an SVG path. A module is one unit, and a horizontal run is one
+    /// rectangle.
     package var path: String {
         var path = ""
         for row in 0..<side {

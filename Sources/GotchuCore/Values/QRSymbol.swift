@@ -118,8 +118,7 @@ struct QRSymbol: Equatable, Sendable {
         }
     }
 
-    /// Returns the masked symbol without its format data, which does not count for the choice of a
-    /// mask.
+    /// Returns the masked symbol without its format data. The choice of a mask ignores that data.
     func masked(_ mask: Int) -> QRSymbol {
         var masked = self
         for row in 0..<side {

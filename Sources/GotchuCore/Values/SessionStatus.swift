@@ -1,6 +1,7 @@
 /// The state of a session, as the payment server decided it.
 ///
-/// CREATED → ADVERTISING → LOCKED → PAID; TIMEOUT from any but PAID when it expires; CANCEL by the
+/// CREATED → ADVERTISING → LOCKED → PAID. From LOCKED back to ADVERTISING if the lock ends without
+/// a payment. TIMEOUT from any state but PAID and CANCEL when the session expires. CANCEL by the
 /// payee from CREATED or ADVERTISING.
 package enum SessionStatus: String, Codable, CaseIterable, Sendable {
     case created = "CREATED"

@@ -1,5 +1,5 @@
-/// A builder of UTF-8 text. Much cheaper than string interpolation; for text that is built for
-/// nearly every advertisement.
+/// A builder of UTF-8 text, for text that is built for nearly every advertisement. It is much
+/// cheaper than string interpolation.
 package struct TextBuilder: Sendable {
     package private(set) var bytes: [UInt8] = []
 

@@ -1,4 +1,4 @@
-/// A value that is encoded as its description; decoding fails for text that it cannot parse.
+/// A value that is encoded as its description. Text that it cannot parse is a decoding error.
 package protocol TextCodable: Codable, LosslessStringConvertible {}
 
 extension TextCodable {

@@ -1,4 +1,4 @@
-// The customer's display: draws what gotchud sends. Nothing is decided here but that nothing comes.
+// The customer's display: draws the states that gotchud sends. The page itself decides only that it receives none.
 const $ = (id) => document.getElementById(id);
 const { dataset } = document.body;
 const SIGNS = {
@@ -11,15 +11,15 @@ const SIGNS = {
   offline: "M2 2l20 20M8.5 16.4a5 5 0 0 1 5.6-1M5 12.6a10 10 0 0 1 4-2.4M13.5 9.7A10 10 0 0 1 19 12.6M1.5 9A15 15 0 0 1 6 6.2M10.7 5.1A15 15 0 0 1 22.5 9M12 20v.1",
 };
 const SCENES = new Set(["idle", "preparing", "waiting", "near", "confirming"]);
-/** In these states nobody knows yet how it ends: the amount stays when nothing comes any more. */
+/** States with an open outcome. If the display goes offline in one of them, the amount stays visible. */
 const UNSETTLED = new Set(["preparing", "waiting", "near", "confirming", "released", "checking", "offline"]);
 const ARROWS = { below: "↓", above: "↑", left: "←", right: "→" };
-/** In milliseconds: the silence after which the words are the page's own, and which. */
+/** Milliseconds without data after which the page shows its own texts: first `offline`, then `closed`. */
 const OFFLINE = Number(dataset.offline), CLOSED = Number(dataset.closed);
 const RETRY = 1_000, DIM = 300_000;
-/** Below this nothing is made smaller. */
+/** The scale below which nothing is made smaller. */
 const SMALLEST = .5;
-/** The longest line that is read, in characters. */
+/** The maximum length of an unfinished line, in characters. */
 const LINE = 65_536;
 
 let shown = null, endsAt = 0, lastByte = performance.now(), changedAt = lastByte;
@@ -29,7 +29,10 @@ function text(id, value) {
   if (element.textContent !== (value ?? "")) element.textContent = value ?? "";
 }
 
-/** One object in, one picture out: nothing is remembered between two but the end of the countdown. */
+/**
+ * Draws one state. From the state before, only its name is used: to record the time of a change, and to
+ * play the sound of a payment once.
+ */
 function show(view) {
   const { state } = view, isResting = state === "idle" || state === "closed", before = shown?.state;
   const root = document.documentElement;
@@ -69,7 +72,7 @@ function show(view) {
   fit();
 }
 
-/** Parts of which none may be outside the window, or wider than its place; a memo ends in three dots. */
+/** The parts that must lie within the window and fit their boxes. The memo is left out: CSS shortens it. */
 const PARTS = ".bar, .words, .words > :not(.memo), .foot > *, .scene, .scene > *, .pay > *";
 
 function isCut() {
@@ -80,7 +83,7 @@ function isCut() {
   });
 }
 
-/** All is as large as the shop wishes, or as fits where it does not drift. */
+/** Sets the configured scale, or a smaller one if parts would be cut. Measures with the drift at zero. */
 function fit() {
   drift(0, 0);
   for (let scale = Number(dataset.scale); ; scale -= .05) {
@@ -90,14 +93,14 @@ function fit() {
   drift();
 }
 
-/** Moves what is bright by a unit a minute. */
+/** Moves the bright parts by one unit a minute, against burn-in. */
 function drift(x, y) {
   const minute = new Date().getMinutes(), style = document.documentElement.style;
   style.setProperty("--drift-x", x ?? [0, 1, 1, 0, -1, -1, -1, 0][minute % 8]);
   style.setProperty("--drift-y", y ?? [0, 0, 1, 1, 1, 0, -1, -1][minute % 8]);
 }
 
-/** Once a second: the countdown, and the clock that shows that the screen lives. */
+/** Updates the countdown, the clock and the dimming. Called once a second. */
 function tick() {
   const now = performance.now();
   if (shown?.left) {
@@ -112,7 +115,7 @@ function tick() {
   document.body.toggleAttribute("data-dim", isResting && now - changedAt > DIM);
 }
 
-/** What is said when gotchud says nothing. */
+/** Shows the page's own texts if nothing has arrived from gotchud for too long. */
 function watch() {
   const silence = performance.now() - lastByte, before = shown?.state;
   if (silence <= OFFLINE) return;
@@ -127,7 +130,7 @@ function watch() {
   });
 }
 
-/** Reads whole states, a line each, until nothing comes any more. */
+/** Reads states, one a line, until the connection ends or is silent for too long. */
 async function read() {
   const end = new AbortController();
   let silence;
@@ -151,7 +154,7 @@ async function read() {
       if (newest) receive(JSON.parse(newest));
     }
   } catch {
-    // It is asked for again, and after a while the screen says so.
+    // The caller connects again. If nothing arrives for too long, `watch` shows that.
   } finally {
     clearTimeout(silence);
     end.abort();
@@ -159,12 +162,12 @@ async function read() {
 }
 
 function receive(view) {
-  // Another gotchud, or another configuration: with another page.
+  // After an upgrade or a change of the configuration, gotchud serves another page.
   if (view.build !== dataset.build) return location.reload();
   show(view);
 }
 
-/** Two tones upwards, 0.25 s. No file, no licence. */
+/** Plays two rising tones of 0.25 s each. They are computed, so no sound file is needed. */
 function chime() {
   const audio = new AudioContext();
   for (const [hertz, at] of [[660, 0], [990, .12]]) {

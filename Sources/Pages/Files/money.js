@@ -1,12 +1,12 @@
-// Amounts are whole minor units. They are formatted here as `MoneyFormat` formats them for the display,
-// and not by the browser: the same digits in every engine, on the display and on paper.
+// Amounts are whole minor units. They are formatted here, in the same way as by `MoneyFormat`, and not by the
+// browser. They then look the same in every browser, on the display and on paper.
 const SIGNS = { usd: "$", eur: "€", gbp: "£", jpy: "¥" };
 const digitsOf = (currency) => (currency === "jpy" ? 0 : 2);
 
-/** Separators and the sign's place: those of the page, which has the display's language. */
+/** The separators and the position of the sign. The page has those of the display's language. */
 export const dress = { decimal: ".", group: ",", sign: "first", ...globalThis.document?.documentElement.dataset };
 
-/** `$1,234.50`, `1.234,50 €`, `CHF 5.00`, of an integer of minor units; nothing in it breaks a line. */
+/** Formats minor units: `$1,234.50`, `1.234,50 €` or `CHF 5.00`. The text never breaks over two lines. */
 export function money(cents, currency = "usd", { decimal, group, sign } = dress) {
   const digits = digitsOf(currency);
   const text = String(Math.abs(cents)).padStart(digits + 1, "0");
@@ -18,14 +18,14 @@ export function money(cents, currency = "usd", { decimal, group, sign } = dress)
   return minus + symbol + (SIGNS[currency] ? "" : "\u00a0") + amount;
 }
 
-/** `1234.50`, for a field that a person changes. */
+/** Formats minor units for an input field: `1234.50`. */
 export function plain(cents, currency = "usd", { decimal } = dress) {
   const digits = digitsOf(currency);
   const text = String(cents).padStart(digits + 1, "0");
   return text.slice(0, text.length - digits) + (digits ? decimal + text.slice(-digits) : "");
 }
 
-/** The minor units of `12`, `12.5` or `$12.50`; `null` of anything else. Nothing is rounded. */
+/** Returns the minor units of `12`, `12.5` or `$12.50`; `null` for any other text. Nothing is rounded. */
 export function cents(text, currency = "usd", { decimal } = dress) {
   const digits = digitsOf(currency);
   const bare = text.replace(SIGNS[currency] ?? currency.toUpperCase(), "").trim();

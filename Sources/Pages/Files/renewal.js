@@ -1,12 +1,12 @@
-// Brings a page up to date while somebody looks at it. A page with `.stale` stays while the server does not answer,
-// and says how old it is; any other is loaded anew.
+// Refreshes a page while it is visible. If the page has a `.stale` banner, its content is replaced. While the
+// server does not answer, the content stays and the banner shows its age. Any other page is reloaded.
 const LATE = 3_000, LIMIT = 10_000;
 const main = () => document.getElementById("main");
 const period = () => Number(main().dataset.seconds) * 1_000;
 const say = (isStale) => { document.querySelector(".stale").hidden = !isStale; };
 let due = Date.now() + period(), failures = 0, isAsking = false;
 
-/** Whoever reads a table, fills in a form or goes through the links is not interrupted. */
+/** True while the focus is in the content, as in a table, a form or a link: the page is then not refreshed. */
 const isBusy = () => main().contains(document.activeElement) && document.activeElement !== main();
 
 function adopt(page) {
@@ -24,7 +24,7 @@ function retry() {
 function ask() {
   isAsking = true;
   if (!document.querySelector(".stale")) {
-    // While the server does not answer, a new load would be a page of the browser's.
+    // The server is tested first: without an answer, a reload would show the browser's error page.
     return fetch(import.meta.url, { cache: "no-store" }).then(() => location.reload(), retry);
   }
   const request = new XMLHttpRequest();
@@ -41,7 +41,7 @@ function ask() {
       due = Date.now() + period();
       return adopt(page);
     }
-    // A login, for instance, that is over.
+    // Another page was returned, for instance because the login has expired.
     if (page) return location.reload();
     say(true);
     retry();

@@ -1,4 +1,4 @@
-// The two dialogs that ask gotchud: a refund, and the end of the day.
+// The two dialogs that send calls to gotchud: refund, and end of day.
 import { cents, money, plain } from "./money.js";
 import { Refused, call, text } from "./till-link.js";
 import { clock, make } from "./till-rows.js";
@@ -6,8 +6,8 @@ import { clock, make } from "./till-rows.js";
 const $ = (id) => document.getElementById(id);
 
 /**
- * Shows a refusal with its code, after what it means for the money; these words for anything else; hides the
- * place without either.
+ * Shows an error or a message in `place`. For a refusal: `meaning` (its effect on the money), then the sentence
+ * and the code. For any other error, or for none: `words`. Without an error and words, `place` is hidden.
  */
 export function tell(place, error, words, meaning = "") {
   place.hidden = !error && !words;
@@ -17,7 +17,7 @@ export function tell(place, error, words, meaning = "") {
 
 let refunding = null;
 
-/** Asks how much of a request to refund. The harmless button has the focus. */
+/** Opens the dialog for a refund of a request. The button that closes it without a refund has the focus. */
 export function openRefund(request, left, till) {
   refunding = { request, currency: request.currency, left };
   $("refund-title").textContent = `Refund ${money(left, request.currency)}?`;
@@ -33,7 +33,7 @@ export function openRefund(request, left, till) {
   $("keep").focus();
 }
 
-/** Says that less of a request is left, if that is the one that is asked about. */
+/** Lowers the amount that can be refunded, and shows the reason, if the dialog is open for this request. */
 export function limitRefund(request, left) {
   if (refunding?.request.id !== request.id || !$("refund").open || left >= refunding.left) return;
   const { currency } = refunding;
@@ -54,14 +54,14 @@ function showSum() {
 async function refund() {
   const asked = refunding;
   const { request } = asked;
-  // It may be closed, and open for another request, when the answer comes.
+  // By the time of the answer, the dialog may be closed, or open for another request.
   const isShown = () => refunding === asked && $("refund").open;
   const body = { sid: request.id, amount_cents: cents($("refund-amount").value, request.currency) };
   const why = $("refund-why").value.trim();
   if (why) body.reference = why;
   $("refund-do").disabled = true;
   try {
-    // The same request, amount and reason is the same refund: asked again it pays nothing more.
+    // A repeat with the same request, amount and reason is the same refund and pays nothing more.
     const made = await call("POST", "/v1/refunds", body);
     if (!isShown()) return;
     if (made.made_before) {
@@ -81,7 +81,7 @@ async function refund() {
 export function setUpRefund() {
   $("refund-amount").addEventListener("input", showSum);
   $("keep").addEventListener("click", () => $("refund").close());
-  // The row was drawn anew meanwhile, perhaps.
+  // The row may have been replaced since the dialog was opened, so it is looked up by id.
   $("refund").addEventListener("close", () =>
     document.querySelector(`#rows > [data-id="${CSS.escape(refunding.request.id)}"]`)?.focus());
   $("refund-form").addEventListener("submit", (event) => {
@@ -92,7 +92,7 @@ export function setUpRefund() {
 
 const query = () => ($("report-day").value ? `?day=${$("report-day").value}` : "");
 
-/** Opens the end of the day: the books of the payment server, or no sums at all. */
+/** Opens the end of day. It shows sums only from the payment server's books. */
 export async function openReport() {
   if (!$("report").open) $("report").showModal();
   const asked = query();

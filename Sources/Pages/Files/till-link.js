@@ -1,11 +1,11 @@
-// The way to gotchud: calls with the till's token, the stream of events, and pairing.
+// The connection to gotchud: calls with the till's token, the stream of events, and pairing.
 const TOKEN = "gotchu-till-token";
 const PAIRING = "gotchu-till-pairing";
 const SILENCE = 20_000;
 const PATIENCE = 35_000;
 const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
-/** A definite answer that is no success: gotchud's problem document. */
+/** A refusal: gotchud's problem document. */
 export class Refused extends Error {
   constructor(problem, status) {
     super(problem.detail ?? "gotchud refuses this.");
@@ -15,7 +15,7 @@ export class Refused extends Error {
 }
 
 let version = null;
-/** Called when gotchud was updated. */
+/** Callbacks. `updated` is called when gotchud's version has changed. */
 export const on = { updated: () => {} };
 
 async function answer(path, options) {
@@ -30,13 +30,13 @@ async function answer(path, options) {
   version ??= now;
   if (reply.ok) return reply;
 
-  // What is no problem document decides nothing: it is thrown as it is, as a broken connection.
+  // If the reply is not JSON, it decides nothing. `json` then throws, as for a broken connection.
   const problem = await reply.json();
   if (reply.status === 401) localStorage.removeItem(TOKEN);
   throw new Refused(problem, reply.status);
 }
 
-/** Calls gotchud. Throws `Refused` for a definite no, anything else if there is no answer. */
+/** Calls gotchud. Throws `Refused` for a refusal, and any other error if there is no definite answer. */
 export async function call(method, path, body, headers = {}) {
   const options = { method, headers };
   if (method !== "GET" && method !== "DELETE") options.body = JSON.stringify(body ?? {});
@@ -49,7 +49,7 @@ export async function text(path) {
 
 export const isPaired = () => localStorage.getItem(TOKEN) !== null;
 
-/** Follows the events for as long as the till is paired, over every break. */
+/** Reads the events and connects again after each break, until the till is no longer paired. */
 export async function follow(apply, isLinked) {
   let pause = 500;
   while (isPaired()) {
@@ -73,7 +73,7 @@ export async function follow(apply, isLinked) {
         }
       }
     } catch {
-      // Tried again below, whatever it was.
+      // After any error, the loop connects again.
     }
     clearTimeout(silence);
     stop.abort();
@@ -84,13 +84,13 @@ export async function follow(apply, isLinked) {
   }
 }
 
-/** Shows codes until one was approved, and keeps the token. */
+/** Shows codes until one is approved, and stores the token. */
 export async function pair(show) {
   for (;;) {
     try {
       const kept = JSON.parse(sessionStorage.getItem(PAIRING) ?? "null");
       const offer = kept ?? (await call("POST", "/v1/pairings"));
-      // A reload shows the same code.
+      // The offer is stored: a reload of the page shows the same code.
       sessionStorage.setItem(PAIRING, JSON.stringify(offer));
       show(offer.code, "The code is good for two minutes; then a new one comes.");
       for (;;) {

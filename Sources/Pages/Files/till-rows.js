@@ -1,4 +1,4 @@
-// The rows: one for each request, with its sign, its word and its one action.
+// The list of requests. A row shows a request with its sign, its state and at most one action.
 import { money } from "./money.js";
 
 const CHIPS = {
@@ -8,7 +8,7 @@ const CHIPS = {
 };
 const WARNING = "The payment server cannot be asked. Hand nothing out before this says Paid.";
 
-/** An element from its name, class and content: no markup is ever read from a string. */
+/** Creates an element from its name, class and content. Strings become text and never markup. */
 export function make(name, className, ...content) {
   const element = document.createElement(name);
   if (className) element.className = className;
@@ -19,10 +19,11 @@ export function make(name, className, ...content) {
 const isOpen = (request) => ["advertising", "locked"].includes(request.state);
 export const total = (request) => request.amount_cents + (request.tip_cents ?? 0);
 
-/** What a person sees of a request: its state, what was refunded, and what can be done. */
+/** Returns the view of a request: its state, the refunded amount, the amount left, the action, notes and time. */
 export function look(request, refunds, mayRefund) {
   const own = refunds.filter((refund) => refund.sid === request.id);
-  // Those of this machine, or all by the payment server's word, whichever is more: both only grow.
+  // The larger of two sums: this machine's refunds, and all refunds as the payment server reported them.
+  // Both only grow.
   const back = Math.max(request.refunded_cents ?? 0, own.filter((refund) => refund.state === "paid")
     .reduce((sum, refund) => sum + refund.amount_cents, 0));
   const isPending = own.some((refund) => !["paid", "declined"].includes(refund.state));
@@ -51,7 +52,7 @@ function row(request, { state, back, left, action, notes, time }, act) {
   mark.setAttribute("aria-hidden", "true");
   const when = make("time", "", time);
   when.dateTime = request.created_at;
-  // The payer's words are theirs alone: they turn no other text round.
+  // The memo is isolated (`bdi`): right-to-left text in it does not change the order of other text.
   const shares = request.places
     ? `${request.places.places_paid} of ${request.places.places} paid` : "";
   const memo = make("bdi", "for", [shares, request.memo].filter(Boolean).join(" · "));
@@ -69,10 +70,10 @@ function row(request, { state, back, left, action, notes, time }, act) {
   return item;
 }
 
-/** The rows that are there, by request, each with what it was drawn from. */
+/** The current rows by request id, each with the data that it was drawn from. */
 const drawn = new Map();
 
-/** Draws rows, newest first. Those that have not changed stay as they are, under a finger, too. */
+/** Draws the rows, newest first. Unchanged rows are not replaced, so a press on one is not lost. */
 export function draw(list, requests, see, act) {
   const focused = document.activeElement?.closest("#rows > li")?.dataset.id;
   const isButton = document.activeElement?.tagName === "BUTTON";

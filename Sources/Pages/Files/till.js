@@ -1,4 +1,4 @@
-// The till: the sale that is typed, the keys, and what gotchud says.
+// The till: the sale that is typed, the keys, and the events from gotchud.
 import { money } from "./money.js";
 import { Refused, call, follow, isPaired, on, pair } from "./till-link.js";
 import { draw, look, move } from "./till-rows.js";
@@ -7,13 +7,16 @@ import { limitRefund, openRefund, openReport, setUpRefund, setUpReport, tell } f
 const $ = (id) => document.getElementById(id);
 const SALE = "gotchu-till-sale";
 const LARGEST = 100_000_000;
-/** A faster run of keys is a scanner's, and so is a line end soon after it. */
+/**
+ * Limits that detect a barcode scanner: the maximum pause between its keys in ms, the minimum number of keys,
+ * and the maximum pause before its line end in ms.
+ */
 const RUN = 50;
 const SHORTEST_RUN = 4;
 const LINE_END = 300;
 
-// The sale: its key is made with the first digit and kept with it, whatever happens to this page, until
-// gotchud has said what became of it.
+// The sale. Its idempotency key is created with the first digit. Both are stored across reloads of the page
+// until gotchud has accepted the request or the sale is cleared.
 const kept = JSON.parse(sessionStorage.getItem(SALE) ?? "null");
 const sale = kept ?? { cents: 0, memo: "", key: null, isSent: false };
 const requests = new Map();
@@ -42,7 +45,7 @@ function show() {
   const words = state === "away" ? "No connection to gotchud"
     : state === "ready" ? "Ready"
       : [trouble?.text ?? status?.summary, trouble?.fix].filter(Boolean).join(" → ");
-  // Said once, and not with every event.
+  // Set only if it changed: a screen reader then reads it once, and not with every event.
   if ($("health").textContent !== words) $("health").textContent = words;
 }
 
@@ -62,13 +65,13 @@ function clear() {
   keep();
 }
 
-/** Requests the money, with the sale's one key, until there is a definite answer. */
+/** Sends the request, always with the sale's key, until there is a definite answer. */
 async function charge() {
   if (isAsking || !sale.cents || !sale.key) return;
   isAsking = true;
   sale.isSent = true;
   keep();
-  // The next digits are an amount, and not what it is for.
+  // The next digits belong to the amount and not to the memo.
   $("figure").focus();
   const body = { amount_cents: sale.cents };
   if (sale.memo.trim()) body.memo = sale.memo.trim();
@@ -77,12 +80,12 @@ async function charge() {
       const made = await call("POST", "/v1/requests", body, { "Idempotency-Key": sale.key });
       Object.assign(sale, { cents: 0, memo: "", key: null, isSent: false });
       tell($("problem"), null);
-      // What the events have said of it meanwhile is newer.
+      // If an event has already reported the request, its data is newer than this answer.
       if (!requests.has(made.id)) requests.set(made.id, made);
     } catch (error) {
       tell($("problem"), error, "No answer yet: asking again. It is requested once only.",
         "Nothing was charged, and the amount stays. ");
-      // Nothing is on the air: the amount stays, to be charged again or changed.
+      // After a refusal there is no request. The amount stays and can be charged again or changed.
       if (error instanceof Refused) sale.isSent = false;
       else await new Promise((done) => setTimeout(done, pause));
     }
@@ -115,7 +118,7 @@ async function act(action, request) {
   }
 }
 
-/** Asks what of a request was refunded elsewhere, on the merchant's pages perhaps. */
+/** Reads a request again: it may have been refunded elsewhere, such as on the merchant's pages. */
 async function refresh(request) {
   try {
     const now = await call("POST", `/v1/requests/${request.id}/refresh`);
@@ -123,16 +126,16 @@ async function refresh(request) {
     list();
     limitRefund(now, see(now).left);
   } catch {
-    // The refund itself is refused if too little is left.
+    // An error does no harm: the server refuses a refund that is too large.
   }
 }
 
-/** Reads what this till may do, and what it may still refund. */
+/** Reads this till's name and its limit for refunds. */
 async function readTill() {
   try {
     till = await call("GET", "/v1/till");
   } catch {
-    // The next snapshot asks again.
+    // Read again with the next snapshot.
     return;
   }
   $("till-name").textContent = till.name;
@@ -157,7 +160,7 @@ function apply(event) {
   if (event.event !== "status") list();
 }
 
-/** Does what a key stands for. */
+/** Runs the command of a key. */
 function command(key) {
   const row = document.activeElement?.closest?.("#rows > li");
   const chosen = row && requests.get(row.dataset.id);
@@ -171,7 +174,7 @@ function command(key) {
   } else if (key === "?") $("help").showModal();
 }
 
-// A scanner types: what comes faster than a person types is for the memo, and none of it is a command.
+// A barcode scanner types like a keyboard, but faster than a person. Its keys go into the memo and are no commands.
 let run = "", last = 0, timer = 0, wasScan = false;
 function endRun() {
   clearTimeout(timer);
@@ -189,19 +192,19 @@ function endRun() {
 addEventListener("keydown", (event) => {
   const { key, target } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || $("sale").hidden) return;
-  // A scanner writes capitals with it.
+  // Ignored, because a scanner sends Shift before each capital letter.
   if (key === "Shift") return;
   if (document.querySelector("dialog[open]")) {
     if (key === "F8") { event.preventDefault(); if ($("report").open) openReport(); }
     return;
   }
-  // A key that is held down types no faster than a scanner.
+  // Ignored, because a key that is held down repeats as fast as a scanner.
   if (event.repeat && key.length === 1 && target.id !== "memo") return event.preventDefault();
   const pause = event.timeStamp - last;
   const isFast = pause < RUN;
   last = event.timeStamp;
   if (target.id === "memo") {
-    // The line end of a scanner charges nothing.
+    // A scanner's line end must not charge.
     if (key === "Enter" && isFast) event.preventDefault();
     if (key === "Escape") { event.preventDefault(); $("figure").focus(); }
     if (key !== "F8") return;
@@ -238,7 +241,7 @@ for (const key of ["7", "8", "9", "4", "5", "6", "1", "2", "3", "00", "0", "⌫"
   button.addEventListener("click", () => press(key));
   $("keys").append(button);
 }
-// A button that was clicked does not get the focus: Enter would press it again, and not charge.
+// A click does not move the focus to a button. Otherwise Enter would press that button again instead of charging.
 addEventListener("mousedown", (event) => {
   if (event.target.closest("button")) event.preventDefault();
 });

@@ -1,5 +1,6 @@
-/// The texts of a contest's page around its documents, in one language. A missing text does not
-/// compile, except for names of section members: such a member is named by its key.
+/// The texts of a contest's page around its documents, in one language. Every language must have
+/// all texts to compile. Names of section members may be missing: such a member is named by its
+/// key.
 package struct ContestPageWords: Sendable {
     /// Shown instead of an empty list of contests.
     package let none: String
@@ -7,7 +8,7 @@ package struct ContestPageWords: Sendable {
     /// The link to the organiser's page.
     package let organize: String
 
-    /// With the organiser's name for `{}`.
+    /// Placeholder: the organiser's name.
     package let by: String
     package let closes: String
     package let starts: String
@@ -17,7 +18,7 @@ package struct ContestPageWords: Sendable {
     package let rules: String
     package let scheduled: String
 
-    /// With the number of the viewer's entry for `{}`.
+    /// Placeholder: the number of the viewer's entry.
     package let entered: String
     package let you: String
     package let possible: String
@@ -28,7 +29,7 @@ package struct ContestPageWords: Sendable {
     package let objection: String
     package let place: String
     package let save: String
-    /// With the maximum cost of a roster.
+    /// Placeholder: the maximum cost of a roster.
     package let cap: String
     /// Shown for an action that this page does not know.
     package let elsewhere: String
@@ -46,12 +47,12 @@ package struct ContestPageWords: Sendable {
     /// The names of section members by key, in the order of display.
     let members: [(key: String, name: String)]
 
-    /// Returns the name of a section's member; for an unknown one, its key as words.
+    /// Returns the name of a section's member. An unknown key is converted to words.
     package func name(of key: String) -> String {
         members.first { $0.key == key }?.name ?? Self.words(of: key)
     }
 
-    /// Returns the keys in the order of display, known ones first.
+    /// Returns the keys in the order of display: known keys, then the others by name.
     package func ordered(_ keys: some Sequence<String>) -> [String] {
         let known = members.map(\.key)
         return keys.sorted { first, second in
@@ -60,7 +61,7 @@ package struct ContestPageWords: Sendable {
         }
     }
 
-    /// Returns the title of a section type; for an unknown one, the type as words.
+    /// Returns the title of a section type. An unknown type is converted to words.
     package func title(of type: String) -> String { titles[type] ?? Self.words(of: type) }
 
     /// Converts a key to words: `pit_stops` becomes `Pit stops`.

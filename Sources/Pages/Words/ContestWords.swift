@@ -1,15 +1,17 @@
 package import GotchuCore
 
-/// The texts of contests in one language. A missing text does not compile.
+/// The texts of contests in one language. Every language must have all of them to compile.
 package struct ContestWords: Sendable {
     let money: MoneyFormat
 
     // Actions: labels, and questions for confirmation.
     package let join: String
-    /// With the fee for `{}`.
+    /// Placeholder: the fee.
     package let joinFor: String
+    /// Placeholder: the fee.
     package let confirmJoin: String
     package let leave: String
+    /// Placeholder: the fee.
     package let confirmLeave: String
     package let results: String
     package let roster: String
@@ -28,6 +30,7 @@ package struct ContestWords: Sendable {
 
     // Reasons why an action is not possible now.
     package let logIn: String
+    /// Placeholder: the number of places.
     package let full: String
     package let locked: String
     package let joined: String
@@ -36,29 +39,30 @@ package struct ContestWords: Sendable {
     package let noScores: String
     package let objected: String
     package let unpublished: String
-    /// With the time at which it locks.
+    /// Placeholder: the time at which the contest locks.
     package let openUntil: String
-    /// With the time at which it starts.
+    /// Placeholder: the time at which the contest starts.
     package let startsAt: String
     package let undeclared: String
-    /// With the time at which it is settled.
+    /// Placeholder: the time at which the contest is settled.
     package let settlesAt: String
     package let wasPaid: String
 
     // The history of a result.
     package let history: String
-    /// With the number of the revision.
+    /// Placeholder: the number of the revision.
     package let declared: String
-    /// With the organiser's reason.
+    /// Placeholder: the organiser's reason.
     package let disputedFor: String
-    /// With the organiser's reason.
+    /// Placeholder: the organiser's reason.
     package let cancelledFor: String
+    /// Placeholder: the operator's reason.
     package let operatorCancelled: String
     package let abandoned: String
 
     // States.
     package let free: String
-    /// With the number of entries and the number of places.
+    /// Placeholders: the number of entries and the number of places.
     package let entries: String
     package let draft: String
     package let closed: String
@@ -68,6 +72,6 @@ package struct ContestWords: Sendable {
     package let over: String
     package let stopped: String
 
-    /// Formats an amount as is usual in the language.
+    /// Formats an amount in the language's format.
     package func text(_ amount: Money) -> String { money.text(amount) }
 }

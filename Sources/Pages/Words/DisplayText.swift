@@ -1,7 +1,8 @@
 package import GotchuCore
 
-/// The texts of the customer's display for one view, in the shop's language, with the headline in
-/// a second one.
+/// The texts of the customer's display for one view, in the shop's language. `second` is the
+/// headline in a second language, if there is one. It includes the line while no payment is
+/// awaited.
 package struct DisplayText: Equatable, Sendable {
     package let language: Language
     package let isRightToLeft: Bool
@@ -32,7 +33,8 @@ package struct DisplayText: Equatable, Sendable {
             return "\(words.tip) \(words.money.text(tip))"
         }
         headline = copy.headline
-        // The warning takes the place of both lines: there is room for three in all.
+        // The warning replaces the line and the second language: there is room for three lines in
+        // all.
         let shares = view.shares.map(words.text)
         line = view.isServerUnresponsive ? nil : view.isOffAir ? words.offAir : shares ?? copy.line
         second =

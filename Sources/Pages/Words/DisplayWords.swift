@@ -2,7 +2,7 @@ import GotchuCore
 
 /// A headline and the line below it.
 struct Copy: Equatable, Sendable {
-    /// The maximum number of characters, because the display is read from a distance.
+    /// The maximum numbers of characters. The display is read from a distance.
     static let headlineLimit = 32
     static let lineLimit = 64
 
@@ -15,7 +15,8 @@ struct Copy: Equatable, Sendable {
     }
 }
 
-/// The texts of the customer's display in one language. A missing text does not compile.
+/// The texts of the customer's display in one language. Every language must have all of them to
+/// compile.
 struct DisplayWords: Sendable {
     let isRightToLeft: Bool
     let money: MoneyFormat
@@ -38,7 +39,7 @@ struct DisplayWords: Sendable {
     let left: String
     /// Shown after the last digits of the EID.
     let code: String
-    /// Shown below the code of a pay link.
+    /// Shown below the QR code of a pay link.
     let scan: String
     /// Shown instead of the line while the request is not advertised.
     let offAir: String
@@ -46,10 +47,10 @@ struct DisplayWords: Sendable {
     let silent: String
     /// Shown before a tip.
     let tip: String
-    /// The number of paid shares of a bill: `{paid}` of `{count}`.
+    /// The text for the paid shares of a bill. Placeholders: `{paid}` and `{count}`.
     let shares: String
 
-    /// The number of free places in a contest: `{left}`.
+    /// The text for the free places in a contest. Placeholder: `{left}`.
     let places: String
 
     func text(_ shown: DisplayRequest.Shares) -> String {

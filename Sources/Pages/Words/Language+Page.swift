@@ -11,8 +11,8 @@ extension Language {
 
     package var isRightToLeft: Bool { display.isRightToLeft }
 
-    /// Formats an amount as is usual in the language. In right-to-left text it is isolated, so that
-    /// signs keep their place (Unicode Standard Annex 9, 2.4).
+    /// Formats an amount in the language's format. In right-to-left text the amount is isolated.
+    /// Its signs then keep their place (Unicode Standard Annex 9, 2.4).
     ///
     /// - Parameter isAdded: True to show a plus sign.
     package func text(_ money: Money, isAdded: Bool = false) -> String {
@@ -20,7 +20,7 @@ extension Language {
         return isRightToLeft ? "\u{2066}\(text)\u{2069}" : text
     }
 
-    /// Returns the texts of the language.
+    /// Returns the table of this language.
     private func pick<Table>(
         _ english: @autoclosure () -> Table,
         _ german: @autoclosure () -> Table,

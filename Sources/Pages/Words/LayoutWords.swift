@@ -1,6 +1,6 @@
 /// The texts around the server's pages in one language: navigation, login, problems, dates.
 package struct LayoutWords: Sendable {
-    /// The name of the navigation, for screen readers.
+    /// The label of the navigation, for screen readers.
     package let pages: String
     package let skip: String
     package let logOut: String
@@ -12,22 +12,22 @@ package struct LayoutWords: Sendable {
     package let wallet: String
     /// Shown for a webhook that needs attention.
     package let failed: String
-    /// With the time of the data shown.
+    /// Placeholder: the time of the data shown.
     package let stale: String
 
     // Problems.
     package let nothingHere: String
     package let notNow: String
     package let notPossible: String
-    /// With the number of seconds.
+    /// Placeholder: the number of seconds.
     package let triesAgain: String
     package let code: String
-    /// Shown before a request's id.
+    /// Shown before the server's id of an HTTP request.
     package let request: String
     package let toStart: String
     package let toContest: String
     package let toRequest: String
-    /// The button that submits a form again.
+    /// The label of the button that submits a form again, with the same key.
     package let checkOutcome: String
     package let sameAgain: String
 
@@ -42,7 +42,7 @@ package struct LayoutWords: Sendable {
 
     // Dates.
     package let today: String
-    /// With the weekday, the day and the month, in that order.
+    /// Placeholders: the weekday, the day and the month, in that order.
     package let date: String
     /// The weekdays, starting with Monday.
     package let weekdays: [String]

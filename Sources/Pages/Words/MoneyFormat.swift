@@ -1,13 +1,14 @@
 import GotchuCore
 
-/// The format of amounts in a language. Digits are always Latin, as on the phone, the till and the
-/// paper.
+/// The format of amounts in a language. Digits are always Latin, as on the phone, on the till and
+/// on paper.
 struct MoneyFormat: Equatable, Sendable {
     let decimal: Character
     let group: Character
     let isSymbolFirst: Bool
 
-    /// Formats an amount, such as `$1,280.00`, `1.280,00 €` or `CHF 5.00`, without line breaks.
+    /// Formats an amount, such as `$1,280.00`, `1.280,00 €` or `CHF 5.00`. The text never breaks
+    /// over two lines.
     func text(_ money: Money) -> String {
         let digits = money.currency.minorUnitDigits
         var text = String(money.minorUnits.magnitude)
@@ -18,7 +19,7 @@ struct MoneyFormat: Equatable, Sendable {
             whole.insert(group, at: whole.index(whole.startIndex, offsetBy: place))
         }
         let minus = money.minorUnits < 0 ? "\u{2212}" : ""
-        // A sign that is a currency code ends with a space.
+        // A symbol that is a currency code ends with a space.
         let symbol = money.currency.symbol.replacing(" ", with: "")
         let isCode = symbol != money.currency.symbol
         return isSymbolFirst

@@ -1,19 +1,23 @@
 /// The texts of the payer's pages of one request, in one language.
 package struct PayWords: Sendable {
     // The request.
-    /// The title of a request that can be paid.
+    /// The title of the page on which a request is paid, and the label of links and buttons to pay.
     package let pay: String
+    /// Placeholder: the amount.
     package let payAmount: String
+    /// Placeholder: the amount without the tip.
     package let payWithTip: String
     /// The label of the tip field.
     package let tip: String
-    /// With the amount and the tip.
+    /// Placeholders: the amount and the tip.
     package let tipSum: String
-    /// With the four digits of the till.
+    /// Placeholder: the last four characters of the EID, which the till shows too.
     package let compare: String
     package let lastMinute: String
+    /// Placeholder: the number of minutes left.
     package let minutes: String
     package let logInToPay: String
+    /// Placeholder: the balance.
     package let balanceNow: String
     package let toWallet: String
 
@@ -24,12 +28,12 @@ package struct PayWords: Sendable {
     package let somebodyElse: String
     package let autoRefresh: String
     package let noPayments: String
-    /// With the currency's code.
+    /// Placeholder: the currency's code.
     package let noWallet: String
     package let notEnough: String
-    /// With the balance and the missing amount.
+    /// Placeholders: the balance and the missing amount.
     package let missing: String
-    /// The same for an attempt in the past.
+    /// The same text as `missing`, for an earlier attempt.
     package let missingThen: String
     package let alreadyPaid: String
     package let otherPaid: String
@@ -42,8 +46,9 @@ package struct PayWords: Sendable {
     package let paid: String
     package let isPaid: String
     package let youPaid: String
-    /// With the refunded amount.
+    /// Placeholder: the refunded amount.
     package let refunded: String
+    /// Placeholder: the balance right after the payment.
     package let balanceThen: String
     package let outcomeUnknown: String
     package let notKnown: String
@@ -74,7 +79,7 @@ package struct PayWords: Sendable {
     package let haveEntered: String
     package let theContest: String
     package let entriesClosed: String
-    /// With the code of the reason.
+    /// Placeholder: the code of the reason.
     package let impossible: String
     package let requestChanged: String
     package let malformedTip: String

@@ -13,9 +13,11 @@ package struct WalletWords: Sendable {
     package let amount: String
     package let deposit: String
     package let paid: String
+    /// Placeholder: the payee's name.
     package let paidTo: String
     package let received: String
     package let refundGiven: String
+    /// Placeholder: the payee's name.
     package let refundFrom: String
     package let refundReceived: String
 
@@ -24,12 +26,13 @@ package struct WalletWords: Sendable {
     package let amountInDollars: String
     package let development: String
     package let byCard: String
-    /// With the minimum and maximum amount of a deposit, the deposits per hour, the open deposits,
-    /// and the maximum balance.
+    /// Placeholders: the minimum and maximum amount of a deposit, the deposits per hour, the open
+    /// deposits, and the maximum balance.
     package let limits: String
     package let deposits: String
     package let state: String
     package let act: String
+    /// Placeholder: the time.
     package let until: String
     package let waiting: String
     package let confirming: String
@@ -38,6 +41,7 @@ package struct WalletWords: Sendable {
     package let failed: String
     package let cancelled: String
     package let cancel: String
+    /// Placeholder: the amount.
     package let pageUnknown: String
 
     // The provider's pages.
