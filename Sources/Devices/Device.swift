@@ -3,16 +3,18 @@ package import Ledger
 
 /// A kiosk or a payer's machine that fetches short-lived access tokens for its user by itself.
 ///
-/// It holds one credential with two secrets: one that is fixed while it is enrolled, and one that
-/// is replaced at each use. Only their hashes are stored here. The fixed secret distinguishes the
-/// late use of a copied credential from a guess, without a list of old ones.
+/// It has one credential with two secrets. The fixed secret stays the same while the device is
+/// enrolled. The changing secret is replaced at each use. Only their hashes are stored here. If the
+/// fixed secret is right and the changing one is not valid, the credential was copied. If the fixed
+/// secret is wrong, it is only a guess.
 package struct Device: Equatable, Sendable {
     /// The time in which a new device's credential must be used for the first time.
     package static let enrolment: Duration = .seconds(24 * 60 * 60)
-    /// The time for which an unused credential stays valid: a shop may close for a season.
+    /// The time for which an unused credential stays valid. It is long because a shop may close for
+    /// a season.
     static let idleTimeout: Duration = .seconds(180 * 24 * 60 * 60)
-    /// The number of earlier secrets that are stored. An exchange that is delayed until after as
-    /// many later ones is treated as that of a copy.
+    /// The maximum number of earlier secrets that are stored. If a delayed exchange arrives after
+    /// that many later ones, it is treated as that of a copied credential.
     static let previousSecretLimit = 32
 
     package let id: DeviceID
@@ -43,7 +45,7 @@ package struct Device: Equatable, Sendable {
     package enum Revocation: String, Sendable {
         /// The operator revoked it.
         case byOperator = "OPERATOR"
-        /// A copy of its credential was used after its successor: one of the two was stolen.
+        /// A changing secret was used again after its replacement: the credential was copied.
         case byReuse = "REUSE"
     }
 
@@ -81,24 +83,27 @@ package struct Device: Equatable, Sendable {
     package enum Admission: Equatable, Sendable {
         /// It was exchanged for its successor.
         case admitted
-        /// It is not this device's, has expired, or the device is revoked.
+        /// The credential is not this device's or has expired, the device is revoked, or the
+        /// exchange is a delayed repeat of an older one.
         case refused
-        /// It was this device's and had been used already: the device is now revoked.
+        /// The fixed secret is this device's, but the changing secret is not valid: the device is
+        /// now revoked.
         case revoked
     }
 
     /// Checks a credential, and exchanges it if it is valid.
     ///
-    /// Repeating the last exchange changes nothing, so that a late repeat does not replace a
-    /// successor that its holder has. A different exchange of the previous secret comes from a
-    /// copy, or from a holder that lost more than the reply: the successor that is used first stays
-    /// valid.
+    /// A repeat of the last exchange changes nothing. If the previous secret is exchanged for
+    /// another successor, the request comes from a copy, or from a holder that lost its stored
+    /// state. The new successor replaces the old one; a later use of the old one revokes the
+    /// device.
     ///
     /// - Parameters:
     ///   - family: SHA-256 of the fixed secret, as presented.
     ///   - secret: SHA-256 of the changing secret, as presented.
-    ///   - number: The generation of `secret`, if it is verified that this server issued it. A
-    ///     generation above the stored one is valid: the database was restored from a backup.
+    ///   - number: The generation of `secret`; `nil` unless it is verified that this server issued
+    ///     it. A generation above the stored one is accepted: the database was restored from a
+    ///     backup.
     ///   - successor: SHA-256 of the secret that replaces it, always the same for one exchange.
     ///   - hasNonce: True if the exchange has a nonce that only the holder knows. A repeat of an
     ///     older exchange is then refused without a revocation: it was only delayed.

@@ -35,7 +35,7 @@ package struct DeviceRegistry: Sendable {
         )
     }
 
-    /// Returns a device's current state. Unlike `change`, it delays no writer.
+    /// Returns a device's current state. Unlike `change`, this delays no writer.
     package func device(_ id: DeviceID) async throws(LedgerError) -> Device? {
         try await database.read(
             Select<Device>("SELECT \(columns) FROM devices WHERE id = $1", [.text(id.rawValue)])

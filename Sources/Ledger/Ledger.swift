@@ -142,8 +142,8 @@ package struct Ledger: LedgerReads {
         try await store.due(at: store.now, excluding: kinds, skipping: 0, limit: limit)
     }
 
-    /// Leases records of a kind that are due, the longest due first: until the lease ends, no other
-    /// call returns them. No decision may rely on that.
+    /// Leases records of a kind that are due, the longest due first. Until the lease ends, no other
+    /// call returns them. No decision may rely on the lease.
     package func claimDue(
         kind: String,
         leaseFor lease: Duration,

@@ -131,13 +131,13 @@ package enum LedgerUse: String, Sendable, RowValue {
 
 /// The sizes of the monitored tables at one moment.
 package struct StoreReading: Equatable, Sendable, RowValue {
-    /// The number of sessions that can still be paid.
+    /// The number of sessions that are not in a final state.
     package var liveRecords = 0
     /// The number of webhook deliveries that wait for an attempt.
     package var waitingWebhooks = 0
     /// The number of webhook deliveries that were given up.
     package var deadWebhooks = 0
-    /// The earliest due time among records that workers claim; `nil` if there are none.
+    /// The earliest due time among records that are not sessions; `nil` if there are none.
     package var oldestDue: Timestamp?
     /// The sum that users owe, in minor units.
     package var owed: Int64 = 0

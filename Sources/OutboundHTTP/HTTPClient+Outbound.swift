@@ -11,8 +11,8 @@ extension HTTPClient.Configuration {
     /// - Parameters:
     ///   - connect: The timeout for name resolution, connection and TLS together.
     ///   - read: The longest pause within a reply; `nil` for no limit.
-    ///   - isStreaming: True if replies may be streams, which may go on in small pieces without
-    ///     limit.
+    ///   - isStreaming: True if replies may be streams. The number of their small pieces is then
+    ///     not limited.
     package static func outbound(
         connect: TimeAmount,
         read: TimeAmount? = nil,
@@ -22,7 +22,7 @@ extension HTTPClient.Configuration {
             redirectConfiguration: .disallow,
             timeout: .init(connect: connect, read: read)
         )
-        // One parser for untrusted bytes is enough, and no call benefits from another.
+        // HTTP/2 would add a second parser for untrusted bytes, and no call benefits from it.
         configuration.httpVersion = .http1Only
         configuration.http1_1ConnectionDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture {
@@ -49,11 +49,11 @@ struct UnreadableReply: Error, Equatable {
 
 /// Protects the HTTP library from replies that are invalid or too costly to process.
 ///
-/// AsyncHTTPClient treats every status below 200 as informational and waits for the final reply,
-/// however many there are and whatever reading them costs. NIO's decoder sends the end of the reply
-/// after each status outside 100 … 199: an end without a head, which violates a precondition in
-/// AsyncHTTPClient (`HTTPRequestStateMachine`, 1.37.0). Each piece of a body takes the event loop's
-/// time, however small it is, even a chunk of one byte.
+/// AsyncHTTPClient treats every status below 200 as informational and waits for the final reply. It
+/// limits neither the number nor the cost of informational replies. If a status is below 100, NIO's
+/// decoder also sends the end of the reply. AsyncHTTPClient then gets an end without a final head,
+/// which violates a precondition (`HTTPRequestStateMachine`, 1.37.0). Each piece of a body costs
+/// the event loop time, even a chunk of one byte.
 final class ReplyGuard: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart

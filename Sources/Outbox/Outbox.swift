@@ -2,8 +2,8 @@ package import GotchuCore
 package import Ledger
 package import LedgerStore
 
-/// The outbox: a commit inserts its events, and each is removed after its delivery. No call works
-/// on more rows at a time than a payment can wait for.
+/// The outbox. A commit inserts deliveries of its events; each is removed after it succeeded. No
+/// transaction here changes so many rows that a payment waits long for it.
 package struct Outbox: Sendable {
     private let database: any Database
 
@@ -18,7 +18,8 @@ package struct Outbox: Sendable {
         try await database.change(Addition(endpoint: endpoint, secret: secret))
     }
 
-    /// Returns all endpoints with the numbers of their deliveries, which are counted row by row.
+    /// Returns all endpoints with the numbers of their deliveries. Counting reads every stored
+    /// delivery.
     package func endpoints() async throws(LedgerError) -> [WebhookEndpoint] {
         try await database.read(Select<WebhookEndpoint>(OutboxQueries.endpoints))
     }
@@ -30,7 +31,8 @@ package struct Outbox: Sendable {
         )
     }
 
-    /// Returns true if an endpoint of the owner is disabled or has dead deliveries.
+    /// Returns true if an endpoint of the owner is disabled or has dead deliveries. Endpoints that
+    /// are being removed do not count.
     package func hasFailures(of owner: UserID) async throws(LedgerError) -> Bool {
         try await !database.read(
             Select<String>(OutboxQueries.ownedFailures, [.text(owner.rawValue)])
@@ -43,13 +45,13 @@ package struct Outbox: Sendable {
     /// - Returns: True if the endpoint existed.
     package func remove(_ id: String) async throws(LedgerError) -> Bool {
         let begin = Statement(sql: { _ in OutboxQueries.beginRemoval }, values: [.text(id)])
-        // From here on nothing is inserted for it; existing rows are removed in slices.
+        // Later transactions insert nothing for the endpoint. Existing rows are removed in slices.
         guard try await database.change(begin) > 0 else { return false }
         let slice = SQLValue.integer(Int64(OutboxQueries.slice))
         let removal = Statement(sql: OutboxQueries.removeDeliveries, values: [.text(id), slice])
         repeat {
             while try await database.change(removal) == OutboxQueries.slice {}
-            // A payment that had begun before may have inserted another delivery.
+            // A payment that began earlier may have inserted another delivery.
         } while try await database.change(RemovalEnd(endpoint: id)) == 0
         return true
     }
@@ -72,7 +74,8 @@ package struct Outbox: Sendable {
     }
 
     /// Claims due deliveries of an endpoint, the longest due first. No other worker gets them
-    /// before `leaseEnd`; a delivery that is not finished by then is due again.
+    /// before `leaseEnd`. A delivery that is not finished becomes due again then, or later if
+    /// earlier attempts did not end either.
     package func claim(
         for endpoint: String,
         at time: Timestamp,
@@ -84,8 +87,8 @@ package struct Outbox: Sendable {
         )
     }
 
-    /// Records the outcomes of attempts, in one commit. An attempt that another server has claimed
-    /// since is ignored.
+    /// Records the outcomes of attempts, in one commit. If a delivery has been claimed again since,
+    /// it is not changed.
     package func finish(
         _ tries: [WebhookDelivery.FinishedAttempt],
         at time: Timestamp
@@ -141,7 +144,7 @@ package struct Outbox: Sendable {
         return count
     }
 
-    /// Schedules the dead deliveries of one endpoint, as above.
+    /// Schedules the dead deliveries of one endpoint in the same way.
     package func resend(
         to endpoint: String,
         event: String?,
@@ -286,7 +289,7 @@ private struct Finish: StoreQuery {
     let tries: [WebhookDelivery.FinishedAttempt]
     let time: Timestamp
 
-    /// Runs in the order of ids, so that two servers cannot deadlock.
+    /// Updates the deliveries in the order of their ids, so that two servers cannot deadlock.
     func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws {
         let ordered = tries.sorted { ($0.id.endpoint, $0.id.event) < ($1.id.endpoint, $1.id.event) }
         for ended in ordered {

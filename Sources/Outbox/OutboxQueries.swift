@@ -47,7 +47,8 @@ enum OutboxQueries {
         return "DELETE FROM deliveries WHERE endpoint = $1 AND event \(events)"
     }
 
-    /// Parameters: endpoint. The lock waits for payments that are inserting for it.
+    /// Parameters: endpoint. The lock waits for payments that are inserting deliveries for the
+    /// endpoint.
     static func lockEndpoint(_ dialect: Dialect) -> String {
         "SELECT id FROM endpoints WHERE id = $1\(dialect.lock)"
     }
@@ -57,8 +58,8 @@ enum OutboxQueries {
             AND (SELECT 1 FROM deliveries WHERE endpoint = $1 LIMIT 1) IS NULL
         """
 
-    /// Looks each endpoint up in the index of due deliveries: a long backlog costs no more. With
-    /// EXISTS, PostgreSQL might read the backlog to find the endpoints in it.
+    /// Searches the index of due deliveries once for each endpoint: a long backlog costs no more.
+    /// With EXISTS, PostgreSQL might read the whole backlog.
     static let due = """
         SELECT id FROM endpoints WHERE disabled IS NULL AND (
             SELECT 1 FROM deliveries
@@ -71,10 +72,12 @@ enum OutboxQueries {
 
     /// Parameters: time, lease's end, endpoint, limit.
     ///
-    /// An attempt that never ends, because it ends the process, counts as failed: the delay before
-    /// the next doubles from the lease's length up to an hour, and after the last there is none
-    /// (`give_up_at` 0). The unary plus makes the outer statement find its rows by their key, as in
-    /// `markDead`: otherwise both databases might search all due rows.
+    /// If an attempt ends the process, its outcome is never recorded. The next claim counts it as
+    /// failed. The next lease is then longer: by two minutes, doubled with each attempt, up to an
+    /// hour. If the deadline has passed, `give_up_at` becomes 0, and the delivery is given up.
+    ///
+    /// In this statement and in `markDead`, the unary plus makes the outer statement find its rows
+    /// by key. Otherwise both databases might search all due rows.
     static func claim(_ dialect: Dialect) -> String {
         let events = dialect.isAmong(
             """
@@ -115,7 +118,8 @@ enum OutboxQueries {
         WHERE endpoint = $4 AND event = $5 AND attempts = $6
         """
 
-    /// Parameters: reason, endpoint. Afterwards nothing is inserted for it, and nothing is due.
+    /// Parameters: reason, endpoint. Afterwards no delivery is inserted for the endpoint, and none
+    /// is due.
     static let disable = """
         UPDATE endpoints SET disabled = $1 WHERE id = $2 AND disabled IS NULL
         """
@@ -148,7 +152,7 @@ enum OutboxQueries {
             """
     }
 
-    /// Parameters: endpoint, limit. In the order of an index: there may be millions of rows.
+    /// Parameters: endpoint, limit. Sorted by an index, because there may be millions of rows.
     static func backlog(dead: Bool) -> String {
         """
         SELECT endpoint, event, kind, record, attempts, next_try_at, last_error

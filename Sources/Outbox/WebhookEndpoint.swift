@@ -4,7 +4,7 @@ package import LedgerStore
 
 /// An address of a merchant's system to which events are posted.
 package struct WebhookEndpoint: Equatable, Sendable {
-    /// The maximum number of endpoints: each needs its own query.
+    /// The maximum number of endpoints. Each endpoint is queried separately.
     package static let limit: Int64 = 32
     /// The reason why an endpoint that is being removed receives nothing.
     static let removal = "It is being removed."
@@ -64,7 +64,8 @@ package struct WebhookDelivery: Equatable, Sendable {
     package let url: String
     package let secret: [UInt8]
 
-    /// A Boolean that is true if the last attempt never ended: the delivery is over.
+    /// A Boolean that is true if the previous attempt did not end and the deadline has passed. The
+    /// delivery is then given up without another attempt.
     package var isGivenUp: Bool { giveUpAt.milliseconds == 0 }
 
     /// A finished attempt.

@@ -64,7 +64,8 @@ package struct Pay: KeyedCommand {
         package let newBalance: Int64
         /// The session's tip.
         package let tip: Int64?
-        /// The share, if it bought a place of another record: the transfer belongs to that record.
+        /// The share, if it bought a place of another record. The transfer then belongs to that
+        /// record.
         package var share: SessionID?
     }
 
@@ -160,7 +161,8 @@ package struct RefundPayment: KeyedCommand {
             guard try books.group(self.session, at: time).payee == payee else {
                 throw Refusal(.forbidden)
             }
-            // Its last payer would get everything. Each share is refunded separately.
+            // A group is not refunded as a whole, because several payers paid it. Each share is
+            // refunded separately.
             throw Refusal(.notRefundable)
         }
         let session = try books.session(session, at: time)

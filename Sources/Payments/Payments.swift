@@ -3,9 +3,10 @@ package import Ledger
 
 /// Reads of sessions, limited to what their parties may see.
 extension Ledger {
-    /// Returns a session as of now to a user who may see it.
+    /// Returns a session to a user who may see it.
     ///
-    /// Its expiry is recorded first, so that all readers see the same versions.
+    /// If the session or its lock has expired, that is recorded first: all readers see the same
+    /// versions.
     ///
     /// A group is shown to its payee. For a payer the group's id refers to their own share.
     package func session(
@@ -20,7 +21,7 @@ extension Ledger {
         guard stored.isVisible(to: user) else { return .failure(Refusal(.forbidden)) }
         guard stored.asOf(settledUntil) != stored else { return .success(stored) }
         let settled = try await submit(SettleSession(id))
-        // A payer whose lock has expired may not see the session: another payer may hold it.
+        // A payer whose lock has expired may not see the session.
         guard case .success(let session) = settled, !session.isVisible(to: user) else {
             return settled
         }
@@ -60,7 +61,8 @@ extension Ledger {
         return try Session(record)
     }
 
-    /// Returns a payer's own share of a group: the one they hold now, else one they have paid.
+    /// Returns a payer's own share of a group: the share that they hold now, else one that they
+    /// have paid.
     package func ownShare(
         of group: Group,
         for user: UserID
@@ -123,7 +125,7 @@ extension Answer {
 
 /// A session as shown to a payer who received its EID.
 package struct PublishedSession: Equatable, Sendable {
-    /// The session; for a group the next share.
+    /// The session; for a group, its offer to the payer.
     package let session: Session
     /// The stored record.
     package let record: Record

@@ -168,7 +168,8 @@ extension Session {
         case cancelled = "session.cancelled"
     }
 
-    /// The event of entering its state; `nil` if there is none, as for the end of a share's hold.
+    /// The event for entering the session's state; `nil` if there is none. For example, the end of
+    /// a share's hold has none.
     fileprivate var eventKind: EventKind? {
         switch state {
         case .paid: .paid

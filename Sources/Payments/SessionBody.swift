@@ -4,9 +4,9 @@ package import Ledger
 extension Session {
     /// The data for which the record has no column. Times are in milliseconds.
     ///
-    /// Sessions are read and written with every sale, so their JSON is written and parsed by hand.
-    /// Parsing is strict: members in the order in which they are written, no duplicates, no unknown
-    /// members, no `5.0` for an integer.
+    /// Sessions are read and written with every payment, so their JSON is written and parsed by
+    /// hand. Parsing is strict: members in the order in which they are written, no duplicates, no
+    /// unknown members, no `5.0` for an integer.
     package struct Body: Equatable, Sendable {
         package let amount: Int64
         package let currency: Currency
@@ -102,8 +102,8 @@ extension Session.Body {
     }
 }
 
-/// The members of a body, popped in order. A member with another name or type than requested is not
-/// popped, nor are those after it.
+/// The members of a body, popped in order. If the next member has another name or type than
+/// requested, no member is popped.
 private struct Members {
     private var rest: ArraySlice<(name: String, value: JSONValue)>
     /// A Boolean that is true if no member is left.

@@ -105,7 +105,7 @@ package struct LockSession: LedgerCommand {
     package let payer: UserID
     /// The requested place in a group; `nil` for any.
     package let place: Int64?
-    /// The amount that the payer of a group saw, in minor units, if the client sent it.
+    /// The amount that the payer saw, in minor units, if the client sent it.
     package let expectedAmount: Int64?
     private let share: ShareClaim?
 
@@ -147,7 +147,8 @@ package struct LockSession: LedgerCommand {
             throw Refusal(.amountChanged)
         }
         if let holder = session.payer {
-            // A repeated request does not renew the lease, or one payer could hold it forever.
+            // A repeated request does not renew the lease. Otherwise one payer could hold the
+            // session until it expires.
             guard holder == payer else { throw Refusal(.sessionBusy) }
             return session
         }
@@ -238,17 +239,18 @@ package struct CancelSession: LedgerCommand {
 /// Replaces a session's EID, so that nobody can track the payee by it.
 package struct RotateEID: LedgerCommand {
     package static let name = "rotate-eid"
-    /// The time for which the old EID still resolves, for payers who heard it just before.
+    /// The time for which the old EID still resolves, for payers who received it just before.
     static let overlap: Duration = .seconds(60)
-    /// The most EID changes of a session: one every 12 seconds in the longest session.
+    /// The maximum number of EID changes of a session of up to 300 seconds: one in 12 seconds.
     package static let limit = 24
-    /// The shortest average interval between two changes, in milliseconds, for longer lifetimes.
+    /// The average interval to which the changes of a longer session are limited, in milliseconds.
     private static let interval: Int64 = 12_000
 
     package let session: SessionID
     package let payee: UserID
-    /// The EID that the caller has, if the client sent it. A caller that did not get the answer
-    /// repeats the call with the same EID, and gets the first answer's EID instead of another.
+    /// The EID that the caller has, if the client sent it. If the answer is lost, the caller
+    /// repeats the call with the same EID. The session's current EID is then returned, without
+    /// another change.
     package let replaced: EID?
     /// The proposed EIDs; the first free one is used.
     package let eids: [EID]
@@ -310,8 +312,8 @@ package struct Rotation: Equatable, Sendable {
 
 /// Records changes of a session by time: its expiry, or that of its lock.
 ///
-/// No decision depends on this record: each sees the session as of its own time. It notifies
-/// watchers, and removes ended sessions from the table `due`.
+/// No decision depends on this: each command sees the session as of its own time. The command
+/// notifies watchers, and removes ended sessions from the table `due`.
 package struct SettleSession: LedgerCommand {
     package static let name = "settle-session"
     package static let kind = RecordKind(Session.kind) { SettleSession(record: $0) }

@@ -23,16 +23,17 @@ extension Session {
         return brokenPayment(file) ?? brokenRefunds(file)
     }
 
-    /// The permanent unique names of the session. A share has only that of the place that it has
-    /// paid, unless it was paid into a pot, whose step identifies it.
+    /// The permanent unique names of the session. A session that is no share has the name of its
+    /// EID. A paid share has the name of its place; if it was paid into a pot, it has none, because
+    /// the transfer's step identifies the place. Other shares have none.
     private var names: [String] {
         guard let share else { return [Self.name(of: eid)] }
         guard status == .paid, share.stake == nil else { return [] }
         return [share.placeName]
     }
 
-    /// Returns true if these are its names; of one payer's places in a sale only the first has a
-    /// name.
+    /// Returns true if these are the session's names. Of one payer's places in a sale, only the
+    /// first has a name.
     private func isNamed(by texts: [String]) -> Bool {
         guard let share, let payer, share.isSale else { return texts == names }
         return texts.isEmpty || texts == [Group.saleName(share.group, payer)]
@@ -43,7 +44,7 @@ extension Session {
         guard case .paid(let payer, _) = state else {
             return payments.isEmpty ? nil : "it is \(status.rawValue), and a transfer paid it"
         }
-        // The pot's record contains who has put money into it.
+        // The rule of groups checks the payments into a pot.
         if share?.stake != nil { return payments.isEmpty ? nil : "it was paid twice" }
         guard payments.count == 1, payments[0].has(paymentLines(from: payer))
         else { return "no transfer of \(total) from its payer paid it" }
@@ -56,8 +57,8 @@ extension Session {
         return nil
     }
 
-    /// Returns the reason why the refunds are wrong, if they are: sorted by total, each must
-    /// increase the previous total to its own.
+    /// Returns the reason why the refunds are wrong; `nil` if they are right. The step of each
+    /// refund contains the sum of refunds up to it, which must fit its amount.
     private func brokenRefunds(_ file: RecordFile) -> String? {
         let refunds = file.transfers.filter { $0.kind == TransferKind.refund.name }
             .sorted { $0.key.refunded < $1.key.refunded }

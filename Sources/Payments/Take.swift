@@ -3,8 +3,7 @@ internal import Ledger
 
 /// The house's take of a payment: of its amount only, never of its tip.
 enum Take {
-    /// The allowed rates, in basis points: with more than half of a sale the operator would be the
-    /// payee.
+    /// The allowed rates, in basis points: at most half of the amount.
     static let allowed: ClosedRange<Int64> = 1...5_000
 
     /// Returns the take of an amount in minor units, rounded down; `nil` for none.
@@ -44,8 +43,8 @@ extension Session {
         return lines.filter { $0.1 != 0 }
     }
 
-    /// Returns the part of the take that refunds up to a total return: the amount is refunded
-    /// before the tip.
+    /// Returns the part of the take, in minor units, that the refunds have returned once their sum
+    /// is `refunded`. The amount is refunded before the tip.
     private func take(returnedBy refunded: Int64) -> Int64 {
         (take ?? 0) * min(refunded, amount.minorUnits) / amount.minorUnits
     }

@@ -7,8 +7,7 @@ enum Canceller {
     private static let longestMessage = 256
 
     /// Sends the request from a new thread and returns at once. libpq waits for the server without
-    /// a timeout, and a server that hangs may never react: the thread then waits until the system
-    /// gives up.
+    /// a timeout. If the server hangs, the thread waits until the system gives up.
     static func ask(_ connection: OpaquePointer) {
         guard let handle = PQgetCancel(connection) else { return }
         var thread = pthread_t()

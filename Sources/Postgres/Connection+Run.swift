@@ -103,9 +103,9 @@ extension Connection {
 
 extension Notice {
     /// A Boolean that is true if a COMMIT stopped waiting for its replicas. The server then only
-    /// warns and reports success: the payment is on one disk and lost if that machine is
-    /// (PostgreSQL manual, 27.2.8.3). If a person cancels the wait, the warning is a plain one
-    /// (01000), so any warning during a COMMIT counts.
+    /// warns and reports success: the payment is on one disk, and is lost if that machine is lost
+    /// (PostgreSQL manual, 27.2.8.3). If a person cancels the wait, the warning has the general
+    /// code 01000. Therefore any warning during a COMMIT counts.
     fileprivate var isCancelledWait: Bool {
         state.map { ["01", "57"].contains($0.category) } ?? false
     }

@@ -54,8 +54,8 @@ struct Exchange {
         } else if let state {
             kind = PostgresError.Kind(state, isCommit: query.isCommit)
         } else {
-            // An error from libpq itself: the connection is lost. It is reported for the statement
-            // being waited for, even if the server had gone further.
+            // An error from libpq itself: the connection is lost. libpq reports it for the
+            // statement that is being waited for, even if the server has already run later ones.
             kind = .connectionLost
         }
         return PostgresError(kind, state: state, message: message, sql: query.sql)

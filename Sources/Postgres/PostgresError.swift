@@ -23,7 +23,8 @@ package struct PostgresError: Error, Equatable, Sendable {
         case malformedAddress
         /// No server could be reached, or none accepted the login.
         case cannotConnect
-        /// The connection was lost before anything was committed.
+        /// The connection was lost before anything was committed, or its state is unexpected and it
+        /// must be replaced.
         case connectionLost
         /// The connection was lost or timed out during a possible commit.
         case unknownOutcome
@@ -66,9 +67,9 @@ extension PostgresError: CustomStringConvertible {
 extension PostgresError.Kind {
     /// Classifies an SQLSTATE.
     ///
-    /// - Parameter isCommit: True if the statement was a COMMIT. If the server aborted it, it may
-    ///   have been carried out; if the server refused it, it was not. A coordinator (Citus) reports
-    ///   an internal error if a worker did not confirm its commit.
+    /// - Parameter isCommit: True if the statement was a COMMIT. If the server aborted the COMMIT,
+    ///   the transaction may be committed; if the server refused it, it is not. A coordinator
+    ///   (Citus) reports an internal error if a worker did not confirm its commit.
     package init(_ state: SQLState, isCommit: Bool = false) {
         switch state {
         case .serializationFailure, .deadlockDetected: self = .retryable

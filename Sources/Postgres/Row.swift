@@ -2,7 +2,7 @@ internal import CPostgres
 
 /// One row of a result, valid only inside the closure that receives it.
 ///
-/// A column that is not of the expected type is an error: guessing would be worse than stopping.
+/// A column that is not of the expected type is an error.
 package struct Row: ~Copyable {
     private let result: OpaquePointer
     private let row: Int32

@@ -112,8 +112,8 @@ package struct Connection: ~Copyable {
 
     /// Copies a snapshot of the whole database into `destination`.
     ///
-    /// Done in one step: in WAL mode this blocks no writer, whereas a copy in several steps would
-    /// start over after each commit by another connection.
+    /// Copies in one step, which blocks no writer in WAL mode. A copy in several steps would start
+    /// over after each commit by another connection.
     package borrowing func backup(to destination: borrowing Connection) throws(SQLiteError) {
         guard let backup = sqlite3_backup_init(destination.handle, "main", handle, "main") else {
             throw SQLiteError(sqlite3_errcode(destination.handle), on: destination.handle, sql: nil)

@@ -2,8 +2,8 @@ internal import CSQLite
 
 /// The current row of a statement, valid only inside the closure that receives it.
 ///
-/// Reading a column as a type other than the stored one is an error: the schema is STRICT, so a
-/// mismatch is our bug or a damaged file, and guessing would be worse than stopping.
+/// Reading a column as a type other than the stored one is an error. The schema is STRICT, so a
+/// mismatch is our bug or a damaged file.
 package struct Row: ~Copyable {
     private let statement: OpaquePointer
 

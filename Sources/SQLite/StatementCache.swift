@@ -15,7 +15,7 @@ final class StatementCache {
         return entry
     }
 
-    /// A box: a dictionary cannot hold noncopyable values.
+    /// A reference to a statement, because a dictionary cannot contain noncopyable values.
     final class Entry {
         private let statement: Statement
 

@@ -13,14 +13,15 @@ package struct WebSessionRegistry: Sendable {
 
     /// Begins a session; removes some expired ones.
     ///
-    /// - Returns: False if a session with this id exists or existed: its login was used before.
+    /// - Returns: False if a session with this id is stored: its login was used before.
     package func begin(_ session: WebSession) async throws(LedgerError) -> Bool {
         try await database.change(InsertSession(session: session))
     }
 
     /// Returns a session that is valid now, and records its use.
     ///
-    /// - Parameter isUsed: False for a request that a page makes by itself: nobody may be there.
+    /// - Parameter isUsed: False for a request that a page makes by itself, possibly without a
+    ///   person.
     /// - Throws: If it cannot be read. A use that cannot be written is not recorded.
     package func session(
         _ id: [UInt8],
@@ -63,8 +64,8 @@ extension WebSession: RowValue {
 }
 
 private struct InsertSession: StoreQuery {
-    /// The number of expired sessions that one login removes: more than one, so that they do not
-    /// accumulate, and few enough to delay nothing.
+    /// The maximum number of expired sessions that one login removes. It is above one, so that they
+    /// do not accumulate, and low enough to delay nothing.
     private static let slice: Int64 = 100
 
     let session: WebSession

@@ -89,7 +89,8 @@ package enum UserHouseAccount: String, CaseIterable, Sendable {
     case take = "TAKE"
 }
 
-// Not `RawRepresentable`: owners would then be compared and hashed by strings created each time.
+// Not `RawRepresentable`: Swift would then compare and hash owners by their raw values, and create
+// a string each time.
 extension Account.Owner {
     private static let potPrefix = "pot:"
 

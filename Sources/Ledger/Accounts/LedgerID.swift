@@ -4,7 +4,7 @@ package import GotchuCore
 /// An id that the ledger creates: a UUID of version 7 (RFC 9562), so that later ids sort later and
 /// new rows are appended to the end of their index.
 ///
-/// Ids are created by the caller of a command, never while deciding, which must be repeatable.
+/// The caller of a command creates the ids. A decision creates none, because it must be repeatable.
 package protocol LedgerID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible
 where RawValue == String {
     /// Wraps an id that the ledger itself created or stored.
@@ -57,8 +57,8 @@ package struct RecordID: LedgerID {
 }
 
 /// Computes an opaque id from the parts that identify an object: a UUID of version 8 (RFC 9562)
-/// with 122 bits of the SHA-256 of `parts`. The same parts always give the same id, so that it
-/// needs no column.
+/// with 122 bits of the SHA-256 of `parts`. The same parts always give the same id, so it is not
+/// stored.
 package func computedID(_ parts: String...) -> String {
     let digest = SHA256.hash(data: Array(parts.joined(separator: "\n").utf8))
     var words: [UInt64] = [0, 0]

@@ -1,5 +1,5 @@
 /// A kind of transfer: the rules that `Books.post` and `verify` check, and its presentation in an
-/// account's history. A kind must define all of them.
+/// account's history.
 package struct TransferKind: Equatable, Sendable {
     /// The step names that a transfer of this kind may have.
     package indirect enum Steps: Equatable, Sendable {
@@ -31,7 +31,7 @@ package struct TransferKind: Equatable, Sendable {
     /// The entry types in the history for a debit and for a credit.
     package let debit: Face
     package let credit: Face
-    /// The names of both in the short history of `/wallet/me`.
+    /// The names of a debit and of a credit in the short history of `/wallet/me`.
     package let debitName: String
     package let creditName: String
     package let earner: Earner

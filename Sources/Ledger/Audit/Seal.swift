@@ -1,9 +1,9 @@
 internal import Crypto
 internal import GotchuCore
 
-/// The hash of one committed batch's transfers, chained to the same writer's previous batch. It
-/// detects a transfer changed by bypassing the database's own guards: that seal and all later ones
-/// then fail.
+/// The hash of one committed batch's transfers, chained to the same writer's previous batch. If a
+/// transfer is changed by bypassing the database's own guards, its seal no longer fits. If that
+/// seal is replaced too, the next one no longer fits.
 ///
 /// Each run of a server has its own chain. It begins another when the last seal of its chain is
 /// unknown. The first seal of a chain covers the newest seal at that time.

@@ -39,8 +39,8 @@ package struct Batch: Sendable {
         }
         var effects = books.effects
         if !effects.transfers.isEmpty {
-            // The newest seal was loaded only if the last seal of the writer's own chain is
-            // unknown.
+            // The newest seal is loaded only if the writer does not know the end of its chain, or
+            // has a new connection. Then a new chain begins.
             let previous =
                 rows.newestSeal.map { Seal.beginning(of: chain ?? Seal.newChain(), after: $0) }
                 ?? tail
@@ -72,7 +72,7 @@ package protocol Submission: Sendable {
 package enum SubmissionEnd: Equatable, Sendable {
     case accepted, replayed
     case refused(Refusal.Reason)
-    /// Another transaction had locked a row, or a row could not be read.
+    /// Another transaction had locked a row, or a stored answer could not be read.
     case undecided
 }
 

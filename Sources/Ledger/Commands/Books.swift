@@ -3,7 +3,7 @@ package import GotchuCore
 
 /// A snapshot that a batch's commands read and change; it tracks the changed rows.
 ///
-/// Every change goes through these methods, so that no effect can be forgotten.
+/// All changes go through these methods, which record every changed row.
 package struct Books: Sendable {
     /// The largest number of entries of one transfer.
     static let entryLimit = 10_003
@@ -59,9 +59,9 @@ package struct Books: Sendable {
         changedUsers.insert(id)
     }
 
-    /// Claims a free name permanently.
+    /// Inserts a name.
     ///
-    /// - Precondition: The name is free.
+    /// - Precondition: The snapshot has no such name, not even an expired one.
     package mutating func put(_ name: Name) {
         changeCount += 1
         precondition(rows.names[name.text] == nil)
@@ -92,7 +92,7 @@ package struct Books: Sendable {
         return true
     }
 
-    /// Expires a name now, unless it has already expired.
+    /// Makes a name expire at `time`, unless it expires earlier.
     ///
     /// - Parameter target: The id that it refers to; needed only for a name that was not loaded.
     package mutating func release(_ text: String, of target: String? = nil, at time: Timestamp) {
@@ -148,7 +148,7 @@ package struct Books: Sendable {
 
     // MARK: Money
 
-    /// Moves money. A balance changes in no other way. If it throws, nothing has changed.
+    /// Moves money. No other method changes a balance. If it throws, nothing has changed.
     ///
     /// - Parameters:
     ///   - lines: Accounts and amounts in minor units whose sum is zero in each currency; several
@@ -197,8 +197,8 @@ package struct Books: Sendable {
         return transfer
     }
 
-    /// Checks that an account can be credited. For a command that posts two transfers: nothing may
-    /// be refused after the first.
+    /// Checks that an account can be credited. A command that posts two transfers calls this before
+    /// the first, because it may refuse nothing after that.
     ///
     /// - Throws: As `post` does.
     package func require(
@@ -283,8 +283,8 @@ package struct Books: Sendable {
         }
     }
 
-    /// Decides a command with an idempotency key. The key is looked up first, so that a resend gets
-    /// the stored answer even if the state has changed since.
+    /// Decides a command with an idempotency key. If the key has a stored answer, that answer is
+    /// returned, even if the state has changed since.
     package mutating func decide<Command: KeyedCommand>(
         _ command: Command,
         as request: KeyedRequest,
@@ -300,7 +300,8 @@ package struct Books: Sendable {
         let decision: Answer.Decision
         switch outcome {
         case .success(let value):
-            // A posted transfer is never committed without its answer.
+            // If this fails, the program stops: a transfer must not be committed without its
+            // answer.
             guard let json = try? canonicalJSON(value) else {
                 preconditionFailure("an outcome can be written as JSON")
             }

@@ -6,13 +6,13 @@ package struct Footprint: Equatable, Sendable {
     package var users: Set<UserID> = []
     /// The records to lock.
     package var records: Set<RecordID> = []
-    /// The records to lock with all of their children. A child is added under its parent's lock, so
-    /// that none is missed.
+    /// The records to lock with all of their children. No child is missed, because a child is added
+    /// under its parent's lock.
     package var children: Set<RecordID> = []
     /// The owners whose accounts to lock, in every currency.
     package var owners: Set<Account.Owner> = []
-    /// The records among `records` whose owners' accounts, with the house's `take` accounts, are
-    /// locked too, so that a command that knows only a record's id needs just one round.
+    /// The records among `records` whose owners' accounts are locked too, with the `take` accounts
+    /// of these owners. A command that knows only a record's id then needs just one round.
     package var ownedRecords: Set<RecordID> = []
     /// The groups whose records with a row in `due` must be counted.
     package var dueGroups: Set<RecordGroup> = []
@@ -92,7 +92,7 @@ package struct Effects: Equatable, Sendable {
     package var changedUsers: [User] = []
     /// The claimed names, sorted by text.
     package var names: [Name] = []
-    /// The released names. They need not be loaded: their records were.
+    /// The released names. Their rows may not have been loaded; only their records are.
     package var releasedNames: [Name] = []
     /// The new and changed records, sorted by id.
     package var records: [Record] = []

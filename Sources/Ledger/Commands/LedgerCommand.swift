@@ -7,7 +7,7 @@ package import GotchuCore
 package protocol LedgerCommand: Sendable {
     associatedtype Outcome: Sendable
 
-    /// The stored name: `pay`, `refund`.
+    /// The stored name, for example `pay`.
     static var name: String { get }
 
     /// Adds the rows that the command reads or changes to the footprint.

@@ -1,8 +1,8 @@
 package import GotchuCore
 
-/// The decision stored permanently for one idempotency key of a user: a resend gets the same answer
-/// and moves no more money. Refusals are stored too, or a retry could turn "refused" into "charged"
-/// unnoticed.
+/// The decision stored permanently for one idempotency key of a user. A resend gets the same answer
+/// and moves no more money. Most refusals are stored too. Otherwise a payer could be charged by a
+/// retry after being told that the payment was refused.
 package struct Answer: Equatable, Sendable {
     /// The scope of an idempotency key: one user and one command.
     package struct Key: Hashable, Sendable {

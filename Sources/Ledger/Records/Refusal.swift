@@ -114,11 +114,11 @@ package struct Refusal: Error, Equatable, Sendable, Codable {
         case unreadable = "UNREADABLE"
     }
 
-    /// A Boolean that is true if the session does not exist, as far as the caller may know.
+    /// A Boolean that is true if the reason is an unknown session.
     var isUnknownSession: Bool { reason == .unknownSession }
 
-    /// A Boolean that is true if it is stored under the idempotency key. Refusals about permissions
-    /// are not decisions about money: they are decided again each time.
+    /// A Boolean that is true if the refusal is stored under the idempotency key. Other refusals
+    /// concern permissions or conditions that may change; the command is decided again each time.
     var isRemembered: Bool {
         switch reason {
         case .unknownUser, .unknownRecord, .forbidden, .ownSession, .keyReused, .accountChanged,

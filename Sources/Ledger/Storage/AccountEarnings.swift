@@ -23,7 +23,7 @@ package struct AccountEarnings: Equatable, Sendable {
     package let earned: [Int64]
     /// The numbers of the entries in the counted period; of all entries if none is counted.
     package let numbers: Range<Int64>
-    /// The counted entries, oldest first.
+    /// The counted entries in slices, oldest first.
     package let slices: [EarningsSlice]
 
     package init(
@@ -39,7 +39,8 @@ package struct AccountEarnings: Equatable, Sendable {
     }
 }
 
-/// The entries of one kind and direction in a quarter of an hour, or a part of them.
+/// The entries of one kind and direction within a quarter of an hour, or those of them that are in
+/// the counted period.
 package struct EarningsSlice: Equatable, Sendable {
     package let start: Timestamp
     /// The name of a kind of transfer.

@@ -21,7 +21,7 @@ package struct LedgerError: Error, Sendable {
     }
 
     package enum Code: String, CaseIterable, Sendable {
-        /// Nothing was decided; the same command may be sent again.
+        /// Nothing was committed; the same command may be sent again.
         case tryAgain = "ledger-try-again"
         /// The connection was lost during the commit, which may have succeeded. Resending the
         /// command with the same key returns the outcome.
@@ -48,7 +48,7 @@ extension LedgerError: CustomStringConvertible {
 }
 
 extension LedgerError {
-    /// Creates the error for an invalid row: stopping is better than guessing.
+    /// Creates the error for an invalid row.
     package static func corrupt(_ what: String) -> LedgerError {
         LedgerError(
             .corrupt,

@@ -2,7 +2,8 @@ package import GotchuCore
 
 /// Reads of committed data, through a running ledger or directly from a database.
 package protocol LedgerReads: Sendable {
-    /// The clock that determines when records expire: the same for all servers of the database.
+    /// The time of the clock that determines when records expire. All servers of a database use the
+    /// same clock.
     var now: Timestamp { get }
 
     /// Reads a record by its id.
@@ -23,8 +24,8 @@ package protocol LedgerReads: Sendable {
 
 /// A database for the ledger. It loads and writes rows and makes no decisions.
 package protocol LedgerStorage: LedgerReads {
-    /// In one transaction: loads the batch's footprint, lets it decide, writes its effects and
-    /// commits durably.
+    /// Commits a batch durably in one transaction: loads its footprint, decides it, and writes its
+    /// effects.
     ///
     /// Cancelling the caller does not stop it: the transaction may contain other callers' payments.
     ///
@@ -69,8 +70,8 @@ package protocol LedgerStorage: LedgerReads {
     /// record.
     func notify(noticed record: RecordID) async throws(LedgerError)
 
-    /// The delay before expiry is recorded, because another server of the same database may have
-    /// accepted a payment in time.
+    /// The delay between a record's expiry and the recording of it. Another server of the database
+    /// may have accepted a payment before the expiry.
     var expiryMargin: Duration { get }
 
     /// A Boolean that is true if a read may return data that could still be lost in a failover,
@@ -162,7 +163,7 @@ package struct AccountHistory: Equatable, Sendable {
     }
 }
 
-/// A range of entries. They are numbered without gaps, so that any page is found directly.
+/// A range of entries. Entries are numbered without gaps: any page is found by its numbers.
 package struct HistoryRange: Equatable, Sendable {
     package enum Start: Equatable, Sendable {
         /// Starts after skipping this number of the newest entries.

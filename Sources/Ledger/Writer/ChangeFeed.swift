@@ -6,12 +6,14 @@ internal import Synchronization
 ///
 /// As a service it also sends watchers a regular keep-alive, and ends all watches at shutdown.
 package final class ChangeFeed: Service {
-    /// The maximum number of watchers in total, and the default per login; `Watched.watcherLimit`
-    /// is that of one record or account. Each watcher holds a connection, and some connections must
-    /// be left for payments.
+    /// The maximum number of all watchers. Each watcher holds a connection, and some connections
+    /// must be left for payments. `Watched.watcherLimit` limits the watchers of one record or
+    /// account.
     package static let watcherLimit = 12_000
+    /// The default maximum number of one login's watchers.
     package static let defaultWatchersPerLogin = 64
-    /// The number of one-second ticks between two keep-alives to one watcher; watchers take turns.
+    /// The number of one-second ticks between two keep-alives to one watcher. The watchers' turns
+    /// are spread over these ticks.
     private static let quietTicks = 15
     /// The time after a notice in which further ones about the same record are dropped.
     static let noticeInterval: Duration = .seconds(2)

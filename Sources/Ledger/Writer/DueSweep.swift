@@ -24,8 +24,8 @@ package struct RecordKind: Sendable {
 struct DueSweep: Service {
     /// The interval between sweeps, which bounds how late watchers are notified of an expiry.
     static let interval: Duration = .milliseconds(250)
-    /// The delay before a record whose change was refused is retried: reading all entries of a
-    /// contest in every sweep would slow payments.
+    /// The delay before a record whose change was refused is retried. For example, reading all
+    /// entries of a contest in every sweep would slow payments.
     private static let refusedPause: Duration = .seconds(5)
     private static let batchLimit = 256
 

@@ -1,11 +1,12 @@
-/// Reads whose results can no longer be lost, for callers that act on them, such as by handing out
-/// goods.
+/// Reads whose results can no longer be lost. Callers may act on them, for example hand out goods.
 ///
-/// A database with synchronous replication shows a payment before the replica has it if the wait
-/// was cancelled, or if the database was restarted meanwhile. If it then fails and the replica
-/// takes over, the payment is lost. But a commit waits until the replica has everything before it.
-/// So after a record was read, the writer locks it and commits once more, in one batch with other
-/// commands; an account's history is returned once something was committed after it was read.
+/// A database with synchronous replication can show a payment that its replica does not have: the
+/// wait for the replica was cancelled, or the database was restarted meanwhile. If the replica then
+/// takes over, the payment is lost.
+///
+/// A commit returns only once the replica has all earlier commits. Therefore, after reading a
+/// record in a final state, the writer locks it and commits once more, in one batch with other
+/// commands. After reading an account's history, the writer commits once more too.
 struct DurableReads: Sendable {
     let store: any LedgerStorage
     let writer: LedgerWriter
@@ -65,8 +66,8 @@ struct DurableReads: Sendable {
     private func commit(afterEntriesOf account: Account.Key) async throws(LedgerError) {
         guard store.mayReadUnreplicated else { return }
         let newest = try await store.history(of: account, .newest)
-        // Any commit will do, but the probe is avoided: all servers share its one row and would
-        // wait for each other.
+        // Any commit is sufficient. The probe is avoided, because all servers share its one row and
+        // would wait for each other.
         if let record = newest?.entries.first?.record {
             try await commit(after: record.id)
         } else {

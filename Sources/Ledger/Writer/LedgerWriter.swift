@@ -71,7 +71,8 @@ package final class LedgerWriter: Service {
     /// Cancelling the caller does not withdraw the command: a queued command is always decided,
     /// because its batch also contains those of others.
     ///
-    /// - Throws: `tryAgain` if nothing was decided.
+    /// - Throws: `tryAgain` if nothing was committed, `unknownOutcome` if the commit may have
+    ///   succeeded.
     package func submit<Command: LedgerCommand>(
         _ command: Command
     ) async throws(LedgerError) -> CommandReply<Command.Outcome> {
@@ -173,8 +174,8 @@ package final class LedgerWriter: Service {
         }
     }
 
-    /// Handles a failed commit. If the database rejected the rows of one command, the others in the
-    /// batch must not fail too: each is then tried alone.
+    /// Handles a failed commit. If the database rejected the rows of one command, each command of
+    /// the batch is committed alone: the others must not fail too.
     private func fail(
         _ submissions: [any Submission],
         with error: LedgerError,

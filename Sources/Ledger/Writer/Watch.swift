@@ -33,8 +33,8 @@ extension AccountHistory: Watched {
 /// time, so it is a small object without a task or timer.
 package final class Watch<State: Watched>: Sendable {
     package enum Update: Sendable {
-        /// A new state. With a time, it may be the same state again: a payer's device was noticed
-        /// then.
+        /// A new state. If there is a time, a payer's device was noticed then, and the state may be
+        /// unchanged.
         case changed(State, noticedAt: Timestamp?)
         /// A keep-alive: nothing has happened for a while, and a write now detects a closed
         /// connection.

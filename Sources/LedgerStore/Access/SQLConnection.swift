@@ -32,9 +32,9 @@ package enum Dialect: Sendable {
         }
     }
 
-    /// The condition that a value is among the rows of `subquery`. SQLite looks each up by its key;
-    /// PostgreSQL might choose a join that is good for a few rows, and keep that plan for a
-    /// million.
+    /// The condition that a value is among the rows of `subquery`. SQLite finds each by its key. On
+    /// PostgreSQL the ARRAY prevents a join: a plan that is good for a few rows might be cached and
+    /// used for a million.
     package func isAmong(_ subquery: String) -> String {
         switch self {
         case .sqlite: "IN (\(subquery))"

@@ -22,8 +22,8 @@ extension Audit {
             try LedgerError.requireCurrent(PostgreSQLSchema.checkedVersion(of: connection))
             try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             try Distribution.takeSnapshot(connection, settings)
-            // Queries of whole tables take a while at best; a plan that compares each row of one
-            // table with each row of another would take days.
+            // Nested loops are turned off: they could compare each row of one table with each row
+            // of another, which would take days.
             try connection.execute("SET LOCAL enable_nestloop = off")
             let ofShards = connection.isDistributed ? [Distribution.keys] : []
             let checks = [soundness, guards, uniqueness] + ofShards
@@ -52,8 +52,8 @@ extension Audit {
         remedy: .makeAnew
     )
 
-    /// The primary keys that keep two servers from making the same decision twice: without them a
-    /// payment could be made twice. They are missing after an incomplete restore.
+    /// The check of the primary keys that keep two servers from making the same decision twice.
+    /// Without them a payment could be made twice. An incomplete restore may omit them.
     private static let uniqueness = AuditCheck(
         rule: AuditCheck.uniquenessRule,
         count: """
@@ -79,8 +79,8 @@ extension Audit {
         remedy: .makeAnew
     )
 
-    /// The guards of insert-only tables. A rule with the right name is not enough: it must be on
-    /// its table, be enabled, and reject the change.
+    /// The check of the guards of insert-only tables. A rule with the right name is not enough: it
+    /// must be on its table, be enabled, and reject the change.
     private static let guards = AuditCheck(
         rule: AuditCheck.guardsRule,
         count: "SELECT count(*) FROM pg_catalog.pg_rules WHERE schemaname = current_schema()",

@@ -60,8 +60,8 @@ extension Audit {
         remedy: .makeAnew
     )
 
-    /// The guards of insert-only tables. A trigger with the right name is not enough: its SQL must
-    /// be that with which the tables were created.
+    /// The check of the guards of insert-only tables. A trigger with the right name is not enough:
+    /// its SQL must be that with which the tables were created.
     private static let guards = AuditCheck(
         rule: AuditCheck.guardsRule,
         count: "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
@@ -97,7 +97,7 @@ extension AuditCheck {
     static let guardsRule =
         "transfers, entries, children, answers and seals cannot be changed (guards)"
 
-    /// The tables whose primary keys keep anything from being done twice.
+    /// The tables and their primary keys. These keys keep anything from being done twice.
     static let keys = [
         ("users", "id"), ("names", "name"), ("accounts", "owner, currency"), ("records", "id"),
         ("children", "parent, number"), ("due", "owner, record"), ("transfers", "record, step"),

@@ -28,8 +28,8 @@ extension AuditRun {
     }
 
     /// - Returns: The finding, and the heads: the last seals of chains that no other chain
-    ///   continues. All seals lead to the heads, whichever seal a chain continues: the clocks in
-    ///   the chains' ids do not matter.
+    ///   continues. From the heads, the previous seals lead to all seals. The order of the chains'
+    ///   ids does not matter.
     func seals<S: Source & ~Copyable>(
         in source: borrowing S
     ) throws -> (finding: Audit.Finding, heads: [SealPin]) {

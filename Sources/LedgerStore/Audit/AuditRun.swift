@@ -131,9 +131,10 @@ struct AuditRun {
         let record: RecordID
         let content: Content
 
-        /// Returns the query: a record's rows by type, then by step or name.
+        /// Returns the query. A record's rows are sorted by type, then by step or name.
         static func query(for dialect: Dialect) -> String {
-            // A distributed engine joins only rows on one server: this collects them there first.
+            // A distributed engine joins only rows of one server. The LIMIT makes it collect all
+            // records on one server first.
             let all = "(SELECT * FROM records LIMIT 9223372036854775807) AS records"
             let records = dialect == .distributed ? all : "records"
             return """
@@ -360,8 +361,8 @@ struct AuditRun {
         }
     }
 
-    /// Returns an error text if an answer with an outcome does not refer to a transfer of its
-    /// record; an answer that moved no money refers to the record itself.
+    /// Returns an error text if an answer with an outcome names a step that its record does not
+    /// have. If the answer names no step, the record must exist, and the outcome must be its id.
     private func brokenStep(
         of answer: Answer,
         among steps: Set<String>,

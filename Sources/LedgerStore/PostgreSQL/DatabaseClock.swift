@@ -1,11 +1,12 @@
 internal import GotchuCore
 internal import Synchronization
 
-/// The database's clock, used by all its servers: a server with a wrong clock would expire other
-/// servers' sessions, or keep its own alive.
+/// The database's clock, used by all its servers. With its own wrong clock, a server would expire
+/// other servers' sessions too early, or its own too late.
 ///
-/// Between readings it advances with the monotonic clock. A reading was taken between query and
-/// answer, which bounds the offset; the offset changes only if it is outside these bounds.
+/// Between readings it advances with the monotonic clock. The database reads its clock between the
+/// query and the answer, which bounds the offset. The offset changes only if it is outside these
+/// bounds.
 final class DatabaseClock: Sendable {
     private let local: @Sendable () -> MonotonicTime
     /// The offset from the local clock; `nil` before the first reading.

@@ -64,7 +64,7 @@ final class DatabaseHealth: Sendable {
         recordClock()
     }
 
-    /// Records that a crash could, or can no longer, lose committed data; logs a change.
+    /// Records if a crash could lose committed data; logs a change.
     func record(isUnsafe: Bool) {
         guard change(\.isUnsafe, to: isUnsafe) else { return }
         guard isUnsafe else { return logger.notice("The database is durable again.") }
@@ -74,7 +74,8 @@ final class DatabaseHealth: Sendable {
         )
     }
 
-    /// Records the version of the tables, for log messages only: each transaction checks it itself.
+    /// Records the version of the tables, for log messages only. Each writing transaction checks
+    /// the version itself.
     func record(version: Int64) {
         let isOutdated = version > Schema.version
         guard change(\.isOutdated, to: isOutdated) else { return }
@@ -87,8 +88,10 @@ final class DatabaseHealth: Sendable {
         )
     }
 
-    /// Logs a difference of clocks. The database's time counts, whichever clock is right, but this
-    /// machine's log and the checks of an issuer's keys use the machine's own clock.
+    /// Logs an error if this machine's clock and the database's begin to differ by more than
+    /// `tolerance`, and a notice once they agree again. The ledger uses the database's time, even
+    /// if it is wrong. This machine's log and the checks of an issuer's keys use the machine's own
+    /// clock.
     private func recordClock() {
         let difference = clock.now.duration(to: .now)
         let isOff = difference > Self.tolerance || difference < .zero - Self.tolerance

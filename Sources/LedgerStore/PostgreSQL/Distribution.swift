@@ -9,11 +9,11 @@ enum Distribution {
 
     /// The calls that distribute the tables.
     ///
-    /// Each row is placed by the key that finds it: all rows of one owner together, all of one
-    /// record together. The coordinator keeps the outbox, which is searched and soon empty again.
-    /// Citus must know of it: a plain table's rows could be lost although a worker has committed
-    /// with them. The table version, the secrets and the browser sessions are written alone, and
-    /// stay plain tables.
+    /// A row's server is chosen by the column that finds the row: all rows of one owner, or of one
+    /// record, are on one server. The coordinator keeps the outbox: it is searched, and its rows
+    /// are soon removed. Citus must know these tables; otherwise their rows could be lost although
+    /// a worker has committed with them. The table version, the secrets and the browser sessions
+    /// are written alone, and stay plain tables.
     private static let calls: [(table: String, call: String)] =
         [("users", "create_distributed_table('users', 'id', colocate_with => 'none')")]
         + [
@@ -71,7 +71,7 @@ enum Distribution {
     }
 
     /// Distributes the tables that are not distributed yet, with their rows, in one transaction.
-    /// Running servers wait until it ends, and then find their rows again.
+    /// Running servers wait until it ends, and then continue.
     ///
     /// - Returns: The number of servers that store rows.
     static func distribute(_ connection: borrowing Connection, logger: Logger) throws -> Int64 {
@@ -91,8 +91,8 @@ enum Distribution {
                 logger.notice("A table is being distributed.", metadata: ["table": "\(table)"])
                 try connection.execute("SELECT \(call)", within: longestMove)
                 guard call.hasPrefix("create") else { continue }
-                // Removes the rows that the coordinator stored so far. The owner may not empty
-                // guarded tables.
+                // Removes the rows that the coordinator stored so far. Its owner has no right to
+                // truncate a guarded table, and gets it for this statement.
                 let removal = "SELECT truncate_local_data_after_distributing_table('\(table)')"
                 let right = "TRUNCATE ON \(table)"
                 let isGuarded = Schema.guarded.contains(table)
@@ -142,7 +142,8 @@ enum Distribution {
         return counts.rows
     }
 
-    /// The primary keys on workers, which keep two servers from making the same decision twice.
+    /// The check of the primary keys on workers. These keys keep two servers from making the same
+    /// decision twice.
     static let keys = AuditCheck(
         rule: "no row can be there twice in a shard (shards)",
         count: "SELECT count(*) FROM pg_catalog.pg_dist_shard",
@@ -156,9 +157,10 @@ enum Distribution {
             """
     )
 
-    /// Makes a transaction that has just begun see one moment on all servers, which share no
-    /// snapshot. Locks the version table, which all transactions of our servers read first; while
-    /// none is in progress, queries each worker, which keeps that snapshot.
+    /// Makes a transaction that has just begun see the same moment on all servers, which have no
+    /// common snapshot. It locks the version table, which all transactions of our servers read
+    /// first. While no such transaction is in progress, it queries the workers: each worker then
+    /// takes its snapshot and keeps it.
     ///
     /// - Throws: `LedgerError` with `tryAgain` if a worker does not know the outcome of a
     ///   transaction yet, with `cannotOpen` if the role may not lock out writers.

@@ -3,8 +3,8 @@ internal import Postgres
 
 /// A connection that is reopened after it is lost. Confined to one thread.
 ///
-/// After a failed attempt calls fail until the next attempt is due, so that queued payments are
-/// told at once to try again instead of waiting for a database that is unreachable.
+/// After a failed attempt to connect, calls fail at once until the next attempt is due. Queued
+/// payments then do not wait for a database that is unreachable.
 final class PostgreSQLLink {
     private static let shortestPause: Duration = .milliseconds(100)
     private static let maximumPause: Duration = .seconds(2)
@@ -95,14 +95,14 @@ final class PostgreSQLLink {
         }
     }
 
-    /// Translates a connection failure. A database that is reachable but not durable keeps its own
-    /// error code; every other failure means that there is no connection.
+    /// Translates a connection failure. A `PostgresError` becomes `cannotConnect`. Other errors,
+    /// such as that of a database that is not durable, are not changed.
     private func meaning(of error: any Error) -> any Error {
         guard let error = error as? PostgresError else { return error }
         return PostgresError(.cannotConnect, state: error.state, message: error.message)
     }
 
-    /// A box: an optional cannot lend out a noncopyable value, but a reference can.
+    /// A reference to a connection, because a noncopyable value in an optional cannot be borrowed.
     private final class Open {
         let connection: Connection
 

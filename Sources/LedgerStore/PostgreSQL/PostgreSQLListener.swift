@@ -26,7 +26,8 @@ actor PostgreSQLListener {
 
     /// Waits for the next notification. Blocks this actor's thread; the waker ends the wait.
     ///
-    /// - Returns: The records and accounts that may have changed; everything after a gap.
+    /// - Returns: The records and accounts that may have changed; everything on a new connection,
+    ///   because notifications may have been missed.
     func next() throws -> Changes {
         do {
             return try link.use { connection in
@@ -35,7 +36,7 @@ actor PostgreSQLListener {
                     return Changes(isEverything: true)
                 }
                 let heard = try connection.notifications(within: Self.silence, or: waker)
-                // Otherwise a connection whose peer vanished would never be noticed.
+                // This query detects a connection whose peer does not answer any more.
                 if heard.isEmpty { try connection.run([Query("SELECT 1")]) }
                 return heard.reduce(into: Changes()) { changes, notification in
                     changes.formUnion(PostgreSQLNotice.changes(in: notification.payload))

@@ -5,8 +5,8 @@ internal import Postgres
 /// Notifies the other servers of a database of changed records and accounts (`NOTIFY`).
 enum PostgreSQLNotice {
     static let channel = "gotchu_records"
-    /// The number of ids in one notification. Its limit is 8,000 bytes; an id has at most 64, and
-    /// an account's currency and prefix add four.
+    /// The maximum number of ids in one notification. A notification has at most 8,000 bytes. An id
+    /// has at most 64, and an account's currency and prefix add four.
     static let idsPerNotice = 110
     /// The prefix of the id of a noticed record, and the prefix of an account's currency and owner.
     /// Other versions of the program treat it as part of an id that nobody watches.
@@ -14,7 +14,8 @@ enum PostgreSQLNotice {
     private static let account = UInt8(ascii: "$")
     private static let currencyLength = 3
 
-    /// Puts many ids into one notification: each notification costs every listening server.
+    /// Returns the query that sends ids of changed records and accounts; `nil` if there are none.
+    /// Many ids are sent in one notification, because each one costs every listening server.
     static func query(of records: [RecordID], _ accounts: [Account.Key]) -> Query? {
         let ids =
             records.map(\.rawValue)

@@ -39,8 +39,8 @@ enum PostgreSQLProbe {
         )
     }
 
-    /// Returns true if another transaction's lock on the probe's rows is visible. Before the first
-    /// start there are no rows to lock, only their key.
+    /// Returns true if another transaction's lock on the probe's rows is visible. At the first
+    /// start the rows do not exist yet and are not locked: returns true.
     private static func isLocked(_ connection: borrowing Connection) throws -> Bool {
         guard try !rows(connection).isEmpty else { return true }
         do {

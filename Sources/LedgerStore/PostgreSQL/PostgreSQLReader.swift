@@ -28,7 +28,8 @@ actor PostgreSQLReader {
         try link.use { try $0.run([notice]) }
     }
 
-    /// Runs `body`, and once more if that can help, for instance after a failover.
+    /// Runs `body`. If it fails and a retry may succeed, for instance after a failover, runs it
+    /// once more.
     private func repeating<Result>(
         _ body: (borrowing Connection) throws -> Result
     ) throws -> Result {

@@ -23,9 +23,9 @@ enum PostgreSQLRights {
         ("web_sessions", ["SELECT", "INSERT", "UPDATE", "DELETE"]),
     ]
 
-    /// Throws if this role lacks a right on a table, for instance because another role created it
-    /// later. `/readyz` would report success, and payments would always fail. Other tables of the
-    /// schema are ignored.
+    /// Throws if this role lacks a right on a table, for instance because another role created the
+    /// table later. Without this check `/readyz` would report success, and payments would always
+    /// fail. Other tables of the schema are ignored.
     static func require(_ connection: borrowing Connection) throws {
         let pairs = needed.flatMap { entry in entry.rights.map { (entry.table, $0) } }
         let closed = try connection.query(

@@ -30,8 +30,8 @@ enum PostgreSQLSchema {
         }
     }
 
-    /// Throws for an encoding that cannot store some names and memos: users with such texts would
-    /// be told to try again forever. `SQL_ASCII` stores any text unchanged.
+    /// Throws for an encoding that cannot store some names and memos. Commands with such texts
+    /// would fail with `tryAgain` each time. `SQL_ASCII` stores any text unchanged.
     private static func requireAllText(_ connection: borrowing Connection) throws {
         let encodings = try connection.query(
             "SELECT coalesce(current_setting('server_encoding', true), 'UTF8')",
@@ -102,9 +102,9 @@ enum PostgreSQLSchema {
         return version
     }
 
-    /// Throws if the schema is empty and another one on the search path contains a ledger. Treating
-    /// the empty one as new, after a schema was created for this role or the role was changed,
-    /// would hide all the money.
+    /// Throws if the schema is empty and another one on the search path contains a ledger. This
+    /// happens if a schema is created for this role, or the role is changed. If the empty schema
+    /// were used as a new ledger, all the money would seem to be gone.
     private static func requireNoneBehind(_ connection: borrowing Connection) throws {
         let others = try connection.query(
             """

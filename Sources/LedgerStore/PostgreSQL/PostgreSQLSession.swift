@@ -4,8 +4,8 @@ internal import Postgres
 
 /// The settings and checks of each of our connections before it is used.
 enum PostgreSQLSession {
-    /// The timeouts of lock waits and statements: well below the time that a client waits for its
-    /// answer, and below `Connection.defaultLimit`.
+    /// The timeouts of lock waits and statements. They are well below the time that a client waits
+    /// for its answer, and below `Connection.defaultTimeout`.
     private static let settings = """
         SET lock_timeout = '2s';
         SET statement_timeout = '10s';
@@ -14,8 +14,8 @@ enum PostgreSQLSession {
         SET jit = off;
         """
 
-    /// The planner settings: every statement finds its rows by an index. A plan made and kept while
-    /// a table was small must not read the whole table once it is large.
+    /// The planner settings: every statement finds its rows by an index. Otherwise a plan that was
+    /// cached while a table was small would read the whole table once it is large.
     private static let plans = """
         SET enable_seqscan = off;
         SET enable_hashjoin = off;
@@ -29,31 +29,32 @@ enum PostgreSQLSession {
     /// more than executing them.
     private static let writersPlans = "SET plan_cache_mode = force_generic_plan;"
 
-    /// The planner settings for other writes: a bitmap scan would read everything that waits for an
-    /// endpoint before a LIMIT could end it.
+    /// The planner settings for other writes. A bitmap scan would read all deliveries of an
+    /// endpoint, even if the statement has a LIMIT.
     private static let changesPlans = """
         SET plan_cache_mode = force_custom_plan;
         SET enable_bitmapscan = off;
         """
 
-    /// The timeout between two statements of a batch, where the server only computes: a server that
-    /// takes longer is frozen, and loses its locks before others' waits for them time out.
+    /// The timeout between two statements of a batch. Our server only computes meanwhile: if it
+    /// takes longer, it is frozen. Its locks are then released before other servers' lock waits
+    /// time out.
     private static let writersPause = "SET idle_in_transaction_session_timeout = '1500ms';"
 
-    /// The lock timeout of one transaction: a distributed engine's other servers do not inherit it
-    /// from this session.
+    /// The lock timeout of one transaction. A distributed engine's other servers do not inherit the
+    /// session's timeout.
     static var lockLimit: Query { Query("SET LOCAL lock_timeout = '2s'") }
 
     /// The settings for a distributed engine. Each transaction has one connection to each other
     /// server: a second one would cost more than it gains, and would not see the first one's
-    /// writes. A warning is the only sign of a worker's failed commit.
+    /// writes. Warnings are received, because a worker's failed commit causes only a warning.
     private static let distributed = """
         SET client_min_messages = 'warning';
         SET citus.propagate_set_commands = 'local';
         SET citus.max_adaptive_executor_pool_size = 1;
         """
 
-    /// The timeout of a reader's query.
+    /// The timeout of a query that returns rows.
     static let answerLimit: Duration = .seconds(12)
 
     /// Prepares a connection that serves callers.
@@ -74,8 +75,8 @@ enum PostgreSQLSession {
         try connection.execute((connection.isDistributed ? "" : writersPlans) + writersPause)
     }
 
-    /// Prepares a connection for writes that are not the ledger's. A plan cached while there was no
-    /// backlog would find an endpoint's deliveries by reading all of them.
+    /// Prepares a connection for writes that are not the ledger's. Plans are not cached: a plan
+    /// from a time without a backlog would read all deliveries to find an endpoint's.
     static func prepareForChanges(_ connection: borrowing Connection) throws {
         try prepare(connection)
         try connection.execute(changesPlans + writersPause)
@@ -86,12 +87,14 @@ enum PostgreSQLSession {
         try connection.execute("SET statement_timeout = 0; SET bytea_output = 'hex'; SET jit = off")
         try Distribution.detect(on: connection)
         guard connection.isDistributed else { return }
-        // The coordinator compares whole tables, which it stores on its disk meanwhile.
+        // The coordinator compares whole tables, and stores them on its disk for that.
         try connection.execute(distributed + "SET citus.max_intermediate_result_size = -1")
     }
 
-    /// Reads the server's durability settings: with any of them off, a crash may lose acknowledged
+    /// Checks the server's durability settings. If one is off, a crash may lose acknowledged
     /// payments (PostgreSQL manual, 20.5).
+    ///
+    /// - Throws: `LedgerError` with `notDurable`.
     @discardableResult
     static func assertDurable(_ connection: borrowing Connection) throws -> Durability {
         let rows = try connection.query(

@@ -16,9 +16,9 @@ package final class PostgreSQLStore: Store, Service {
     /// The pause before listening is retried while the database is unreachable.
     private static let relistening: Duration = .milliseconds(200)
 
-    /// The delay after which a session's expiry is recorded: a payment that another server accepted
-    /// in time may still be on its way to the database, and two machines' readings of its clock
-    /// differ a little.
+    /// The delay between a session's expiry and the recording of it. A payment that another server
+    /// accepted in time may still be on its way to the database. Two machines' readings of the
+    /// database's clock also differ a little.
     package let expiryMargin: Duration = .seconds(2)
     /// The changes by other servers.
     package let changes: ChangeMailbox? = ChangeMailbox()
@@ -33,8 +33,8 @@ package final class PostgreSQLStore: Store, Service {
     private let logger: Logger
     private let turn = Atomic<Int>(0)
 
-    /// Connects, creates missing tables, and tests the engine's properties; with `existingSchema`
-    /// it changes nothing.
+    /// Connects, creates missing tables, and tests the engine's properties. With `existingSchema`,
+    /// it only connects and checks.
     ///
     /// Blocks until the database has answered.
     ///
@@ -170,8 +170,8 @@ package final class PostgreSQLStore: Store, Service {
             group.addTask {
                 await cancelWhenGracefulShutdown {
                     while !Task.isCancelled {
-                        // No notification is sent when a replica comes or goes, or when a clock is
-                        // set.
+                        // No notification is sent when a replica connects or disconnects, or when a
+                        // clock is set.
                         try? await Task.sleep(for: Self.checkInterval)
                         // The last known state holds until the database answers again.
                         try? await self.checkHealth()

@@ -31,8 +31,8 @@ actor PostgreSQLWriter {
 
     /// Loads, decides and writes in one transaction: one round trip to load and one to write.
     ///
-    /// A batch that conflicts with another server, or loses its connection before the COMMIT is
-    /// sent, is decided again on freshly loaded rows. If a batch waits too long for a row, only the
+    /// If a batch conflicts with another server, or loses its connection before the COMMIT is sent,
+    /// it is decided again on freshly loaded rows. If a batch waits too long for a row, only the
     /// commands that need such a row stay undecided.
     func commit(_ batch: Batch) throws -> Effects {
         var attempt = 1
@@ -82,8 +82,9 @@ actor PostgreSQLWriter {
                 dialect: connection.dialect,
                 skipsLocked: skipsLocked
             )
-            // Before anything else. A migration locks the table that this reads: a transaction
-            // waits for a migration in progress, and the next migration waits for the transaction.
+            // The version is read before anything else. A migration locks the table that contains
+            // it: this transaction waits for a migration in progress, and the next migration waits
+            // for this transaction.
             var queries = round > 1 ? [] : beginning(on: connection, into: rows)
             let end = Result {
                 queries += loading.locatedSteps.map { $0.query(into: rows) }
@@ -129,9 +130,10 @@ actor PostgreSQLWriter {
         try connection.run(queries + [.commit])
     }
 
-    /// Returns statements that delete rows of `due` one by one; LIMIT prevents joins. The table is
-    /// empty every night: a join plan cached then would compare each record with every row by day.
-    /// A row's `ctid` does not change meanwhile: only the holder of its record's lock writes it.
+    /// Returns statements that delete rows of `due` one by one. LIMIT prevents a join. The table is
+    /// empty every night: a join plan that was cached then would compare each record with every row
+    /// during the day. A row's `ctid` does not change meanwhile, because only the holder of its
+    /// record's lock changes the row.
     static func removal(of records: [Record], _ dialect: Dialect) -> [Query] {
         guard !records.isEmpty else { return [] }
         guard dialect != .distributed else {
@@ -164,7 +166,8 @@ actor PostgreSQLWriter {
             try connection.run(beginning(on: connection, into: rows))
             guard rows.version <= Schema.version else { throw LedgerError.outdated }
             let result = try change.run(on: connection)
-            // Receivers act on events: the COMMIT ensures first that a payment is durable.
+            // Receivers act on the events that a change returns. The COMMIT first ensures that
+            // these are durable.
             try connection.run([.commit])
             return result
         }

@@ -2,7 +2,7 @@ internal import SQLite
 internal import ServiceProcess
 
 /// Moves committed pages from the log into the database file, concurrently with the writer and
-/// outside any commit: within a commit it would make the slowest payments slow.
+/// outside any commit. A checkpoint within a commit would delay its payments.
 actor SQLiteCheckpointer {
     private let executor: ThreadExecutor
     private let connection: Connection

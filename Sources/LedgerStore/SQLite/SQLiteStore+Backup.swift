@@ -75,10 +75,10 @@ extension SQLiteStore {
         close(descriptor)
     }
 
-    /// Publishes the copy under its final name with a link, which, unlike a rename, never replaces
-    /// a file that has been created in the meantime.
+    /// Publishes the copy under its final name with a link. Unlike a rename, a link never replaces
+    /// a file that was created in the meantime.
     ///
-    /// Syncs the folder, because a power failure could otherwise undo the new name.
+    /// Syncs the folder. Otherwise a power failure could undo the new name.
     private static func publish(
         _ draft: String,
         as destination: String,

@@ -56,19 +56,20 @@ package final class SQLiteStore: Store, Service {
         return try await wrapping(.tryAgain) { try await reader.read(query) }
     }
 
-    /// Runs on the writer's connection: two writers in one process would only wait for each other's
-    /// locks.
+    /// Runs on the writer's connection. Two writing connections in one process would only wait for
+    /// each other's locks.
     package func change<Query: StoreQuery>(
         _ query: Query
     ) async throws(LedgerError) -> Query.Result {
         try await wrapping(.tryAgain) { try await writer.change(query) }
     }
 
-    /// Makes this process, until it ends, the only one that serves the file or changes its tables;
-    /// creates the file if it does not exist. Must be called before the file is opened for that.
+    /// Takes the lock of the file for this process until it ends; creates the file if it does not
+    /// exist. Only the process with the lock may serve the file or change its tables. It must call
+    /// this before it opens the file.
     ///
-    /// A second server would not learn of the first one's changes, nor of its failed syncs; and
-    /// tables must not change under a running server.
+    /// A second server would not be notified of the first one's changes or failed syncs. Tables
+    /// must not change under a running server.
     ///
     /// - Throws: `inUse` if another process holds the lock.
     package static func claim(path: String) throws(LedgerError) {

@@ -3,16 +3,17 @@ internal import Ledger
 internal import Postgres
 internal import SQLite
 
-/// Loads a footprint with a few set statements in one round trip, however many commands wait.
+/// Loads a footprint with a few set statements. PostgreSQL runs them in one round trip, for any
+/// number of commands.
 ///
 /// Rows that may change are locked first: records, then accounts, each in key order, so that two
 /// servers never deadlock. Later statements see the changes of the transactions that held the locks
 /// before.
 ///
-/// A distributed engine can lock only rows of one shard in a statement, so there each row has its
-/// own. There a transaction becomes visible server by server: a payer's answers are stored with
-/// their account, and its lock was waited for. Any other row that is read too early causes a
-/// primary key conflict when it is written, and the batch is decided again.
+/// A distributed engine can lock only the rows of one shard in a statement, so each row has its own
+/// statement there. A transaction becomes visible there on one server after another. A payer's
+/// answers are stored with their account, whose lock was waited for: they are current. If any other
+/// row is read too early, writing it causes a primary key conflict, and the batch is decided again.
 struct Loading {
     private(set) var footprint: Footprint
     let dialect: Dialect
@@ -33,8 +34,8 @@ struct Loading {
     /// The statements, in order.
     var steps: [any LoadingStep] { locatedSteps + laterSteps }
 
-    /// The statements that find the owners of records, and children. Only a distributed engine
-    /// needs their results before the others, because it finds a row by a known key.
+    /// The statements that find the owners of records, and children. A distributed engine runs them
+    /// before the others, because it finds rows only by known keys.
     var locatedSteps: [any LoadingStep] {
         (footprint.needsNewestSeal ? [newestSeal] : []) + records + children
     }
@@ -147,8 +148,8 @@ struct Loading {
             }
     }
 
-    /// Reads the accounts. On PostgreSQL without a join or IN (SELECT): such a statement may omit a
-    /// row that it waited for (EvalPlanQual), and an account would seem to be missing.
+    /// Reads the accounts. PostgreSQL's statement has no join and no IN (SELECT): with these it
+    /// might omit a row that it waited for (EvalPlanQual), and an account would seem to be missing.
     private var accounts: [any LoadingStep] {
         let locked = accounts(end: " ORDER BY owner, currency\(lock)") {
             $1.accounts[$0.key] = $0
@@ -195,7 +196,8 @@ struct Loading {
         return [Step<Account>(sql, values, take: take)]
     }
 
-    /// Reads the names, locked in the last round: else two servers could claim one expired name.
+    /// Reads the names. The last round locks them; otherwise two servers could claim the same
+    /// expired name.
     private var names: [any LoadingStep] {
         guard !footprint.names.isEmpty else { return [] }
         let (list, place) = (Columns.names.list, "FROM names WHERE name")
@@ -263,8 +265,8 @@ struct Loading {
         return [Step<Count>(sql, [.text(kind), .list(owners)], take: take)]
     }
 
-    /// Reads the answers, key by key; LIMIT prevents joins: a join plan cached while there were few
-    /// rows may compare each key with all of them.
+    /// Reads each answer by its key. On PostgreSQL, LIMIT prevents a join: a join plan that was
+    /// cached while the table was small might compare each key with all rows.
     private var answers: [any LoadingStep] {
         let columns = Columns.answers.list
         let take: (Answer, inout Snapshot) -> Void = { $1.answers[$0.key] = $0 }

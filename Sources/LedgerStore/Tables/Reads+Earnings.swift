@@ -6,9 +6,9 @@ extension Reads {
         Earnings(account: key, range: range)
     }
 
-    /// Reads an account's earnings without an index by time: its entries are numbered without gaps
-    /// in chronological order, so a binary search finds a moment, with 20 look-ups in a million
-    /// entries. Entries are only ever added, so that several statements still see one history.
+    /// Reads an account's earnings without an index by time. Its entries are numbered without gaps
+    /// in chronological order: a binary search finds a time, with 20 look-ups in a million entries.
+    /// Entries are only ever added, so several statements still see one history.
     struct Earnings: StoreQuery {
         fileprivate let account: Account.Key
         fileprivate let range: EarningsRange

@@ -18,8 +18,8 @@ extension Reads {
         Children(parent: parent, after: after, limit: limit)
     }
 
-    /// Reads the children's ids by key, then their records by id: no join, because no server of a
-    /// distributed engine has both. Neither is ever removed.
+    /// Reads the children's ids by key, then their records by id. There is no join, because no
+    /// server of a distributed engine has both. Children and records are never removed.
     struct Children: StoreQuery {
         fileprivate let parent: RecordID
         fileprivate let after: Int64
@@ -84,8 +84,8 @@ extension Reads {
         }
     }
 
-    /// Leases due records: each is leased by its key, so that if two servers have found it only one
-    /// gets it.
+    /// Leases due records. Each record is leased by its key: if two servers have found the same
+    /// record, only one gets it.
     struct DueClaim: StoreQuery {
         let kind: String
         let time: Timestamp

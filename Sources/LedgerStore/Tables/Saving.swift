@@ -1,10 +1,10 @@
 internal import GotchuCore
 internal import Ledger
 
-/// Writes the effects of a batch: one statement for each kind of row, in either engine.
+/// The writes of a batch's effects: one statement for each kind of row, in either engine.
 struct Saving {
     let effects: Effects
-    /// The rows loaded and locked before, used to tell changed rows from new ones.
+    /// The rows that were loaded and locked before. Rows that are not among them are new.
     let loaded: Snapshot
 
     init(_ effects: Effects, loaded: Snapshot) {
@@ -44,15 +44,15 @@ struct Saving {
         ].compactMap(\.self)
     }
 
-    /// The records whose due time has changed.
+    /// The records with a due time that is new or has changed.
     private var due: [Record] {
         effects.records.filter { record in
             record.dueAt.map { $0 != loaded.records[record.id]?.dueAt } ?? false
         }
     }
 
-    /// The records without a due time, including those that had none before: a row that stayed in
-    /// `due` would be due forever.
+    /// The written and loaded records without a due time. Their rows in `due` are removed even if
+    /// they had no due time before: a row that stayed there would be due forever.
     var done: [Record] {
         let touched = effects.records.reduce(into: loaded.records) { $0[$1.id] = $1 }
         return touched.values.filter { $0.dueAt == nil }.sorted { $0.id.rawValue < $1.id.rawValue }

@@ -6,9 +6,9 @@ internal import Ledger
 ///   found, so that an engine that distributes tables can enforce it. There are no foreign keys:
 ///   the writer has loaded and locked the rows that a new row refers to, and none of those is ever
 ///   removed. `verify` checks every reference.
-/// * No index contains a record's state: a lock or a payment updates no index of `records`, so
-///   that these are heap-only updates (PostgreSQL manual, 73.7). Records with a due time have a
-///   small table of their own.
+/// * No index contains a record's state. A lock or a payment therefore updates no index of
+///   `records`, and is a heap-only update (PostgreSQL manual, 73.7). Due times are stored in a
+///   small table of their own, `due`.
 enum Schema {
     /// The version of the tables that this program supports.
     static let version: Int64 = 1
@@ -16,8 +16,9 @@ enum Schema {
     /// Tables whose rows are only ever inserted.
     static let guarded = ["transfers", "entries", "children", "answers", "seals"]
 
-    /// The condition of rows that are listed by kind. Sessions are not listed, so that a sale
-    /// writes no index row for it; a statement must repeat the condition for the index to be used.
+    /// The condition of rows that are listed by kind. Sessions are not listed: a payment then
+    /// writes no index row of `records_by_owner` or `records_by_kind`. A statement must repeat the
+    /// condition to use these indexes.
     static let isListed = "kind <> 'session'"
 
     static func tables(for dialect: Dialect) -> String {
@@ -215,8 +216,8 @@ enum Schema {
 
 /// The delivery rule shared by the commit of an event and the outbox.
 package enum Delivery {
-    /// The time for which delivery is attempted, from the first attempt on, in milliseconds: an
-    /// event that waited for days because no server ran is not given up at once.
+    /// The time for which delivery is attempted, counted from the first attempt, in milliseconds.
+    /// An event is therefore not given up because no server ran for days.
     package static let retryWindowMilliseconds = 24 * 3_600 * 1_000
 }
 

@@ -79,7 +79,8 @@ struct Table<Row>: Sendable {
         )
     }
 
-    /// Creates a statement around rows that it refers to by this table's name.
+    /// Creates a statement with `before`, the rows and `after`. The rows have this table's name in
+    /// it.
     ///
     /// - Parameter lock: The end of the statement for PostgreSQL.
     func statement(before: String, after: String, lock: String) -> TableStatement<Row> {
@@ -159,8 +160,9 @@ struct TableWrite {
         for row in rows { try connection.run(sqlite, row) }
     }
 
-    /// Returns one statement with all rows; for a distributed engine one statement per row
-    /// (SQLite's): a set statement would query every server, and block other writers of the table.
+    /// Returns one statement with all rows. For a distributed engine, returns one statement per row
+    /// (SQLite's), because a set statement would query every server and block other writers of the
+    /// table.
     func queries(for dialect: Dialect) -> [Postgres.Query] {
         guard dialect == .distributed, isDistributed else { return [query] }
         return rows.map { Postgres.Query(sqlite, $0.map(Postgres.Value.init)) }

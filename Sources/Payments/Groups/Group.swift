@@ -1,8 +1,8 @@
 package import GotchuCore
 package import Ledger
 
-/// A payee's request that several payers pay, each by one place. The API shows it as a session; a
-/// payer's part is a session of its own, the share.
+/// A payee's request that several payers pay. Each payment pays for one place. The API shows the
+/// group as a session. A payer's part is a session of its own: the share.
 package struct Group: Equatable, Sendable {
     /// The stored name of its record kind.
     package static let kind = "group"
@@ -24,14 +24,14 @@ package struct Group: Equatable, Sendable {
     package let shares: [Int64]
     /// The house's take of each share in basis points, fixed at creation; `nil` for none.
     var takeBasisPoints: Int64?
-    /// The places that it sells; `nil` if it sells none and only its shares are to be paid.
+    /// The sale of another record's places; `nil` if the group has none.
     package var sale: Sale?
     package var state: State = .open
     /// The version: 1 when created; grows by one with each change.
     package var version: Int64 = 1
     /// The number of changes of its EID.
     var rotations: Int64 = 0
-    /// The places that are held or paid, in order.
+    /// The places that are held or paid, in order. A sale's paid places are not included.
     package var claims: [Claim] = []
     /// The number of shares made so far.
     var shareCount: Int64 = 0
@@ -65,7 +65,7 @@ package struct Group: Equatable, Sendable {
     var paidClaims: [Claim] { claims.filter(\.isPaid) }
     var heldClaims: [Claim] { claims.filter { !$0.isPaid } }
 
-    /// The amount of a place in minor units; `nil` if there is none of that number.
+    /// Returns the amount of a place in minor units; `nil` if the group has no such place.
     package func amount(of place: Int64) -> Int64? {
         shares.indices.contains(Int(clamping: place) - 1) ? shares[Int(place) - 1] : nil
     }
@@ -75,7 +75,7 @@ package struct Group: Equatable, Sendable {
         Take.part(of: amount(of: place) ?? 0, basisPoints: takeBasisPoints ?? 0)
     }
 
-    /// The entries that pay the pot out to the payee: the shares minus the house's takes.
+    /// The entries that pay out the pot: the takes to the house, the rest to the payee.
     var releaseLines: [(account: Account.Key, amount: Int64)] {
         let total = paidAmount
         let take = paidClaims.compactMap { self.take(of: $0.place) }.reduce(0, +)
@@ -110,7 +110,7 @@ package struct Group: Equatable, Sendable {
     /// The money in its pot, in minor units.
     var pooled: Int64 { isAllOrNothing && !isFinal ? paidAmount : 0 }
 
-    /// Returns the refusal for any further payment at `time`, once the group has ended.
+    /// Returns the refusal of any payment at `time`; `nil` while the group is open.
     func finalReason(at time: Timestamp) -> Refusal.Reason? {
         switch state {
         case .open: time >= expiresAt ? .sessionExpired : nil
@@ -120,15 +120,16 @@ package struct Group: Equatable, Sendable {
         }
     }
 
-    /// Returns true if time has changed it by `time`, or must end it.
+    /// Returns true if the group as of `time` differs from this one, or if a command must end it.
     func isChanged(by time: Timestamp) -> Bool {
         asOf(time) != self || !isFinal && time >= expiresAt
     }
 
     // MARK: Its changes
 
-    /// Returns the group as of `time`: without expired holds; expired, unless its pot has money,
-    /// which a command must return first. Time changes a group only here.
+    /// Returns the group as of `time`, without expired holds. After `expiresAt` the group is
+    /// expired if its pot is empty; otherwise a command must first return the money. Time changes a
+    /// group only here.
     func asOf(_ time: Timestamp) -> Group {
         guard !isFinal else { return self }
         var next = self
@@ -138,8 +139,8 @@ package struct Group: Equatable, Sendable {
         return next
     }
 
-    /// Returns the next version with a place held or paid; the group is paid with its last place. A
-    /// sale's place is free again once it is paid.
+    /// Returns the next version, with a place held or paid. Once its last place is paid, the group
+    /// is paid. In a sale, a place is free again once it is paid.
     func claimed(_ claim: Claim, at time: Timestamp) -> Group {
         var next = self
         next.version += 1
@@ -190,7 +191,8 @@ extension Group {
     /// Returns the id of a share by its number.
     func shareID(_ number: Int64) -> SessionID { id.share(number) }
 
-    /// Returns the share that its id refers to for a payer: the held one, else the last paid one.
+    /// Returns the share that the group's id stands for when a payer uses it: the held share, else
+    /// the last paid one; `nil` if the payer has none. A sale's paid shares are not found.
     func subject(for payer: UserID) -> SessionID? {
         let own = claims.filter { $0.payer == payer }
         return (own.first { !$0.isPaid } ?? own.last).map { shareID($0.share) }
@@ -237,8 +239,9 @@ extension Group {
         )
     }
 
-    /// Returns the group as seen by a payer who received its EID: the amount is that of the next
-    /// share, and it is locked while all others are held or paid.
+    /// Returns the group as seen by a payer who received its EID. The amount is that of the first
+    /// free place, or of the first held place if none is free. If no place is free and one is held,
+    /// the session is locked.
     func offer(at time: Timestamp) -> Session {
         var offer = payeeSession
         guard !isFinal else { return offer }
@@ -315,7 +318,8 @@ extension SessionID {
     /// A Boolean that is true for a group itself.
     package var isGroup: Bool { group == self }
 
-    /// The group, if it is the id of one or of a share: `g-`, a UUID and, for a share, its number.
+    /// The id of the group, if this is the id of a group or of a share. A group's id is `g-` and a
+    /// UUID; a share's id also has `-` and its number.
     package var group: SessionID? {
         guard isOfGroup else { return nil }
         let parts = rawValue.split(separator: "-", omittingEmptySubsequences: false)

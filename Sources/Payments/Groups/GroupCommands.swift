@@ -16,13 +16,14 @@ package struct CreateGroup: LedgerCommand {
     package let memo: String?
     package let reference: String?
     package let lifetime: Duration
-    /// The latest time at which it ends, if something else ends then.
+    /// The latest time at which the group may end; `nil` if only its lifetime limits it.
     package let endsBy: Timestamp?
     /// The proposed EIDs; the first free one is used.
     package let eids: [EID]
     /// The most sessions and groups of the payee that may be open, this one included.
     package let liveLimit: Int
     /// The house's take of each share in basis points, unless the payee has a rate of their own.
+    /// Not used for a sale.
     package let defaultTakeBasisPoints: Int64
 
     /// - Precondition: The sum of the shares, or the price of a sale's place, is an amount that a
@@ -199,7 +200,10 @@ extension Books {
         do { return try Group(record).asOf(time) } catch { throw Refusal(.unreadable) }
     }
 
-    /// Cancels a group with an empty pot, even if places are held: its sale is over.
+    /// Cancels a group because its sale is over, even if places are held. Does nothing if the group
+    /// has ended or cannot be read.
+    ///
+    /// - Precondition: Its pot is empty.
     package mutating func close(_ id: SessionID, at time: Timestamp) {
         guard let group = try? group(id, at: time), !group.isFinal else { return }
         precondition(group.pooled == 0, "a pot is given back by the command that ends its group")

@@ -3,7 +3,7 @@ package import Ledger
 
 /// The purpose of a group: it decides who gets a place, and what paying for it buys.
 ///
-/// Groups, shares, holds and their ends work the same for all purposes.
+/// Groups, shares and holds work the same for all purposes.
 package protocol GroupPurpose: Sendable {
     /// The stored name, and the `kind` of the session in the API.
     static var name: String { get }
@@ -19,7 +19,8 @@ package protocol GroupPurpose: Sendable {
         isPaying: Bool
     )
 
-    /// Returns the reason why a cancelled group sells nothing more, if what it sells causes that.
+    /// Returns the reason for refusals by a cancelled group, if the purpose has a more precise one
+    /// than `sessionCancelled`.
     func closedReason(
         of group: Group,
         on books: Books,
@@ -36,8 +37,8 @@ package protocol GroupPurpose: Sendable {
         at time: Timestamp
     ) throws(Refusal) -> Int64
 
-    /// Records outside the group, if the purpose needs that, that a payer's share holds a place.
-    /// Throws before its first change.
+    /// Records a payer's hold in rows outside the group, if the purpose has such rows. Throws
+    /// before its first change.
     func hold(
         _ share: SessionID,
         of group: Group,
@@ -113,7 +114,8 @@ package struct GroupPurposes: Sendable {
         byName = Dictionary(uniqueKeysWithValues: purposes.map { (type(of: $0).name, $0) })
     }
 
-    /// - Throws: `unreadable` for a group created by a newer server.
+    /// - Throws: `unreadable` for a purpose that this server does not support, such as one of a
+    ///   newer server.
     func purpose(of group: Group) throws(Refusal) -> any GroupPurpose {
         guard let purpose = byName[group.purpose] else { throw Refusal(.unreadable) }
         return purpose

@@ -2,8 +2,8 @@ internal import GotchuCore
 package import Ledger
 
 extension Group {
-    /// The places of another record that a group sells, one to each payer. It sells until it
-    /// expires: a place of the group is free again as soon as it is paid.
+    /// The sale of another record's places; each payment buys one. A group sells until it expires:
+    /// a place of the group is free again as soon as it is paid.
     package struct Sale: Codable, Equatable, Sendable {
         /// The record whose places are for sale.
         package let record: RecordID
@@ -25,12 +25,14 @@ extension Group {
     /// The most shares that payers' locks may create, expired ones included.
     var shareLimit: Int64 { sale == nil ? 1_000 : 20_000 }
 
-    /// The most holds that one payer may let expire: otherwise a stranger could use up all shares.
+    /// The maximum number of holds of one payer that end without a payment. Without this limit, one
+    /// payer could use up all shares.
     static let lapseLimit: Int64 = 20
-    /// The number of payers whose expired holds are counted.
+    /// The maximum number of payers whose ended holds are counted.
     static let lapsePayerLimit = 200
 
-    /// Ends a hold without a payment. Counts are kept for the payers with the most ended holds.
+    /// Ends a hold without a payment. If too many payers are counted, another payer with the fewest
+    /// ended holds is no longer counted.
     mutating func drop(_ claim: Claim) {
         claims.removeAll { $0 == claim }
         lapses[claim.payer, default: 0] += 1
@@ -40,8 +42,8 @@ extension Group {
         if let least { lapses[least.key] = nil }
     }
 
-    /// Returns the unique name of the first place that a payer has bought in a sale. It refers to
-    /// the share: old clients know only the group.
+    /// Returns the unique name of the first place that a payer has bought in a sale. The name
+    /// refers to the share. It finds the share for old clients, which know only the group's id.
     static func saleName(_ group: SessionID, _ payer: UserID) -> String { "\(group)/by/\(payer)" }
 }
 

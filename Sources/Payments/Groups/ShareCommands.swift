@@ -1,9 +1,10 @@
 internal import GotchuCore
 internal import Ledger
 
-/// A payer's share of a group: locking, unlocking and paying a session, applied to a group.
+/// A payer's share of a group, and the commands to lock, unlock and pay a session as they apply to
+/// it.
 ///
-/// The client sends the group's id or the share's own: old clients know only the group's.
+/// The client sends the group's id or the share's own. Old clients know only the group's.
 struct ShareClaim {
     let named: SessionID
     let group: SessionID
@@ -48,7 +49,7 @@ struct ShareClaim {
         }
     }
 
-    /// Returns the payer's live share; creates one if there is none.
+    /// Returns the share that the payer holds; creates one if there is none.
     func lock(
         place: Int64?,
         expectedAmount: Int64?,
@@ -60,7 +61,8 @@ struct ShareClaim {
         guard group.payee != payer else { throw Refusal(.ownSession) }
         try requireOpen(group, books, time)
         if let claim = claim(in: group) {
-            // A repeated request does not renew the lease, or one payer could hold a place forever.
+            // A repeated request does not renew the lease. Otherwise one payer could hold a place
+            // until the group expires.
             guard place.map({ $0 == claim.place }) ?? true else { throw Refusal(.shareTaken) }
             guard expectedAmount.map({ $0 == group.amount(of: claim.place) }) ?? true else {
                 throw Refusal(.amountChanged)

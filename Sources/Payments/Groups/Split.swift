@@ -90,7 +90,8 @@ package struct Split: GroupPurpose {
             let isHeld = unpaid.contains { group.amount(of: $0) == expected }
             throw Refusal(isHeld ? .sessionBusy : .amountChanged)
         }
-        // Nobody is charged an amount other than the one shown, whichever share that was.
+        // If the unpaid shares have different amounts, none is chosen: the payer may have seen
+        // another amount.
         guard Set(unpaid.compactMap(group.amount(of:))).count == 1, let place = free.first else {
             throw Refusal(.sessionBusy)
         }
