@@ -7,11 +7,11 @@ enum Base64URL {
         return String(decoding: digits.map(swapped), as: UTF8.self)
     }
 
-    /// - Returns: `nil` for anything but the canonical encoding of some bytes, so that each token
-    ///   has exactly one encoding.
+    /// - Returns: `nil` if the text is not the canonical encoding of some bytes. Each token
+    ///   therefore has exactly one encoding.
     static func decode(_ text: some StringProtocol) -> [UInt8]? { decode(Array(text.utf8)) }
 
-    /// Decodes digits like `decode` for text.
+    /// Decodes base64 digits. The rules are those of `decode` for a text.
     static func decode(_ digits: some Collection<UInt8>) -> [UInt8]? {
         let padding = repeatElement(UInt8(ascii: "="), count: -digits.count & 3)
         guard let bytes = Data(base64Encoded: Data(digits.map(swapped) + padding)),

@@ -3,8 +3,8 @@ internal import Devices
 internal import GotchuCore
 internal import Ledger
 
-/// The credential that a device exchanges for a token: its id, two secrets, and a seal after the
-/// first exchange. The server neither logs nor stores it.
+/// The credential that a device exchanges for a token. It contains the device's id and two secrets,
+/// and after the first exchange also a seal. The server neither logs nor stores the credential.
 struct DeviceCredential: Sendable {
     /// The prefix that lets people and secret scanners recognise a leaked credential.
     static let prefix = "gotchu-device"
@@ -16,10 +16,11 @@ struct DeviceCredential: Sendable {
     let device: DeviceID
     private let family: [UInt8]
     private let secret: [UInt8]
-    /// The generation, and the server's HMAC over it, the device id and both secrets. Absent until
-    /// `numbered` is called.
+    /// The generation number, and the server's HMAC over it, the device id and both secrets. Absent
+    /// until `numbered` is called.
     private let seal: (number: Int64, code: [UInt8])?
-    /// A nonce from the device: a thief's copy of the credential cannot repeat this exchange.
+    /// A nonce that the device appends; empty if there is none. The successor depends on it, so a
+    /// thief with a copy of the credential cannot repeat this exchange.
     private let nonce: [UInt8]
 
     private init(
@@ -47,7 +48,8 @@ struct DeviceCredential: Sendable {
 
     init?(_ text: String) {
         guard text.utf8.count <= Self.lengthLimit else { return nil }
-        // Searched by bytes: as characters, a combining mark after the tilde would merge with it.
+        // The search compares bytes. A search by characters would not find a tilde that a combining
+        // mark follows.
         let tilde = text.utf8.firstIndex(of: UInt8(ascii: "~")) ?? text.endIndex
         let nonce = Array(text.utf8[tilde...].dropFirst())
         let parts = text[..<tilde].split(separator: ".", omittingEmptySubsequences: false)
@@ -74,8 +76,8 @@ struct DeviceCredential: Sendable {
     /// A Boolean that is true if the device appended a nonce.
     var hasNonce: Bool { !nonce.isEmpty }
 
-    /// Returns the successor, without a number. It is the same for each exchange of this credential
-    /// with the same nonce, and cannot be guessed without the server's `key`.
+    /// Returns the successor, without a number. Each exchange of this credential with the same
+    /// nonce yields the same successor. Nobody can compute it without the server's `key`.
     func successor(by key: SymmetricKey) -> DeviceCredential {
         let shown = Array("\(Self.prefix)-successor.\(device).".utf8) + family + secret + nonce
         let secret = HMAC<SHA256>.authenticationCode(for: shown, using: key)
@@ -93,7 +95,7 @@ struct DeviceCredential: Sendable {
         )
     }
 
-    /// Returns the number if it was sealed with `key`.
+    /// Returns the number; `nil` if it was not sealed with `key`.
     func number(sealedWith key: SymmetricKey) -> Int64? {
         guard let seal else { return nil }
         let isOurs = HMAC<SHA256>.isValidAuthenticationCode(
@@ -104,8 +106,8 @@ struct DeviceCredential: Sendable {
         return isOurs ? seal.number : nil
     }
 
-    /// The bytes that the seal covers. Neither a token's signed bytes nor a successor's source
-    /// begin like this, so the same key never signs equal bytes for two purposes.
+    /// The bytes that the seal covers. Their prefix differs from that of a token's signed bytes and
+    /// of a successor's source. The same key therefore never signs equal bytes for two purposes.
     private func sealedBytes(_ number: Int64) -> [UInt8] {
         Array("\(Self.prefix).\(device).\(number).".utf8) + family + secret
     }
@@ -119,8 +121,8 @@ struct DeviceCredential: Sendable {
         return (known + sealed).joined(separator: ".")
     }
 
-    /// The hash of the family secret, which all successors share. A plain hash is enough: random
-    /// secrets cannot be guessed.
+    /// The hash of the family secret, which all successors share. A plain hash is enough, because
+    /// random secrets cannot be guessed.
     var familyHash: [UInt8] { Array(SHA256.hash(data: family)) }
     var secretHash: [UInt8] { Array(SHA256.hash(data: secret)) }
 }

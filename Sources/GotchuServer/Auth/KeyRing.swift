@@ -4,15 +4,15 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The issuer's current keys, fetched periodically and when a token has an unknown key id.
+/// The issuer's current keys. They are fetched periodically and when a token has an unknown key id.
 ///
-/// Anyone can send unknown key ids, so they cause at most one fetch a minute, one at a time;
-/// waiting callers share it. After a failed fetch the old keys stay.
+/// Anyone can send unknown key ids. They cause at most one fetch a minute, and all callers that
+/// wait share it. After a failed fetch the old keys stay.
 final class KeyRing: Service {
-    /// The shortest time between two fetches, however many keys are requested.
+    /// The shortest time between the starts of two fetches, for any number of requested keys.
     static let minimumInterval: Duration = .seconds(60)
-    /// The longest time between two fetches, and so, roughly and while fetches succeed, the longest
-    /// time that a revoked key stays accepted.
+    /// The time after which a fetch is due. If fetches succeed, a revoked key is accepted for about
+    /// this time at most.
     static let maximumInterval: Duration = .seconds(15 * 60)
 
     private struct State {
@@ -49,7 +49,8 @@ final class KeyRing: Service {
         )
     }
 
-    /// Returns the key with this id. If it is unknown, the set is fetched, unless that is too soon.
+    /// Returns the key with this id. If the id is unknown, fetches the set first. If the last fetch
+    /// was within the minimum interval, returns `nil` instead.
     func key(id: String) async -> VerificationKey? {
         if let key = state.withLock({ $0.keys[id] }) { return key }
         guard let fetch = fetch() else { return nil }
@@ -57,7 +58,8 @@ final class KeyRing: Service {
         return state.withLock { $0.keys[id] }
     }
 
-    /// Fetches the set when it is due, checking once a minute, until shutdown.
+    /// Fetches the set at the start. Then checks once a minute and fetches the set if it is due or
+    /// the last fetch failed. Runs until shutdown.
     func run() async {
         await cancelWhenGracefulShutdown { [self] in
             await fetch()?.value
@@ -78,7 +80,8 @@ final class KeyRing: Service {
         }
     }
 
-    /// Returns the running fetch, or starts one; `nil` if that is too soon.
+    /// Returns the running fetch, or starts one; `nil` if the last one started within the minimum
+    /// interval.
     private func fetch() -> Task<Void, Never>? {
         let now = clock()
         return state.withLock { state in
@@ -87,8 +90,9 @@ final class KeyRing: Service {
                 return nil
             }
             state.startedAt = now
-            // Not a child of the caller: cancelling one caller must not cancel others' fetch.
-            // SAFETY: owned by the state until it ends, which the time limit of a fetch bounds.
+            // The task is not a child of the caller: cancelling one caller must not cancel the
+            // fetch for the others.
+            // SAFETY: the state owns the task until it ends. A fetch has a time limit.
             let fetch = Task { await self.renew() }
             state.fetch = fetch
             return fetch

@@ -3,10 +3,11 @@ internal import JWTKit
 
 /// An issuer's public keys by their ids: a JSON Web Key Set (RFC 7517).
 struct KeySet: Sendable {
-    /// The largest set, in bytes and in keys.
+    /// The largest set, in bytes.
     static let sizeLimit = 256 * 1024
+    /// The largest number of keys in a set.
     private static let keyLimit = 64
-    /// The longest member in base64: 8192 bits. Larger keys would only make verification slow.
+    /// The longest text of a member: 8192 bits in base64. Larger keys make verification slow.
     private static let longestMember = 1_400
 
     private let keys: [String: VerificationKey]
@@ -21,7 +22,8 @@ struct KeySet: Sendable {
         self.keys = keys
     }
 
-    /// An error that tells the operator why the bytes are no key set or contain no usable key.
+    /// An error for the operator: the reason why the bytes are no key set or contain no usable
+    /// key.
     struct Unusable: Error, CustomStringConvertible {
         let description: String
 
@@ -30,8 +32,11 @@ struct KeySet: Sendable {
         }
     }
 
-    /// Parses a set. Keys without an id, of other types or for another use are ignored. So are
-    /// secret and private keys: a published one is compromised.
+    /// Parses a set. Keys without an id, with an id that an earlier key has, of other types, or for
+    /// another use are ignored. Secret and private keys are also ignored, because a published one
+    /// is compromised.
+    ///
+    /// - Throws: `Unusable` if the bytes are no set, are too large, or contain no usable key.
     init(_ bytes: [UInt8]) async throws {
         guard bytes.count <= Self.sizeLimit else {
             throw Unusable("It has more than \(Self.sizeLimit / 1_024) KiB.")
@@ -62,8 +67,8 @@ struct KeySet: Sendable {
         let keys: [Entry]
     }
 
-    /// A key of the set. Unused members are not decoded, and a malformed one invalidates only its
-    /// own key.
+    /// A key of the set. Unused members are not decoded. A malformed or too long member counts as
+    /// absent, so it invalidates only its own key.
     private struct Entry: Decodable {
         var kid, kty, alg, use, n, e, crv, x, y: String?
         var isSecret = false
@@ -97,8 +102,8 @@ struct KeySet: Sendable {
         return VerificationKey(algorithm)
     }
 
-    /// Returns the key with its one algorithm: the one in the set, or the default of the key's
-    /// type. A curve has only one.
+    /// Returns the key with its one algorithm. This is the entry's `alg`; without `alg` it is RS256
+    /// for RSA, or the only algorithm of the curve. Returns `nil` for other types and algorithms.
     private static func webKey(_ entry: Entry, _ name: JWKIdentifier) -> JWK? {
         switch (entry.kty, entry.crv, entry.alg) {
         case ("RSA", _, nil), ("RSA", _, "RS256"):

@@ -12,9 +12,9 @@ enum KeySource: Equatable, Sendable {
     /// The timeout of a fetch, up to the last byte.
     private static let limit: TimeAmount = .seconds(5)
 
-    /// Parses `https://…`, `http://` of this machine, or a path.
+    /// Parses an `https` URL, an `http` URL of this machine, or a path.
     ///
-    /// Other `http` URLs are refused: the keys could be replaced in transit.
+    /// Other `http` URLs are refused, because the keys could be replaced in transit.
     init?(_ text: String) {
         guard let scheme = text.firstRange(of: "://") else {
             guard !text.isEmpty else { return nil }

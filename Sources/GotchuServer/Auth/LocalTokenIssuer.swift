@@ -5,7 +5,7 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Ledger
 
-/// Tokens that this server signs itself, with its database's secret (HS256).
+/// Signs and verifies this server's own tokens, with the secret of its database (HS256).
 struct LocalTokenIssuer: Sendable {
     static let issuer = "gotchu-server"
     private static let algorithm = "HS256"
@@ -18,7 +18,8 @@ struct LocalTokenIssuer: Sendable {
         key = SymmetricKey(data: secret.bytes)
     }
 
-    /// Returns a separate key for a purpose: a signature for another purpose is not valid for it.
+    /// Returns a separate key for a purpose. A signature that was made for another purpose is not
+    /// valid with this key.
     func key(for purpose: String) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(
             inputKeyMaterial: key,
@@ -27,7 +28,8 @@ struct LocalTokenIssuer: Sendable {
         )
     }
 
-    /// Makes a token for a login.
+    /// Makes a token for a login. It is issued at `time` and expires after `lifetime`; both are
+    /// rounded down to whole seconds.
     func sign(
         _ login: Login,
         scope: String,
@@ -51,7 +53,8 @@ struct LocalTokenIssuer: Sendable {
         return "\(signed).\(Base64URL.encode(code))"
     }
 
-    /// Returns true if a token is one of ours and valid at `time`, to the second.
+    /// Returns true if a token was signed with this server's secret and is valid at `time`. There
+    /// is no leeway.
     func accepts(_ token: SignedToken, at time: Timestamp) -> Bool {
         let claims = token.claims
         guard token.algorithm == Self.algorithm, claims.issuer == Self.issuer,
@@ -64,7 +67,7 @@ struct LocalTokenIssuer: Sendable {
         )
     }
 
-    /// Returns true if `time` is between the claims' `nbf` and `exp`.
+    /// Returns true if `time` is before the claims' `exp` and not before their `nbf`, if any.
     static func isTimely(_ claims: TokenClaims, at time: Timestamp) -> Bool {
         time < claims.expiresAt && claims.notBefore ?? time <= time
     }

@@ -4,8 +4,8 @@ internal import Ledger
 
 /// The user of an access token together with the device that it was issued to.
 ///
-/// Rate limits count by login: each device of a user has its own limit; all tokens of a person
-/// share one.
+/// Rate limits count by login. Each device of a user has its own limit. All tokens of a person
+/// share one limit.
 struct Login: Hashable, Sendable {
     let user: UserID
     /// The registered device; `nil` for a person.
@@ -19,6 +19,6 @@ struct TokenAccess: Sendable {
 }
 
 extension Login: CustomStringConvertible {
-    /// The user's id, then the device's after a slash.
+    /// The user's id; for a device, followed by a slash and the device's id.
     var description: String { device.map { "\(user)/\($0)" } ?? user.rawValue }
 }

@@ -14,7 +14,7 @@ struct OpenIDIssuer: Sendable {
     /// Returns true if a token is the issuer's, meant for this server, and valid at `time`.
     func accepts(_ token: SignedToken, at time: Timestamp) async -> Bool {
         let claims = token.claims
-        // Cheap checks first: an unknown key may cost a fetch.
+        // The cheap checks come first, because an unknown key may cause a fetch.
         guard claims.issuer == name, claims.audiences.contains(audience),
             Self.isTimely(claims, at: time), let keyID = token.keyID,
             let key = await keys.key(id: keyID)

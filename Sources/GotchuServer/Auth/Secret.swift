@@ -1,9 +1,9 @@
 internal import Glibc
 internal import ServiceProcess
 
-/// The 32-byte random key that signs this server's tokens. With SQLite it is in a file beside the
-/// database, readable by its owner only and not part of backups. PostgreSQL servers share it, so
-/// they store it in the database.
+/// The 32-byte random key that signs this server's tokens. With SQLite it is stored in a file
+/// beside the database. Only the file's owner can read it, and backups do not contain it. With
+/// PostgreSQL it is stored in the database, because all servers of a database share it.
 struct Secret: Sendable {
     static let length = 32
 
@@ -18,10 +18,10 @@ struct Secret: Sendable {
         Secret(bytes: .random(length))
     }
 
-    /// Reads the secret of a database, or makes one.
+    /// Reads the secret of an SQLite database; makes one if there is none.
     ///
-    /// Development uses a separate secret: anyone can get tokens there, and they must not be valid
-    /// if the same database is later served in production.
+    /// A development server uses a separate secret. Anyone can get its tokens, and they must not be
+    /// valid if the same database is later served in production.
     static func loadOrCreate(
         forDatabase path: String,
         isDevelopment: Bool
@@ -50,8 +50,9 @@ struct Secret: Sendable {
         return Secret(bytes: Array(bytes.prefix(length)))
     }
 
-    /// Creates the file. It is written under a temporary name and then linked, so that neither a
-    /// crash nor a second server starting at the same time can leave or read a partial secret.
+    /// Creates the file, or reads the file that another server created at the same time. The secret
+    /// is written under a temporary name and then linked. Thus a crash leaves no partial file, and
+    /// a second server reads no partial secret.
     private static func make(_ file: String) throws(ServerFailure) -> Secret {
         let bytes = random().bytes
         let draft = "\(file).\(UInt64.random(in: .min ... .max))"

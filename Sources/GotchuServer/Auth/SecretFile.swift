@@ -2,14 +2,14 @@ internal import FoundationEssentials
 internal import Glibc
 internal import ServiceProcess
 
-/// A file with one secret per line that only its owner may read.
+/// A file with one secret per line. Only the file's owner may have access to it.
 enum SecretFile {
     /// The largest file, in bytes.
     private static let sizeLimit = 4_096
 
-    /// Reads the only line.
+    /// Reads the secret of a file that must have exactly one line.
     ///
-    /// - Parameter what: The secret's name for messages; messages never contain the secret.
+    /// - Parameter what: The secret's name for messages. Messages never contain the secret itself.
     static func line(at path: String, _ what: String) throws(ServerFailure) -> String {
         let lines = try lines(at: path, what)
         guard lines.count == 1, let line = lines.first else {
@@ -18,7 +18,7 @@ enum SecretFile {
         return line
     }
 
-    /// Reads all lines; there is at least one.
+    /// Reads all lines that are not empty. A file without such a line is refused.
     static func lines(at path: String, _ what: String) throws(ServerFailure) -> [String] {
         var status = stat()
         guard stat(path, &status) == 0 else { throw failure(path, what, "It cannot be read.") }

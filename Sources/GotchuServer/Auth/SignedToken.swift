@@ -7,7 +7,7 @@ struct SignedToken: Sendable {
     static let longest = 8 * 1024
     private static let longestHeader = 2 * 1024
 
-    /// The header's algorithm. It is only compared with the algorithm that a key is pinned to.
+    /// The header's algorithm. It selects nothing: it must be equal to the algorithm of the key.
     let algorithm: String
     let keyID: String?
     let claims: TokenClaims
@@ -16,11 +16,14 @@ struct SignedToken: Sendable {
     let signature: [UInt8]
 
     /// Header members that supply a key or require other processing (RFC 8725, 3.10; RFC 7515,
-    /// 4.1.11). Tokens with them are refused.
+    /// 4.1.11). A token with one of them is refused.
     private static let refusedMembers = ["jku", "jwk", "x5u", "x5c", "crit", "b64", "zip", "enc"]
+    /// The accepted values of `typ`, in lower case. A token without `typ` is accepted.
     private static let types = ["jwt", "at+jwt", "application/jwt", "application/at+jwt"]
 
-    /// - Returns: `nil` for anything that is not a well-formed token; no key is needed for this.
+    /// Parses a token. The signature is not verified.
+    ///
+    /// - Returns: `nil` if the token is malformed or too long, or its header is not accepted.
     init?(_ text: String) {
         guard text.utf8.count <= Self.longest else { return nil }
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

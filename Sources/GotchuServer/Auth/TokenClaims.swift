@@ -4,6 +4,7 @@ internal import GotchuCore
 
 /// The claims of a token about its bearer (RFC 7519, RFC 9068), parsed strictly.
 struct TokenClaims: Equatable, Sendable {
+    /// The longest display name, in Unicode scalars.
     static let longestName = 64
 
     let issuer: String
@@ -15,20 +16,24 @@ struct TokenClaims: Equatable, Sendable {
     let issuedAt: Timestamp?
     /// All scopes, unknown ones included.
     let scopes: Set<String>
-    /// The client that the token was issued to (RFC 9068, 2.2): in our own tokens a device's id.
+    /// The client that the token was issued to (RFC 9068, 2.2). In the server's own tokens it is
+    /// the device's id.
     let clientID: String?
-    /// The bearer's display name from the issuer, if there is one.
+    /// The bearer's display name, from the claims `name` or `preferred_username`.
     let name: String?
-    /// The nonce of the login that an ID token belongs to (OpenID Connect Core, 2), the client that
-    /// it was issued to, and the time of the login at the issuer.
+    /// The nonce of the login that an ID token belongs to (OpenID Connect Core, 2).
     let nonce: String?
+    /// The client that an ID token was issued to (`azp`).
     let authorizedParty: String?
+    /// The time of the login at the issuer (`auth_time`).
     let authenticatedAt: Timestamp?
 
-    /// - Returns: `nil` unless it is a JSON object without repeated members, with every required
-    ///   claim, each of its type.
+    /// Parses claims from JSON. `iss`, `sub` and `exp` are required.
+    ///
+    /// - Returns: `nil` if the bytes are no JSON object, a member is repeated, a required claim is
+    ///   missing, or a claim has a wrong type or value.
     init?(_ bytes: [UInt8]) {
-        // JSONDecoder would use the last of two equal names.
+        // This refuses repeated members. JSONDecoder alone would accept them.
         guard (try? JSONReader.object(bytes)) != nil,
             let wire = try? JSONDecoder().decode(Wire.self, from: Data(bytes)),
             let end = Self.time(wire.exp), (1...255).contains(wire.sub.utf8.count),
@@ -81,13 +86,14 @@ struct TokenClaims: Equatable, Sendable {
         }
     }
 
-    /// Converts seconds since 1970; `nil` if negative or beyond the year 9999.
+    /// Converts seconds since 1970; `nil` if they are negative or after the year 9999.
     private static func time(_ seconds: Double) -> Timestamp? {
         guard seconds.isFinite, (0...253_402_300_799).contains(seconds) else { return nil }
         return Timestamp(milliseconds: Int64(seconds * 1000))
     }
 
-    /// Returns the name shown to payers: without an e-mail domain and control characters.
+    /// Returns the name shown to payers: the text before an `@`, without control characters and
+    /// invisible ones. Returns `nil` if nothing visible is left.
     private static func name(_ wire: Wire) -> String? {
         let given = wire.name ?? wire.preferred_username
         guard let plain = given?.split(separator: "@").first else { return nil }

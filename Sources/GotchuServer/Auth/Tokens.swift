@@ -6,14 +6,14 @@ internal import Ledger
 
 /// Makes and verifies bearer tokens.
 ///
-/// Each issuer is pinned to its keys, and each key to an algorithm. A token's header is only
-/// compared with that, so that it cannot select `none` or another algorithm.
+/// Each issuer is pinned to its keys, and each key to one algorithm. A token's header must agree
+/// with the algorithm of the key. It cannot select `none` or another algorithm.
 struct Tokens: Sendable {
     /// The lifetime of a development token.
     static let developmentLifetime: Duration = .seconds(7 * 24 * 60 * 60)
 
     let localIssuer: LocalTokenIssuer
-    /// The OpenID issuer whose tokens are accepted besides the server's own.
+    /// The OpenID issuer whose tokens are also accepted; `nil` if only the server's own are.
     let issuer: OpenIDIssuer?
     let users: UserDirectory
     var clock: @Sendable () -> Timestamp = { .now }
@@ -29,15 +29,17 @@ struct Tokens: Sendable {
         )
     }
 
-    /// Returns the login of a request, like `access`.
+    /// Returns the login of a request. Throws the same errors as `access`.
     func login(of request: Request, needing scope: Scope? = nil) async throws -> Login {
         try await access(of: request, needing: scope).login
     }
 
     /// Returns the login of a request and its token's expiry.
     ///
-    /// - Throws: A problem: 401 without a valid token, 403 if it lacks the scope. A failure of the
-    ///   ledger if a new user could not be inserted.
+    /// If the token is the issuer's and its user is new, inserts the user into the ledger.
+    ///
+    /// - Throws: A problem: 401 without a valid token, 403 if it lacks the scope. A `LedgerError`
+    ///   if a new user could not be inserted.
     func access(of request: Request, needing scope: Scope? = nil) async throws -> TokenAccess {
         guard let token = Self.bearer(of: request), let claims = await claims(of: token) else {
             throw Self.unauthorized
@@ -60,7 +62,7 @@ struct Tokens: Sendable {
         return TokenAccess(login: login, endsAt: claims.expiresAt)
     }
 
-    /// Returns the login in one of our own tokens.
+    /// Returns the login in one of the server's own tokens.
     private static func login(_ claims: TokenClaims) -> Login {
         Login(
             user: UserID(trusted: claims.subject),
@@ -70,7 +72,7 @@ struct Tokens: Sendable {
 
     /// Removes the cached user of an issuer's token, because the ledger no longer has the user.
     ///
-    /// - Returns: True if the user's next call can insert the user again.
+    /// - Returns: True if the user was cached. The user's next call then inserts the user again.
     func forgetUser(of request: Request) -> Bool {
         guard let text = Self.bearer(of: request), let token = SignedToken(text),
             token.claims.issuer != LocalTokenIssuer.issuer
@@ -78,7 +80,7 @@ struct Tokens: Sendable {
         return users.forget(token.claims)
     }
 
-    /// Returns a token's claims if it is valid now.
+    /// Returns a token's claims; `nil` if it is not valid now.
     private func claims(of text: String) async -> TokenClaims? {
         let now = clock()
         if let claims = verified.claims(of: text) {
@@ -93,7 +95,7 @@ struct Tokens: Sendable {
         return token.claims
     }
 
-    /// The reply for every invalid token. It gives no reason, so that a forger learns nothing.
+    /// The reply for every invalid token. It gives no reason, because a reason would help a forger.
     static var unauthorized: ProblemWithHeaders {
         ProblemWithHeaders(
             problem: Problem(
@@ -107,7 +109,7 @@ struct Tokens: Sendable {
     }
 
     private static func bearer(of request: Request) -> String? {
-        // With several headers it would be ambiguous which one counts.
+        // Several Authorization headers would be ambiguous.
         let values = request.headers[values: .authorization]
         guard values.count == 1, let value = values.first,
             value.utf8.prefix(scheme.count).map({ $0 | 0x20 }) == scheme

@@ -16,7 +16,7 @@ final class UserDirectory: Sendable {
         self.ledger = ledger
     }
 
-    /// Returns the user of the claims.
+    /// Returns the user of the claims. Inserts a new user into the ledger.
     func user(_ claims: TokenClaims) async throws(LedgerError) -> UserID {
         let login = Self.login(claims)
         if let user = known.withLock({ $0[login] }) { return user }
@@ -35,10 +35,10 @@ final class UserDirectory: Sendable {
         return user.id
     }
 
-    /// Removes the cached user of the claims, because the ledger has lost the user: after a
-    /// failover the replica may not have it yet.
+    /// Removes the cached user of the claims. Used if the ledger does not have the user: after a
+    /// failover a replica may lack new users.
     ///
-    /// - Returns: True if the user was cached. The user's next call then inserts it again.
+    /// - Returns: True if the user was cached. The user's next call then inserts the user again.
     func forget(_ claims: TokenClaims) -> Bool {
         known.withLock { $0.removeValue(forKey: Self.login(claims)) } != nil
     }
@@ -47,8 +47,8 @@ final class UserDirectory: Sendable {
         "<\(claims.issuer)>\(claims.subject)"
     }
 
-    /// Returns a name for a user whose issuer sends none. It is derived from the login, so that a
-    /// payer can compare it.
+    /// Returns a display name for a user whose issuer sends none. It is derived from the login, so
+    /// a user always has the same name.
     private static func name(for login: String) -> String {
         let digest = SHA256.hash(data: Array(login.utf8)).prefix(2)
         let number = digest.reduce(0) { $0 << 8 | Int($1) }

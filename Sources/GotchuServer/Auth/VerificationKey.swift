@@ -1,6 +1,6 @@
 internal import JWTKit
 
-/// A public key pinned to one algorithm, whatever a token's header says.
+/// A public key pinned to one algorithm. A token whose header names another algorithm is refused.
 struct VerificationKey: Sendable {
     private let algorithm: any JWTAlgorithm
 

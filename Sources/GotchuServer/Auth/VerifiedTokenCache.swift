@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// A cache of our own tokens with a valid signature. Callers send the same token repeatedly, and
-/// verifying it costs as much as the rest of the request.
+/// A cache of the server's own tokens with a valid signature. Callers send the same token
+/// repeatedly, and verifying it costs as much as the rest of the request.
 ///
-/// A cached signature stays valid, because this process has one secret; expiry is checked on every
-/// use. Other issuers' tokens are not cached: an issuer may revoke a key.
+/// A cached signature stays valid, because this process has one secret. The user of the cache
+/// checks the expiry. Tokens of other issuers are not cached, because an issuer may revoke a key.
 final class VerifiedTokenCache: Sendable {
     /// The number of entries at which the cache is emptied.
     static let limit = 10_000
@@ -25,8 +25,8 @@ final class VerifiedTokenCache: Sendable {
         }
     }
 
-    /// A token's bytes, because two different strings can be equal as Unicode. Hashed in one call:
-    /// an array hashes each element separately.
+    /// A token's bytes. Strings are not used as keys, because two different strings can be equal as
+    /// Unicode. `hash` passes all bytes in one call; an array would hash each byte separately.
     private struct Text: Hashable {
         private let bytes: [UInt8]
 

@@ -1,12 +1,13 @@
 internal import NIOCore
 
-/// An address for rate limits: IPv4, or an IPv6 network of 64 bits, because one subscriber has all
-/// of its addresses.
+/// An address for rate limits: an IPv4 address, or the first 64 bits of an IPv6 address. One
+/// subscriber usually has all addresses of such a network.
 struct ClientAddress: Hashable, Sendable {
     private let bytes: [UInt8]
     private let isLoopbackV6: Bool
 
-    /// Reads the address from `sockaddr_in` or `sockaddr_in6`, whose layouts Linux never changes.
+    /// Reads the address from `sockaddr_in` or `sockaddr_in6`. Linux never changes their layouts.
+    /// Without an IP address, all clients share one value.
     init(_ address: SocketAddress?) {
         switch address {
         case .v4(let address):

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Counts connections by address, so that one address cannot use all of them.
+/// Counts connections by address. The limit keeps one address from using all connections.
 final class ConnectionCounter: Sendable {
     private let limit: Int
-    /// Trusted proxies, which connect for many clients.
+    /// The trusted proxies. They connect for many clients and have no limit.
     private let exempt: Set<ClientAddress>
     private let counts = Mutex<[ClientAddress: Int]>([:])
 
@@ -13,7 +13,9 @@ final class ConnectionCounter: Sendable {
         self.exempt = exempt
     }
 
-    /// - Returns: `false` if the address is at its limit; the connection is then not counted.
+    /// Counts a new connection. Loopback and exempt addresses are neither counted nor limited.
+    ///
+    /// - Returns: False if the address is at its limit. The connection is then not counted.
     func opened(_ address: ClientAddress) -> Bool {
         if address.isLoopback || exempt.contains(address) { return true }
         return counts.withLock { counts in

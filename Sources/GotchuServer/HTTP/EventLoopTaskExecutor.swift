@@ -8,8 +8,8 @@ final class EventLoopTaskExecutor: TaskExecutor {
         self.loop = loop
     }
 
-    /// Enqueues a job. A queued job keeps the executor alive until it has run, because the
-    /// connection may be gone by then.
+    /// Enqueues a job. The queued job retains the executor until it has run, because the connection
+    /// may have released it before.
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }

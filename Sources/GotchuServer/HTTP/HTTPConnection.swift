@@ -8,29 +8,31 @@ internal import NIOHTTP1
 internal import NIOHTTPTypesHTTP1
 internal import Synchronization
 
-/// A client's HTTP/1.1 connection. It receives a whole request, has it answered on the connection's
-/// event loop, and then handles the next one. No handler blocks: the ledger waits for the disk on
-/// its own threads.
+/// A client's HTTP/1.1 connection. It receives a whole request, answers it on the connection's
+/// event loop, and then handles the next one. No handler blocks, because the ledger waits for the
+/// disk on its own threads.
 ///
-/// A request has one host (RFC 9112, 3.2), may wait for 100 Continue before its body (RFC 9110,
-/// 10.1.1), and may be the last of its connection (RFC 9112, 9.3), as every HTTP/1.0 request is.
-/// A request that breaks these rules, or is not HTTP, gets a problem document in its turn, and the
-/// connection is closed, because the start of the next request is unknown. It is also closed if a
-/// client takes too long to send a request, even byte by byte, and if its address has too many
-/// connections.
+/// A request has one host (RFC 9112, 3.2). It may wait for 100 Continue before its body (RFC 9110,
+/// 10.1.1). It may be the last of its connection (RFC 9112, 9.3); every HTTP/1.0 request is. If a
+/// request has a wrong host or is not HTTP, the client gets a problem document after the earlier
+/// replies. The connection is then closed, because the start of the next request is unknown. It is
+/// also closed if its address has too many connections, or if a client takes too long to send a
+/// request. Sending it byte by byte does not extend that time.
 final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = Never
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// The timeout for the first request's head, from the start of the connection.
+    /// The timeout for the first request's head, from the start of the connection. It is also the
+    /// time that the client has to close its side after the last reply.
     private static let headLimit: TimeAmount = .seconds(10)
     /// The timeout for a body, from the end of its head.
     private static let bodyLimit: TimeAmount = .seconds(20)
     /// The timeout from a reply to the end of the next request's head.
     private static let idleLimit: TimeAmount = .seconds(60)
-    /// The most pieces of a body: each costs time on the event loop, however small it is.
+    /// The most pieces of a body. Each piece costs time on the event loop, even a small one.
     private static let pieceLimit = 4_096
+    /// The `Date` header of the current second, formatted once.
     private static let date = Mutex((second: Int64.min, text: ""))
 
     private enum Input {
@@ -53,16 +55,18 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var phase = Phase.idle
     /// The number of body pieces received for the current request.
     private var pieceCount = 0
-    /// Input received while a request is answered. Nothing more is read until it has been
+    /// Input received while a request is answered. Nothing more is read until this input has been
     /// processed.
     private var pendingInput = CircularBuffer<Input>(initialCapacity: 0)
+    /// True if the channel wanted to read and must wait.
     private var isReadHeld = false
-    /// True while queued input is processed: replies may be ready at once, and must not recurse.
+    /// True while pending input is processed. It prevents recursion: a reply that is ready at once
+    /// would process the input again.
     private var isProcessing = false
     /// True if no request follows the current one.
     private var isLast = false
-    /// True if the client requested another protocol (Upgrade, CONNECT): the decoder would buffer
-    /// all that follows.
+    /// True if the client requested another protocol (Upgrade, CONNECT). Nothing more is read then,
+    /// because the decoder would buffer all of it.
     private var isUpgrade = false
     private var isStopping = false
     private var isInputClosed = false
@@ -70,7 +74,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var stream: (any ReplyStream)?
     private var address: ClientAddress?
     private var deadline = NIODeadline.distantFuture
-    /// The timer. It fires no later than the deadline, which has usually been extended by then.
+    /// The timer. It fires at the deadline or before. If the deadline has been extended meanwhile,
+    /// the timer is scheduled again.
     private var timer: (task: Scheduled<Void>, time: NIODeadline)?
 
     init(_ connector: HTTPConnector, on loop: any EventLoop) {
@@ -108,7 +113,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         receive(.part(unwrapInboundIn(data)), context)
     }
 
-    /// Starts the body's deadline. Most requests arrive in one piece and need none.
+    /// Starts the deadline for a body that is incomplete after a read. Most requests arrive in one
+    /// read and need no deadline.
     func channelReadComplete(context: ChannelHandlerContext) {
         if case .reading = phase, deadline == .distantFuture {
             setDeadline(Self.bodyLimit, context)
@@ -123,7 +129,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch error {
         case let error as HTTPParserError: receive(.failure(error), context)
-        // Bytes that follow those that could not be parsed.
+        // More bytes after those that could not be parsed are ignored.
         case is ByteToMessageDecoderError: break
         default: context.close(promise: nil)
         }
@@ -143,13 +149,13 @@ final class HTTPConnection: ChannelDuplexHandler {
         writeStream(context)
     }
 
-    /// Closes the connection after the current reply; an incomplete request gets none.
+    /// Closes the connection after the current reply. An incomplete request gets no reply.
     private func stop(_ context: ChannelHandlerContext) {
         (isLast, isStopping) = (true, true)
         pendingInput.removeAll()
         switch phase {
         case .idle, .reading: close(context)
-        // Streams have been ended before: a client still connected does not read.
+        // All streams have ended before. If one is still open, its client does not read.
         case .answering: if stream != nil { context.close(promise: nil) }
         case .over: if isOutputClosed { context.close(promise: nil) }
         }
@@ -169,10 +175,10 @@ final class HTTPConnection: ChannelDuplexHandler {
             guard pieceCount <= Self.pieceLimit else {
                 return refuse(.invalid("The body comes in too many pieces."), context)
             }
-            phase = .over  // For the moment: so that the body is not copied.
+            phase = .over  // Temporary: otherwise the body would be copied.
             if body.readableBytes == 0 { body = piece } else { body.writeBuffer(&piece) }
             phase = .reading(head, body)
-            // The rest is not read: the handler that reads the body reports that it is too large.
+            // The rest is not read. The handler that reads the body reports that it is too large.
             if body.readableBytes > Request.bodyLimit(of: head.uri) {
                 isLast = true
                 answer(head, body, context)
@@ -195,14 +201,14 @@ final class HTTPConnection: ChannelDuplexHandler {
         phase = .reading(head, ByteBuffer())
         let isOld = head.version == .http1_0
         if isOld || !head.isKeepAlive { isLast = true }
-        // The decoder has checked for digits, so a value that does not fit an Int is too large.
+        // The decoder accepts digits only, so a value that does not fit an Int is too large.
         if let length = head.headers.first(name: "Content-Length"),
             Int(length) ?? .max > Request.bodyLimit(of: head.uri)
         {
             isLast = true
             return answer(head, ByteBuffer(), context)
         }
-        // A client that gets no 100 Continue sends its body after a while.
+        // HTTP/1.0 has no 100 Continue. Its clients send the body without it.
         if !isOld, Self.expectsContinue(head) {
             let permission = HTTPResponseHead(version: .http1_1, status: .continue)
             context.writeAndFlush(wrapOutboundOut(.head(permission)), promise: nil)
@@ -235,10 +241,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     // MARK: Replies
 
     private func write(_ reply: BegunReply, _ context: ChannelHandlerContext) {
-        // The connection has been closed meanwhile.
+        // If the connection has been closed meanwhile, nothing is written.
         guard case .answering(let version) = phase else { return }
         var head = HTTPResponseHead(reply.head)
-        // A reply has the version of its request: HTTP/1.0 has no chunked encoding.
+        // A reply has the version of its request, because HTTP/1.0 has no chunked encoding.
         head.version = version
         head.headers.add(name: "Date", value: Self.now)
         head.headers.add(name: "Server", value: Server.name)
@@ -250,7 +256,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard let stream = reply.stream else { return end(context) }
         self.stream = stream
         context.flush()
-        // A write to a disconnected client ends the stream.
+        // If the client has disconnected, the write has removed the stream.
         guard self.stream != nil else { return }
         let loop = context.eventLoop
         let bound = NIOLoopBound((self, context), eventLoop: loop)
@@ -262,8 +268,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         }
     }
 
-    /// Writes the stream's next pieces. Back-pressure: nothing is written while the channel is not
-    /// writable.
+    /// Writes the stream's next pieces. Back-pressure: no writes while the channel is not writable.
     private func writeStream(_ context: ChannelHandlerContext) {
         while context.channel.isWritable, let piece = stream?.next() {
             switch piece {
@@ -301,7 +306,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
-        // The client has disconnected.
+        // If the client has disconnected, there is no reply.
         guard context.channel.isActive else { return phase = .over }
         (phase, isLast) = (.answering(.http1_1), true)
         var problem = problem
@@ -319,8 +324,9 @@ final class HTTPConnection: ChannelDuplexHandler {
         write(BegunReply(head: head, bytes: reply.body), context)
     }
 
-    /// Closes our side once everything is written, and the other side a while later: closing both
-    /// while the client is still sending would reset the connection and lose the reply.
+    /// Closes our side after all output is written. The connection is closed when the client closes
+    /// its side, after a timeout at the latest. Closing it at once, while the client still sends,
+    /// would reset the connection and lose the reply.
     private func close(_ context: ChannelHandlerContext) {
         (phase, deadline) = (.over, .distantFuture)
         pendingInput.removeAll()
@@ -364,16 +370,15 @@ final class HTTPConnection: ChannelDuplexHandler {
         )
     }
 
-    /// Returns true if the request has exactly one host: this server and a proxy in front of it
-    /// might each use another of two. An HTTP/1.0 request may have none.
+    /// Returns true if the request has exactly one valid host. With two hosts, a proxy might use
+    /// one and this server the other. An HTTP/1.0 request may have none.
     private static func namesItsHost(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["Host"]
         return hosts.allSatisfy { $0.utf8.allSatisfy(isOfHost) }
             && (hosts.count == 1 || hosts.isEmpty && head.version == .http1_0)
     }
 
-    /// Returns true for a byte allowed in a host with its port (RFC 3986, 3.2.2); false for one
-    /// that would end it.
+    /// Returns true for visible ASCII, except the characters that cannot be part of a host.
     private static func isOfHost(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && !#"/?#@\"<>"#.utf8.contains(byte)
     }
@@ -382,7 +387,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         head.headers["Expect"].contains { $0.lowercased() == "100-continue" }
     }
 
-    /// The time of a reply, to the second (RFC 9110, 6.6.1).
+    /// The current time for a reply's `Date`, to the second (RFC 9110, 6.6.1).
     private static var now: String {
         let now = Timestamp.now
         let second = now.milliseconds / 1_000

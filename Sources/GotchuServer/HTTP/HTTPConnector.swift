@@ -11,7 +11,8 @@ struct HTTPConnector: ServerChildChannel {
         let channel: any Channel
     }
 
-    /// The limits of a head. Our requests have a dozen short header fields; a token is longest.
+    /// The limits of a request's head. A usual request has a dozen short header fields. The longest
+    /// is the token.
     static let heads = {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = 16 * 1024
@@ -19,8 +20,9 @@ struct HTTPConnector: ServerChildChannel {
         limits.maxHeaderFieldCount = 100
         return limits
     }()
-    /// The read buffers. A connection keeps its buffer for the next request. Most requests fit.
-    /// Twice the size would cost much memory with many open streams; for a long body it grows.
+    /// The read buffers. A connection keeps its buffer for the next request. Most requests fit into
+    /// the initial size, and the buffer grows for a long body. A larger initial size would need
+    /// much memory with many open streams.
     private static let reading = AdaptiveRecvByteBufferAllocator(
         minimum: 1_024,
         initial: 1_024,
@@ -31,7 +33,7 @@ struct HTTPConnector: ServerChildChannel {
     let connections: ConnectionCounter
     let metrics: RequestMetrics
     let logger: Logger
-    /// The time for which a client may read nothing while data is waiting to be sent.
+    /// The longest time for which a client may read nothing while data waits to be sent.
     var writeLimit = WriteDeadline.defaultLimit
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -58,7 +60,8 @@ struct HTTPConnector: ServerChildChannel {
         }
     }
 
-    /// Returns the reply to a request, with the part of its body that is available at once.
+    /// Returns the reply to a request, with the part of its body that is available at once. If the
+    /// responder throws, the reply is an empty 500.
     func reply(to request: Request, on channel: any Channel) async -> BegunReply {
         do {
             let response = try await responder(request, channel)
@@ -79,13 +82,13 @@ struct BegunReply: Sendable {
     var stream: (any ReplyStream)?
 }
 
-/// The rest of a body, produced over time. It uses no task, because ten thousand streams may be
-/// open for hours.
+/// The rest of a body, which is produced over time. It uses no task, because ten thousand streams
+/// may be open for hours.
 protocol ReplyStream: Sendable {
-    /// Sets the callback for new pieces; it is called on any thread.
+    /// Sets the callback for new pieces. The callback may be called on any thread.
     func listen(_ onPiece: @escaping @Sendable () -> Void)
 
-    /// - Returns: `nil` if there is no piece yet.
+    /// Returns the next piece; `nil` if there is none yet.
     mutating func next() -> ReplyPiece?
 }
 

@@ -6,12 +6,13 @@ internal import Ledger
 internal import Logging
 internal import ServiceProcess
 
-/// The outermost middleware: gives each request an id, turns errors into problem documents, logs.
+/// The outermost middleware. It gives each request an id, turns errors into problem documents or
+/// pages, and counts and logs the replies.
 struct Problems: RouterMiddleware {
-    /// The longest client-supplied request id that is accepted; it must also be safe in a log.
+    /// The longest request id that is accepted from a client, in bytes.
     private static let longestRequestID = 64
     private static let retryAfterSeconds = 1
-    /// A throttle for each code, so that frequent failures do not hide rare ones.
+    /// A log throttle for each error code. Thus frequent failures do not hide rare ones.
     private static let ledgerFailures = Dictionary(
         uniqueKeysWithValues: LedgerError.Code.allCases.map { ($0, LogThrottle()) }
     )
@@ -56,7 +57,7 @@ struct Problems: RouterMiddleware {
                 ? Self.page(about: error, request, context)
                 : try Self.reply(to: error, named: context.requestID, context.log).response
         }
-        // A client would read a body as the reply to its next request.
+        // A reply to HEAD has no body: the client would read it as the reply to its next request.
         if request.method == .head { response = response.createHeadResponse() }
         let route = context.endpointPath
         metrics.recordDuration(.now - start, of: route)
@@ -65,7 +66,7 @@ struct Problems: RouterMiddleware {
         return response
     }
 
-    /// Adds the headers of every reply.
+    /// Adds the headers of every reply: the request id and the state of the rate limit.
     static func name(_ headers: inout HTTPFields, _ requestID: String, _ note: RateLimitStatus) {
         headers[.requestID] = requestID
         for field in note.headers { headers[field.name] = field.value }
@@ -93,8 +94,8 @@ struct Problems: RouterMiddleware {
         )
     }
 
-    /// Returns the last address of X-Forwarded-For, which the proxy itself added. Earlier ones were
-    /// sent by the client.
+    /// Returns the last address of X-Forwarded-For, which the proxy added itself. Earlier addresses
+    /// are ignored, because the client may have sent them.
     private static func forwarded(_ request: Request) -> ClientAddress? {
         request.headers[values: .forwardedFor].last?.split(separator: ",").last
             .flatMap { ClientAddress($0.filter { $0 != " " }) }
@@ -107,7 +108,7 @@ struct Problems: RouterMiddleware {
         _ logger: Logger
     ) throws -> BufferedReply {
         var refused = refused(error, logger)
-        // A stored refusal keeps the id of the request that it was first given to.
+        // A remembered refusal keeps the id of the request that it first answered.
         if refused.problem.requestID == nil { refused.problem.requestID = requestID }
         return try Reply.problem(refused.problem, headers: refused.headers)
     }
@@ -130,8 +131,8 @@ struct Problems: RouterMiddleware {
         return response
     }
 
-    /// Returns the sentence of a page shown when the database fails. It claims nothing about a
-    /// form: this one, or an earlier copy of it, may have been carried out.
+    /// Returns the sentence of a page shown when the database fails. For a form it says that the
+    /// outcome is unknown: this form or an earlier copy of it may have been carried out.
     private static func unreachable(_ request: Request) -> String {
         let end =
             if WebPath.isResult(request.uri.path) {
@@ -144,7 +145,8 @@ struct Problems: RouterMiddleware {
         return "The books cannot be reached just now. \(end)"
     }
 
-    /// Translates an error into the caller's reply; details not meant for the caller are logged.
+    /// Returns the problem and headers that the caller gets for an error. Details that the caller
+    /// must not see are logged.
     static func refused(
         _ error: any Error,
         _ logger: Logger
@@ -157,7 +159,8 @@ struct Problems: RouterMiddleware {
         case let error as HTTPError:
             return (problem(for: error), error.headers)
         case let error as LedgerError:
-            // While the database is down every request fails; unknown outcomes are always logged.
+            // While the database is down, every request fails, so these warnings are throttled.
+            // Unknown outcomes are logged each time.
             let throttle = error.code == .unknownOutcome ? nil : ledgerFailures[error.code]
             logger.log(
                 level: throttle?.level(.warning) ?? .warning,
@@ -190,7 +193,8 @@ struct Problems: RouterMiddleware {
         }
     }
 
-    /// Returns the id of a request: the client's, or a new one.
+    /// Returns the id of a request: the client's if it is acceptable, otherwise a new one. An
+    /// acceptable id is short and safe in a log.
     static func requestID(of request: Request) -> String {
         if let given = request.headers[.requestID],
             (1...longestRequestID).contains(given.utf8.count),
@@ -208,7 +212,8 @@ struct Problems: RouterMiddleware {
 }
 
 extension LedgerError {
-    /// The failure for a user that the ledger has lost; the next call inserts the user again.
+    /// The failure for a user that the ledger does not have any more. The user's next call inserts
+    /// the user again.
     fileprivate static let lostUser = LedgerError(
         .tryAgain,
         "The books have lost a user of the issuer's."
@@ -218,6 +223,8 @@ extension LedgerError {
 extension Problem {
     static let unknownUser = Refusal(.unknownUser).problem
 
+    /// Returns the problem for a body that is too large.
+    ///
     /// - Parameter limit: The largest body, in bytes.
     static func tooLarge(_ limit: Int) -> Problem {
         Problem(.contentTooLarge, detail: "A body may have at most \(limit / 1024) KiB.")
@@ -234,7 +241,9 @@ extension HTTPField.Name {
     static let lastEventID = known("Last-Event-ID")
     static let stripeSignature = known("Stripe-Signature")
 
-    /// Returns a header's name. Stored as constants, because validating a name takes a while.
+    /// Returns a header's name. Callers store the name as a constant, because validation is slow.
+    ///
+    /// - Precondition: `name` is a valid header name.
     static func known(_ name: String) -> HTTPField.Name {
         guard let field = HTTPField.Name(name) else {
             preconditionFailure("a constant header name is valid")

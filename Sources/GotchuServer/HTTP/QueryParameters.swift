@@ -1,10 +1,10 @@
 internal import GotchuAPI
 internal import Hummingbird
 
-/// The parameters of a query, each read by name; unknown ones are refused.
+/// The parameters of a query. Each is read by name. `end` refuses those that were not read.
 struct QueryParameters {
-    /// Names of parameters that would select a wallet. Only the token selects one, so these are
-    /// refused: a caller who requests another user's wallet must not get their own.
+    /// Names of parameters that would select a wallet. They are refused, because only the token
+    /// selects the wallet. A caller who requests another user's wallet must not get their own.
     private static let ownerNames: Set = ["user", "user_id", "userid", "wallet", "wallet_id"]
 
     private var values: [String: String] = [:]
@@ -13,7 +13,7 @@ struct QueryParameters {
         self.values = values
     }
 
-    /// - Throws: A problem: 403 for a parameter that names a user, 400 for a repeated parameter.
+    /// - Throws: A problem: 403 for a parameter that would select a wallet, 400 for a repeated one.
     init(_ request: Request) throws(Problem) {
         for (name, value) in request.uri.queryParameters {
             let name = String(name)
@@ -31,7 +31,9 @@ struct QueryParameters {
         values.removeValue(forKey: name)
     }
 
-    /// Returns an integer in a range, from digits without leading zeros; `nil` if it is absent.
+    /// Returns an integer from digits without leading zeros; `nil` if it is absent.
+    ///
+    /// - Throws: A problem: 400 for any other text, and for an integer outside of `range`.
     mutating func integer(
         _ name: String,
         in range: ClosedRange<Int64>

@@ -5,7 +5,7 @@ internal import Hummingbird
 internal import Ledger
 internal import NIOCore
 
-/// JSON replies. Members are sorted, so that equal replies have equal bytes.
+/// JSON replies. Their members are sorted, so equal replies have equal bytes.
 enum Reply {
     static let problemType = "application/problem+json"
 
@@ -34,9 +34,12 @@ enum Reply {
         )
     }
 
-    /// Renders the reply to a command with an idempotency key. Replays have the same bytes.
+    /// Renders the reply to a command with an idempotency key. Replays have the same bytes and the
+    /// header `Idempotent-Replayed`.
     ///
-    /// - Parameter isRepeated: True if the same was already done before, with any key.
+    /// - Parameter isRepeated: True if the command's effect existed before, through any key. The
+    ///   reply then also has that header.
+    /// - Throws: The refusal as a problem. A remembered one has the id of its first request.
     static func answer<Outcome>(
         _ answer: CommandReply<Outcome>,
         isRepeated: Bool = false,
@@ -74,7 +77,7 @@ enum Reply {
     }
 }
 
-/// A reply whose whole body is known; not to be cached (`Cache-Control: no-store`).
+/// A reply whose whole body is known. It is not to be cached (`Cache-Control: no-store`).
 struct BufferedReply: Sendable {
     let status: HTTPResponse.Status
     var headers: HTTPFields
@@ -100,13 +103,13 @@ struct BufferedReply: Sendable {
 }
 
 extension Problem {
-    /// Returns the problem with a `Retry-After`.
+    /// Returns the problem with a `Retry-After` of at least one second.
     func retry(after seconds: Int) -> ProblemWithHeaders {
         ProblemWithHeaders(problem: self, headers: [.retryAfter: String(max(1, seconds))])
     }
 }
 
-/// A problem with headers of its own.
+/// A problem with additional headers.
 struct ProblemWithHeaders: Error {
     let problem: Problem
     let headers: HTTPFields

@@ -3,7 +3,7 @@ internal import Hummingbird
 internal import NIOCore
 
 extension Request {
-    /// The largest body that is read, in bytes.
+    /// The largest body that is read by default, in bytes.
     static let bodyLimit = 64 * 1024
 
     /// Returns the largest body, in bytes, for a request target.
@@ -15,7 +15,8 @@ extension Request {
 
     /// Parses a JSON body.
     ///
-    /// - Throws: A problem: 415 for another type, 413 if it is too large, 400 if it is malformed.
+    /// - Throws: A problem: 415 for another type or a compressed body, 413 if it is too large, 400
+    ///   if it is malformed.
     consuming func fields() async throws -> JSONFields {
         guard hasJSONBody else {
             throw Problem(
@@ -39,7 +40,7 @@ extension Request {
     /// - Parameter limit: The largest body that is read, in bytes.
     /// - Throws: A problem: 413 if it is too large, 400 if it is incomplete.
     func wholeBody(limit: Int = bodyLimit) async throws -> ByteBuffer {
-        // The decoder has checked for digits, so a value that does not fit an Int is too large.
+        // The decoder accepts digits only, so a value that does not fit an Int is too large.
         if let length = headers[.contentLength], Int(length) ?? .max > limit {
             throw Problem.tooLarge(limit)
         }
@@ -48,7 +49,7 @@ extension Request {
         } catch is NIOTooManyBytesError {
             throw Problem.tooLarge(limit)
         } catch {
-            // The client disconnected or took too long: not a failure of the server.
+            // The client disconnected or took too long. This is no failure of the server.
             throw Problem.invalid("The body did not come whole.")
         }
     }

@@ -7,6 +7,8 @@ internal import Ledger
 
 extension Request {
     /// Returns the idempotency key, which a request that moves money must have.
+    ///
+    /// - Throws: A problem: 400 if the key is missing or malformed.
     func idempotencyKey() throws(Problem) -> IdempotencyKey {
         guard let header = headers[.idempotencyKey] else {
             throw Problem(
@@ -42,12 +44,12 @@ extension Problem {
 }
 
 extension Fingerprint {
-    /// The fingerprint of a payment, in minor units.
+    /// Returns the fingerprint of a payment. Amounts are in minor units.
     static func payment(_ session: SessionID, expecting amount: Int64?, tip: Int64) -> Self {
         Self("POST /wallet/send", session, amount, tip)
     }
 
-    /// The fingerprint of a refund, in minor units.
+    /// Returns the fingerprint of a refund. The amount is in minor units.
     static func refund(_ session: SessionID, amount: Int64?) -> Self {
         Self("POST /sessions/refund", session, amount)
     }
@@ -81,8 +83,8 @@ extension Fingerprint {
         self.init(["\(call)", "\(session)"] + amounts.map { $0.map { "\($0)" } ?? "-" })
     }
 
-    /// Computes the fingerprint from the parsed values, not the bytes: requests that differ only in
-    /// the order of members are equal.
+    /// Computes the fingerprint from the parsed values, not from the bytes. Thus requests that
+    /// differ only in the order of members have the same fingerprint.
     private init(_ parameters: [String]) {
         let text = parameters.joined(separator: "\n")
         let digest = Array(SHA256.hash(data: Array(text.utf8)))

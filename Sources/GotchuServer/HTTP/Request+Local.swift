@@ -1,9 +1,10 @@
 internal import Hummingbird
 
 extension Request {
-    /// Returns true if a program on this machine sent the request: no proxy has forwarded it, and
-    /// its host, if any, is a loopback name or address. That excludes a web page whose host name
-    /// was made to resolve to a loopback address (DNS rebinding).
+    /// Returns true if a program on this machine sent the request. The client's address must be a
+    /// loopback address, no proxy has forwarded the request, and its host, if any, is a loopback
+    /// name or address. The check of the host excludes web pages whose host name was made to
+    /// resolve to a loopback address (DNS rebinding).
     func isLocal(_ context: ServerContext) -> Bool {
         let isPassedOn = [.forwarded, .forwardedFor, .realIP].contains { headers[$0] != nil }
         let host = head.authority.map { $0.lowercased() }

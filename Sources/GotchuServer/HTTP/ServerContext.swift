@@ -7,7 +7,8 @@ struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The id that support uses to find this request in the log.
     var requestID = ""
-    /// The client's address for rate limits; behind a trusted proxy the address that it forwards.
+    /// The client's address for rate limits. Behind a trusted proxy it is the address that the
+    /// proxy forwards.
     var client: ClientAddress
 
     init(source: Source) {
@@ -15,7 +16,7 @@ struct ServerContext: RequestContext {
         client = ClientAddress(source.channel.remoteAddress)
     }
 
-    /// The logger with the request's id. Created on demand, because most requests log nothing.
+    /// The logger with the request's id. It is created at each use: most requests log nothing.
     var log: Logger { Self.log(logger, requestID) }
 
     static func log(_ logger: Logger, _ requestID: String) -> Logger {

@@ -1,18 +1,19 @@
 internal import NIOCore
 
-/// Closes a connection whose client does not read: otherwise it would keep the connection and the
-/// waiting data for ever.
+/// Closes a connection whose client does not read. Otherwise such a client would keep the
+/// connection and the waiting data for ever.
 ///
-/// Placed next to the socket, so that it counts everything sent, replies and event streams alike.
-/// Usually the kernel accepts everything at once, and no timer is needed.
+/// The handler is next to the socket, so it counts everything that is sent, replies and event
+/// streams. Usually the kernel accepts everything at once, and no timer is needed.
 final class WriteDeadline: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The time for which a client may read nothing while data is waiting to be sent.
+    /// The longest time for which a client may read nothing while data waits to be sent.
     static let defaultLimit: TimeAmount = .seconds(30)
 
     private let limit: TimeAmount
+    /// The number of bytes written to this handler.
     private var written = 0
     /// The number of bytes that the kernel had accepted at the last check.
     private var taken = 0
@@ -48,7 +49,8 @@ final class WriteDeadline: ChannelOutboundHandler {
         }
     }
 
-    /// Returns the bytes that the kernel has not accepted; `nil` if the connection is closed.
+    /// Returns the number of bytes that the kernel has not accepted yet; `nil` if the connection is
+    /// closed.
     private func waiting(_ context: ChannelHandlerContext) -> Int? {
         try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)
     }

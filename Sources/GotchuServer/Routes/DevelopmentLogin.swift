@@ -3,8 +3,8 @@ internal import GotchuCore
 internal import Hummingbird
 internal import Ledger
 
-/// Logs in with an e-mail address only. Only a development server has this route: it listens on
-/// loopback and accepts programs on its own machine only. Other calls are of no use without login.
+/// Logs in with an e-mail address only. Only a development server has this route. The server
+/// listens on loopback, and the login accepts only programs on the same machine.
 struct DevelopmentLogin: Sendable {
     static let longestEmail = 254
 
@@ -25,7 +25,9 @@ struct DevelopmentLogin: Sendable {
         return try Reply.json(DevLoginReply(token: token, userID: user.id.rawValue))
     }
 
-    /// - Throws: A problem: 403 for a request from another machine.
+    /// Refuses requests from other machines.
+    ///
+    /// - Throws: A problem: 403 for such a request.
     static func requireLocal(_ request: Request, _ context: ServerContext) throws(Problem) {
         guard request.isLocal(context) else {
             throw Problem(
@@ -37,6 +39,8 @@ struct DevelopmentLogin: Sendable {
     }
 
     /// Returns the user of an e-mail address; creates the user at the first login.
+    ///
+    /// - Throws: A problem: 400 if it is no e-mail address.
     func user(of email: String?) async throws -> User {
         guard let email, let name = Self.localPart(of: email) else {
             throw Problem.invalid("email must be an e-mail address.")
@@ -50,7 +54,7 @@ struct DevelopmentLogin: Sendable {
         ).accepted()
     }
 
-    /// Returns the text before the `@`, if the text is an address of visible ASCII.
+    /// Returns the text before the `@`; `nil` if the text is no e-mail address in visible ASCII.
     static func localPart(of email: String) -> String? {
         let parts = email.split(separator: "@", omittingEmptySubsequences: false)
         guard email.utf8.count <= longestEmail, parts.count == 2,

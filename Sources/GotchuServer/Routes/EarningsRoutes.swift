@@ -5,7 +5,7 @@ internal import Hummingbird
 internal import Ledger
 internal import Payments
 
-/// The caller's earnings by day, for the merchant's page, a till's end of day and `gotchu-ctl`.
+/// The caller's earnings: sums by period, day or hour, and the payments behind them.
 struct EarningsRoutes: Sendable {
     private static let currency = Currency.usd
 
@@ -33,8 +33,8 @@ struct EarningsRoutes: Sendable {
         return try Reply.json(reply)
     }
 
-    /// The payments and refunds, newest first. Entries that change no earnings are skipped, so a
-    /// page may be shorter than its limit.
+    /// Lists the payments and refunds, newest first. Entries that change no earnings are skipped,
+    /// so a page may be shorter than its limit.
     @Sendable func history(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payee)
         var parameters = try QueryParameters(request)
@@ -75,7 +75,7 @@ struct EarningsRoutes: Sendable {
 
 /// A query for earnings, and its reply.
 struct EarningsQuery {
-    /// The most days of a report, and of a report by hour.
+    /// The largest number of days of a report, and of a report by hour.
     static let (dayLimit, hourLimit): (Int64, Int64) = (400, 31)
     /// The earliest date of a report.
     private static let firstDay = CalendarDay("2000-01-01")
@@ -85,13 +85,13 @@ struct EarningsQuery {
     private let zone: TimeZoneRules
     private let now: Timestamp
     private let today: CalendarDay
-    /// The first and the last date; `nil` for all time.
+    /// The first and the last date of the period; `nil` for all time.
     private let days: ClosedRange<CalendarDay>?
+    /// The length of the report's parts; `nil` if the report has no parts.
     private let step: EarningsStep?
 
-    /// - Throws: A problem: 400 for an invalid period, date or zone, and for too many days.
-    ///
-    /// - Parameter defaultPeriod: The period if the query names none.
+    /// - Parameter defaultPeriod: The period if the query names neither a period nor dates.
+    /// - Throws: A problem: 400 for an invalid period, date, zone or step, and for too many days.
     init(
         _ query: inout QueryParameters,
         now: Timestamp,
@@ -160,8 +160,8 @@ struct EarningsQuery {
         zone.start(of: days.lowerBound)..<zone.start(of: days.upperBound.advanced(by: 1))
     }
 
-    /// The ledger query: the earnings before today, this week and this month, and the entries of
-    /// the period.
+    /// The ledger query: the earnings before today, before this week and before this month, and the
+    /// entries of the period.
     var range: EarningsRange {
         EarningsRange(
             marks: [today, today.monday, today.firstOfMonth].map { zone.start(of: $0) },
@@ -169,7 +169,7 @@ struct EarningsQuery {
         )
     }
 
-    /// The ledger query that also reads the earnings before yesterday and last week.
+    /// The ledger query that also reads the earnings before yesterday and before last week.
     var comparisonRange: EarningsRange {
         let earlier = [today.advanced(by: -1), today.monday.advanced(by: -7)]
         return EarningsRange(
@@ -178,17 +178,19 @@ struct EarningsQuery {
         )
     }
 
-    /// Returns yesterday's and last week's earnings from the result for `comparisonRange`.
+    /// Returns yesterday's and last week's earnings from the result of `comparisonRange`.
     func before(_ found: AccountEarnings) -> (yesterday: Int64, lastWeek: Int64) {
         let earned = found.earned
         return (earned[0] - earned[3], earned[1] - earned[4])
     }
 
-    /// The days in the form for a file name: `2026-11-01-2026-11-21`, or `all`.
+    /// The period as part of a file name: `2026-11-01-2026-11-21`, or `all`.
     var fileName: String {
         days.map { "\($0.lowerBound)-\($0.upperBound)" } ?? period.rawValue
     }
 
+    /// Returns the report for what the ledger found.
+    ///
     /// - Throws: `LedgerError` with `corrupt` for an unknown kind of transfer.
     func reply(_ found: AccountEarnings) throws(LedgerError) -> EarningsReply {
         let earned = found.account.earned
@@ -227,7 +229,7 @@ struct EarningsQuery {
                 zone.start(of: days.lowerBound.advanced(by: number - days.lowerBound.number))
             }
         case .hour:
-            // Starts at full local hours, also in zones with an offset of half an hour.
+            // Parts start at full local hours, also in zones whose offset is no whole hour.
             let hour: Int64 = 3_600_000
             var start = span.lowerBound
             while start < span.upperBound {
@@ -248,7 +250,8 @@ struct EarningsQuery {
 }
 
 extension EarningsCounts {
-    /// Adds entries that change earnings: payments received and their refunds.
+    /// Adds the entries of a slice if they change earnings: payments received, or refunds of
+    /// them.
     fileprivate mutating func add(_ slice: EarningsSlice) throws(LedgerError) {
         switch (try TransferKind.named(slice.kind).earner, slice.isDebit) {
         case (.receiver, false):
@@ -286,14 +289,15 @@ extension EarningsEntry {
     }
 }
 
-/// The system's files of time zones (Debian's tzdata).
+/// The time zone files of the system (Debian's tzdata).
 enum TimeZoneFile {
     private static let folder = "/usr/share/zoneinfo/"
     private static let sizeLimit = 64 * 1024
 
     /// Reads the rules of a zone; `UTC` needs no file.
     ///
-    /// - Returns: `nil` for an unknown zone. A name cannot point outside the folder.
+    /// - Returns: `nil` for an unknown zone. `TimeZoneName` refuses names that point outside the
+    ///   folder.
     static func rules(of name: String) -> TimeZoneRules? {
         guard let name = TimeZoneName(name) else { return nil }
         if name == .utc { return .utc }

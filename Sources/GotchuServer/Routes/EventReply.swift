@@ -5,8 +5,8 @@ internal import Hummingbird
 internal import Ledger
 internal import NIOCore
 
-/// A reply of server-sent events (WHATWG HTML, "Server-sent events"): the current state first, then
-/// a stream.
+/// A reply of server-sent events (WHATWG HTML, "Server-sent events"). It contains the current state
+/// first, then a stream.
 enum EventReply {
     static let headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
     /// The time that a client should wait before it reconnects.
@@ -44,19 +44,23 @@ protocol WatchStream: ReplyStream {
     associatedtype State: Watched
 
     var watch: Watch<State> { get }
-    /// A Boolean that is true if the last event has been sent.
+    /// A Boolean that is true if no event follows.
     var isOver: Bool { get set }
-    /// A Boolean that is true if the reader's access has ended. Checked at least every 15 seconds.
+    /// A Boolean that is true if the client's access has ended. It is checked at least every 15
+    /// seconds.
     var isEnded: Bool { get }
 
     /// Returns a state's event, or the stream's end; `nil` if the client already has this state.
+    ///
+    /// - Parameter noticedAt: The time at which a payer's device was at the till; `nil` if this is
+    ///   not new.
     mutating func piece(_ state: State, noticedAt: Timestamp?) -> ReplyPiece?
 }
 
 extension WatchStream {
     var isEnded: Bool { false }
 
-    /// The keep-alive: proxies keep the stream open, and a lost client is detected.
+    /// The keep-alive. It makes proxies keep the stream open, and it detects a lost client.
     private static var comment: ByteBuffer { ByteBuffer(string: ":\n\n") }
 
     func listen(_ onUpdate: @escaping @Sendable () -> Void) {
@@ -65,7 +69,8 @@ extension WatchStream {
 
     mutating func next() -> ReplyPiece? { nextState() }
 
-    /// Returns the newest state only; earlier ones are skipped.
+    /// Returns the event of the newest state, a keep-alive, or the stream's end; `nil` if there is
+    /// none of them yet. Earlier states are skipped.
     mutating func nextState() -> ReplyPiece? {
         while !isOver, !isEnded {
             switch watch.next() {
@@ -83,7 +88,7 @@ extension WatchStream {
 extension ChangeFeed {
     /// Starts a watch for a login.
     ///
-    /// - Throws: A problem: 429 if there are too many watches.
+    /// - Throws: A problem: 429 if this login or all logins together have too many watches.
     func begin<State>(
         by login: Login,
         _ watch: (ChangeFeed, String) throws(ChangeFeedFull) -> Watch<State>

@@ -8,12 +8,12 @@ struct HealthRoutes: Sendable {
 
     let readiness: Readiness
 
-    /// Answers as long as the process runs.
+    /// Answers 200 while the process runs.
     @Sendable func alive(_ request: Request, _ context: ServerContext) async throws -> Response {
         try Reply.json(Status(status: "ok"))
     }
 
-    /// Answers 200 if the database accepts writes.
+    /// Answers 200 if the database accepts writes; otherwise throws a problem.
     @Sendable func ready(_ request: Request, _ context: ServerContext) async throws -> Response {
         try await readiness.check()
         return try Reply.json(Status(status: "ready"))

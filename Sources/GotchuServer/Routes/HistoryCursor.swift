@@ -2,14 +2,13 @@ internal import Crypto
 internal import FoundationEssentials
 internal import Ledger
 
-/// The position in a history after which the next page starts, in a form that only this server
-/// reads.
+/// The position in a history after which the next page starts. Its text is for this server only.
 ///
-/// It points at an entry, so new entries do not shift the pages. It is bound to its wallet: a
-/// changed one, or another wallet's, is refused.
+/// It points at an entry, so new entries do not shift the pages. Its text has a checksum over the
+/// wallet's id: a changed cursor, or the cursor of another wallet, is refused.
 struct HistoryCursor: Equatable, Sendable {
     private static let checkLength = 8
-    /// The longest text that is read, in bytes.
+    /// The longest text that is parsed, in bytes.
     static let lengthLimit = 64
 
     /// The number of the last entry that was returned.
@@ -19,7 +18,7 @@ struct HistoryCursor: Equatable, Sendable {
         self.number = number
     }
 
-    /// Parses a cursor of this wallet.
+    /// Parses a cursor; `nil` if it is no cursor of this wallet.
     init?(_ text: String, of account: Account) {
         guard text.utf8.count <= Self.lengthLimit,
             let bytes = Data(

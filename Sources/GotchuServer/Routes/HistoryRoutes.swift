@@ -44,7 +44,7 @@ struct HistoryRoutes: Sendable {
         return try Self.reply(try await history(of: user, range), page: number, limit: limit)
     }
 
-    /// Reads the wallet first, because the cursor must be checked against it.
+    /// Returns the page after a cursor. Reads the wallet first, to check the cursor against it.
     private func follow(
         _ text: String,
         of user: UserID,
@@ -107,7 +107,7 @@ extension BalanceReply {
 }
 
 extension WalletTransaction {
-    /// Creates an entry as a user's programs see it: without idempotency key and request id.
+    /// Creates a transaction for the user's programs. It has no idempotency key and no request id.
     init(_ entry: Entry, _ record: Record?, in account: Account) throws {
         let kind = try TransferKind.of(entry)
         let session = try record?.session

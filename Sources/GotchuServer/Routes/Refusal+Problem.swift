@@ -3,8 +3,8 @@ internal import Hummingbird
 internal import Ledger
 
 extension Refusal {
-    /// The problem on the wire. Its sentences are constant, because a stored refusal is rendered
-    /// again for each replay and must have the same bytes.
+    /// The problem on the wire. A remembered refusal is rendered again for each replay and must
+    /// have the same bytes. The sentences are therefore constant.
     var problem: Problem {
         var problem = Problem(reason.code, detail: reason.sentence, retryable: reason.isRetryable)
         problem.requiredCents = required
@@ -12,14 +12,14 @@ extension Refusal {
         return problem
     }
 
-    /// The error to throw: with `Retry-After` if a retry can succeed.
+    /// The error to throw. It has a `Retry-After` if a retry may succeed.
     var thrown: any Error {
         reason.isRetryable ? problem.retry(after: 1) : problem
     }
 }
 
 extension Refusal.Reason {
-    /// The code on the wire; several reasons may share one.
+    /// The code on the wire. Several reasons may share one.
     var code: ErrorCode {
         switch self {
         case .unknownUser: .unauthorized
@@ -154,12 +154,13 @@ extension Refusal.Reason {
             "The time for objections is not over: nothing is paid before. No money has moved."
         case .potUnequal:
             "The contest's pot is not what its entries say. Nothing moves: its operator must look."
-        // SAFETY: `sentence` names those that come here.
+        // SAFETY: `sentence` calls this only for the reasons above.
         default: "The contest does not allow this. No money has moved."
         }
     }
 
-    /// A Boolean that is true if the same request may succeed later without any other action.
+    /// A Boolean that is true if the same request may succeed later, without any action of the
+    /// caller.
     fileprivate var isRetryable: Bool {
         switch self {
         case .tooManyLiveSessions, .noFreeEID, .accountChanged, .tooManyContests,

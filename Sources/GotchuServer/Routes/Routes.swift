@@ -6,15 +6,17 @@ internal import LedgerStore
 
 /// Every route of the server and its handler.
 ///
-/// If several things are wrong with a request, the first of these is reported: 404 unknown
-/// path · 405 wrong method · 429 too many from this address · 401 no valid token · 403 missing
-/// scope · 429 too many by this login · 400 idempotency key missing or malformed · 415 · 413
-/// · 400 malformed body · then, in the ledger: replay or 422 for a used key · 404 no such
-/// session · 403 own or another's session · 409/410 the session's state · 409 amount changed
-/// · 402 not enough money.
+/// If a request has several errors, the first one in this order is reported:
+/// 404 unknown path, 405 wrong method, 429 too many calls from the address, 401 no valid token,
+/// 403 missing scope, 429 too many calls by the login, 400 idempotency key missing or malformed,
+/// 415 wrong type, 413 body too large, 400 malformed body.
+///
+/// Then the ledger decides, in this order: a replay, or 422 for a key that another request has
+/// used; 404 unknown session, 403 own or another user's session, 409 or 410 for the session's
+/// state, 409 amount changed, 402 not enough money.
 struct Routes: Sendable {
-    /// The methods that the decoder accepts; a request with another one is not HTTP. M-SEARCH is
-    /// spelt without its hyphen.
+    /// The methods that the decoder accepts. A request with another method counts as no HTTP. The
+    /// decoder spells M-SEARCH without the hyphen.
     private static let methods = """
         ACL BIND CHECKOUT CONNECT COPY DELETE GET HEAD LINK LOCK MERGE MKACTIVITY \
         MKCALENDAR MKCOL MOVE MSEARCH NOTIFY OPTIONS PATCH POST PROPFIND PROPPATCH PURGE PUT \
@@ -35,7 +37,7 @@ struct Routes: Sendable {
     private let web: WebRoutes?
     private let contests: ContestRoutes?
     private let problems: Problems
-    /// The counts of all replies, from the router or before it.
+    /// The counts of all replies: those of the router, and those to requests that are not HTTP.
     let requests = RequestMetrics()
 
     init(
@@ -97,7 +99,7 @@ struct Routes: Sendable {
         problems = Problems(metrics: requests, tokens: tokens, options: options)
     }
 
-    /// Creates the router of the whole server. Wrong methods get 405.
+    /// Creates the router of the whole server. A known path with a wrong method gets 405.
     func router() -> Router<ServerContext> {
         let router = addresses()
         for routes in Dictionary(grouping: router.routes, by: \.path.description).values {

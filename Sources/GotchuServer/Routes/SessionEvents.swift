@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import Ledger
 internal import Payments
 
-/// Streams a session's changes: first the whole state, then each newer one, until the session is
+/// Streams a session's changes: first the current state, then newer states, until the session is
 /// final.
 struct SessionEvents: Sendable {
     let ledger: Ledger
@@ -12,9 +12,9 @@ struct SessionEvents: Sendable {
 
     @Sendable func follow(_ request: Request, _ context: ServerContext) async throws -> Response {
         let login = try await authentication.login(of: request)
-        // For a payer, a group's id stands for their own share.
+        // If the caller is a payer of a group, the group's id stands for the caller's share.
         let sid = try await ledger.subject(of: SessionRoutes.session(in: context), login.user)
-        // The watch starts before the read, so that no change in between is missed.
+        // The watch starts before the read. Thus no change between the two is missed.
         let watch = try ledger.feed.begin(by: login) { (feed, login) throws(ChangeFeedFull) in
             try feed.watch(RecordID(sid), by: login)
         }
@@ -29,7 +29,7 @@ struct SessionEvents: Sendable {
         var events = EventReply.beginning
         if !isSeen { events.writeImmutableBuffer(try stream.first) }
         if session.status.isFinal {
-            // 204 stops an EventSource from reconnecting: it already has the final state.
+            // If the client has the final state, 204 stops its EventSource from reconnecting.
             return isSeen
                 ? Response(status: .noContent)
                 : Response(
@@ -41,10 +41,11 @@ struct SessionEvents: Sendable {
         return EventReply.response(events, then: stream)
     }
 
-    /// Returns the contest that a session is the desk of, with a watch.
+    /// Returns the contest whose desk a session is, with a watch; `nil` if the session is no desk
+    /// or there are too many watches.
     private func desk(of session: Session, _ login: Login) async throws -> SessionStream.Desk? {
         guard let id = session.figures?.sale else { return nil }
-        // Without a watch, if there are too many, its places would soon be out of date.
+        // Without a watch the contest's places would soon be out of date.
         guard let watch = try? ledger.feed.watch(id, by: login.description),
             let contest = try await ledger.contest(enteredAt: session)
         else { return nil }

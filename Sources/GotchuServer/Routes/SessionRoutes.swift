@@ -12,7 +12,7 @@ struct SessionRoutes: Sendable {
     let authentication: CallerAuthentication
     /// The largest number of open sessions of one payee.
     let liveLimit: Int
-    /// The origin of the payer's pages, if there are any.
+    /// The origin of the payer's pages; `nil` without pages.
     let publicURL: String?
     let funding: FundingOperations
     /// The contests for which desks can be opened; `nil` without contests.
@@ -84,7 +84,11 @@ struct SessionRoutes: Sendable {
         )
     }
 
-    /// - Parameter seconds: The caller's number of seconds, if any.
+    /// Returns the lifetime of a session.
+    ///
+    /// - Parameter seconds: The seconds that the caller requests; `nil` for the longest lifetime of
+    ///   a session with one payer.
+    /// - Throws: A problem: 400 if the number is not allowed.
     static func lifetime(
         _ seconds: Int64?,
         in allowed: ClosedRange<Int>
@@ -96,7 +100,9 @@ struct SessionRoutes: Sendable {
         return .seconds(seconds)
     }
 
-    /// Parses the terms of a split; `nil` for a session with one payer.
+    /// Parses the shares of a split; `nil` for a session with one payer.
+    ///
+    /// - Throws: A problem: 400 if the members contradict each other or are not allowed.
     private static func split(
         _ fields: inout JSONFields,
         _ kind: String?,
@@ -136,8 +142,8 @@ struct SessionRoutes: Sendable {
         return Money(minorUnits: cents, currency: try fields.currency("currency") ?? .usd)
     }
 
-    /// Resolves an EID. Public: anyone nearby may see the request. The reply has no address and no
-    /// user id.
+    /// Resolves an EID. It needs no token, because anyone nearby may see the request. The reply has
+    /// no address and no user id.
     @Sendable func resolve(_ request: Request, _ context: ServerContext) async throws -> Response {
         let subject = try await authentication.subject(of: request, context)
         var fields = try await request.fields()
@@ -174,8 +180,9 @@ struct SessionRoutes: Sendable {
         )
     }
 
-    /// Notifies the payee's watchers that a payer's device is at the till. It requires a payer's
-    /// token: otherwise strangers could trigger it.
+    /// Notifies the payee's watchers that a payer's device is at the till. Requires a payer's
+    /// token, because unknown callers must not trigger it. Does nothing if the caller is the payee
+    /// or the session is not advertised.
     private func notice(_ published: PublishedSession, of request: Request) async {
         guard case .advertising = published.session.state,
             let payer = try? await authentication.tokens.login(of: request, needing: .payer),
@@ -262,7 +269,7 @@ struct SessionRoutes: Sendable {
         try await ledger.contest(enteredAt: session).map { DeskContest($0, at: ledger.now) }
     }
 
-    /// Returns the session id in the path.
+    /// Returns the session id in the path; throws 404 if it is malformed.
     static func session(in context: ServerContext) throws -> SessionID {
         guard let sid = context.parameters.get("sid").flatMap({ SessionID(rawValue: $0) }) else {
             throw Refusal(.unknownSession).problem

@@ -5,8 +5,8 @@ internal import Ledger
 internal import NIOCore
 internal import Payments
 
-/// A session's events after the version that the client has, until the session is final, the
-/// client may no longer see it, or the server stops.
+/// The events of a session after the version that the client has. The stream ends if the session is
+/// final, if the client may no longer see it, or if the server stops.
 struct SessionStream: WatchStream {
     let watch: Watch<Record>
     var isOver = false
@@ -16,7 +16,7 @@ struct SessionStream: WatchStream {
     /// The contest that the session is the desk of, if any.
     private var desk: Desk?
 
-    /// A contest with its watch: changes of the contest are events of its desk.
+    /// A contest with its watch. A change of the contest is an event of its desk.
     struct Desk: Sendable {
         let ledger: Ledger
         let watch: Watch<Record>?
@@ -38,8 +38,8 @@ struct SessionStream: WatchStream {
         get throws { try event(session, isNew: true) }
     }
 
-    /// - Parameter isNew: False for a version that the client has: the event then has no id, so
-    ///   that the client's last event id stays.
+    /// - Parameter isNew: False if the client has this version. The event then has no id, and the
+    ///   client keeps its last event id.
     private func event(_ session: SessionReply, isNew: Bool) throws -> ByteBuffer {
         var session = session
         session.contest = desk?.shown
@@ -65,11 +65,12 @@ struct SessionStream: WatchStream {
     }
 
     mutating func piece(_ record: Record, noticedAt: Timestamp?) -> ReplyPiece? {
-        // A device is shown only while the session is advertised.
+        // A payer's device is reported only while the session is advertised.
         let noticedAt = record.state == SessionStatus.advertising.rawValue ? noticedAt : nil
         let isNew = record.version > session.version
         guard isNew || noticedAt != nil && record.version == session.version else { return nil }
-        // On a failure the stream ends: the client reconnects and gets the problem as a reply.
+        // If the session cannot be read or shown, the stream ends. The client reconnects and gets
+        // the problem as a reply.
         guard let shown = try? Session.shown(record), shown.isVisible(to: user) else {
             return .end
         }

@@ -7,15 +7,14 @@ internal import Logging
 
 /// Exchanges registered devices' credentials for short-lived access tokens.
 ///
-/// Invalid credentials are refused after a read: anyone can send them, and they must not load the
-/// writer.
+/// Anyone can send invalid credentials. They are refused after a read, without a write, so they do
+/// not load the ledger's writer.
 struct TokenRoutes: Sendable {
     let ledger: Ledger
     let devices: DeviceRegistry
     let tokens: Tokens
     let limits: Limits
-    /// The lifetime of an access token, and so the longest time for which a revoked device keeps
-    /// its access.
+    /// The lifetime of an access token. A revoked device keeps its access for at most this time.
     let lifetime: Duration
 
     @Sendable func refresh(_ request: Request, _ context: ServerContext) async throws -> Response {

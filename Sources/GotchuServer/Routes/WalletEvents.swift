@@ -4,7 +4,7 @@ internal import Hummingbird
 internal import Ledger
 internal import NIOCore
 
-/// Streams the changes of the caller's wallet: first its state, then each newer one.
+/// Streams the changes of the caller's wallet: first the current state, then newer states.
 struct WalletEvents: Sendable {
     let ledger: Ledger
     let authentication: CallerAuthentication
@@ -13,7 +13,7 @@ struct WalletEvents: Sendable {
         let access = try await authentication.access(of: request, needing: .payer)
         try QueryParameters(request).end()
         let key = Account.Key(.user(access.login.user), .usd)
-        // The watch starts before the read, so that no change in between is missed.
+        // The watch starts before the read. Thus no change between the two is missed.
         let watch = try ledger.feed.begin(by: access.login) {
             (feed, login) throws(ChangeFeedFull) in
             try feed.watch(key, by: login)
@@ -36,14 +36,14 @@ struct WalletEvents: Sendable {
     }
 }
 
-/// A wallet's events after the state that the client has, until its token expires or the server
-/// stops.
+/// The events of a wallet after the state that the client has. The stream ends if the client's
+/// token expires or the server stops.
 struct WalletStream: WatchStream {
     let watch: Watch<AccountHistory>
     var isOver = false
     /// The version of the last state that was sent.
     var version: Int64
-    /// The expiry of the token: the client reconnects with another one.
+    /// The expiry of the token. The client then reconnects with another token.
     let endsAt: Timestamp
     /// The clock for the token's expiry.
     let clock: @Sendable () -> Timestamp
@@ -60,7 +60,8 @@ struct WalletStream: WatchStream {
 
     mutating func piece(_ wallet: AccountHistory, noticedAt: Timestamp?) -> ReplyPiece? {
         guard wallet.version > version else { return nil }
-        // The client reconnects and gets the problem as a reply.
+        // If the event cannot be made, the stream ends. The client reconnects and gets the problem
+        // as a reply.
         guard let event = try? Self.event(wallet) else { return .end }
         version = wallet.version
         return .bytes(event)

@@ -24,7 +24,7 @@ extension TransferKind {
 }
 
 extension Record {
-    /// The session in the record, or the group; `nil` for a record of another kind.
+    /// The session or group in the record; `nil` for a record of another kind.
     ///
     /// - Throws: `LedgerError` with `corrupt` if it cannot be read.
     var session: Session? {
@@ -36,7 +36,7 @@ extension Record {
     /// The id of the contest in the record; `nil` for a record of another kind.
     var contestID: String? { kind == Contest.kind ? id.rawValue : nil }
 
-    /// The title of the contest in the record.
+    /// The title of the contest in the record; `nil` for a record of another kind.
     ///
     /// - Throws: `LedgerError` with `corrupt` if it cannot be read.
     var contestTitle: String? {

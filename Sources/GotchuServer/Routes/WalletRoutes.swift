@@ -58,8 +58,8 @@ struct WalletRoutes: Sendable {
         }
     }
 
-    /// Returns a payment's outcome by its key. 404 if there is none: the payment may then be sent
-    /// again with the same key.
+    /// Returns the outcome of a payment, found by its key. If there is none, the reply is 404, and
+    /// the payment may be sent again with the same key.
     @Sendable func outcome(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payer = try await authentication.user(of: request, needing: .payer)
         let text = context.parameters.get("key").flatMap(percentDecoded) ?? ""
@@ -75,7 +75,7 @@ struct WalletRoutes: Sendable {
         return try Reply.json(SendOutcomeReply(answer))
     }
 
-    /// Refunds a session from the wallet that it was paid into.
+    /// Refunds a payment or a part of it, from the wallet that received it.
     @Sendable func refund(_ request: Request, _ context: ServerContext) async throws -> Response {
         let payee = try await authentication.user(of: request, needing: .payee)
         let sid = try SessionRoutes.session(in: context)

@@ -57,7 +57,8 @@ struct ContestForm: Sendable {
             .filter { !$0.allSatisfy(\.isWhitespace) }
     }
 
-    /// Parses a number with two decimals into hundredths: dollars to cents, percent to bps.
+    /// Parses a number with two decimals into hundredths: dollars into cents, percent into basis
+    /// points.
     private func hundredths(_ name: String, _ what: String) throws(Problem) -> Int64 {
         guard let amount = Money(text(name).filter { $0 != " " }, currency: .usd) else {
             throw .invalid("\(what) must be a number such as 5 or 12.50.")
@@ -79,7 +80,8 @@ struct ContestForm: Sendable {
         return .string(moment.iso8601)
     }
 
-    /// Parses a line such as `1 50` or `2-3 25`: ranks, and their total percentage of the pool.
+    /// Parses a line such as `1 50` or `2-3 25`: a rank or a range of ranks, and the percentage of
+    /// the pool for all of them together.
     private func tier(_ line: String) throws(Problem) -> JSONValue {
         let parts = line.split { " \t:%".contains($0) }
         let ranks = parts.first?.split(separator: "-").compactMap { Int64($0) } ?? []
@@ -96,6 +98,8 @@ struct ContestForm: Sendable {
 
     // MARK: The page
 
+    /// Returns the panel with the form.
+    ///
     /// - Parameter templates: The templates to choose from, by id and name.
     func panel(_ templates: [(id: String, name: String)], for visit: WebVisit) -> HTML {
         let options = templates.map { template -> HTML in

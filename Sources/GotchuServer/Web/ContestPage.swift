@@ -2,7 +2,8 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Pages
 
-/// The page of one contest, rendered from its documents alone: no code depends on its type.
+/// The page of one contest, rendered from the documents that the API sends. No code depends on the
+/// contest's type.
 struct ContestPage: Sendable {
     let detail: ContestDetail
     let board: Leaderboard
@@ -13,7 +14,7 @@ struct ContestPage: Sendable {
     let visit: WebVisit?
     /// The invitation token in the page's address.
     let invitation: String?
-    /// The roster that was chosen in a form that was refused.
+    /// The roster that was chosen in a refused form; empty if there is none.
     let chosen: [String]
     /// The server's address for browsers.
     let origin: String
@@ -26,6 +27,8 @@ struct ContestPage: Sendable {
         invitation.map { "\(path)?join_token=\(WebPath.escaped($0))" } ?? path
     }
 
+    /// Returns the page.
+    ///
     /// - Parameter problem: The reason why the last form submission had no effect.
     func page(saying problem: Problem?) -> WebPage {
         let sections = ContestSections(language: language, zone: zone)
@@ -49,7 +52,8 @@ struct ContestPage: Sendable {
         )
     }
 
-    /// The login link, also after entry has closed: entrants see and can do more than others.
+    /// The login link. It is also shown after entries have closed, because entrants can see and do
+    /// more than others.
     private var logIn: HTML {
         """
         <a class="plain" href="\(WebPath.login(returningTo: ownPath))">\(words.logIn)</a>
@@ -108,7 +112,7 @@ struct ContestPage: Sendable {
     }
 
     private var rules: HTML? {
-        // The address is untrusted: only https is accepted, so that it cannot run a script.
+        // The address is untrusted. Only https is accepted: other schemes could run a script.
         guard let address = detail.display.rulesURL.value, address.hasPrefix("https://") else {
             return nil
         }
@@ -167,11 +171,13 @@ struct ContestPage: Sendable {
         return "<li>\(way)</li>"
     }
 
-    /// Returns the form or link of an action by its id; a sentence for an unknown action.
+    /// Returns the form or link of an action by its id. For an unknown action it is a link to the
+    /// organiser's page, or a sentence for users who are not the organiser. `nil` for the
+    /// settlement, and for a form without a login.
     private func way(of action: ContestAction) -> HTML? {
         switch action.id {
         case "leaderboard": "<a class=\"plain\" href=\"#results\">\(action.label)</a>"
-        // The settlement is shown among the results.
+        // The results already show the settlement.
         case "settlement": nil
         case "join":
             form(
@@ -218,7 +224,8 @@ struct ContestPage: Sendable {
     /// Returns the name of the form field for a roster place.
     static func place(_ number: Int) -> String { "place-\(number)" }
 
-    /// A choice of players for each roster place; the players come from the document.
+    /// Returns a form with a choice of players for each roster place. The players come from the
+    /// document.
     private func roster(_ action: ContestAction) -> HTML? {
         let section = detail.sections.first { $0.type == "roster_config" }
         guard let config = section.flatMap({ RosterForm($0.data) }) else { return nil }
@@ -252,7 +259,7 @@ struct ContestPage: Sendable {
     }
 }
 
-/// The page of the contest list, rendered from its document alone.
+/// The page of the contest list, rendered from the document that the API sends.
 struct ContestListPage: Sendable {
     let list: ContestList
     let language: Language
@@ -303,7 +310,7 @@ struct ContestListPage: Sendable {
         ]
         return "<section class=\"panel\">\(HTML.list(columns, rows))\(more)</section>"
     }
-    /// The link to the next page.
+    /// The link to the next page; `nil` on the last page.
     private var more: HTML? {
         list.nextCursor.map { HTML.more("\(WebPath.contests)?cursor=\($0)", words.more) }
     }

@@ -5,8 +5,8 @@ internal import Hummingbird
 internal import Ledger
 internal import Pages
 
-/// The public pages of contests, and the form submissions of entrants. Renders the documents that
-/// the API sends, and submits the API's commands.
+/// The public pages of contests, and the form submissions of entrants. The pages render the
+/// documents that the API sends. The forms submit the API's commands.
 struct ContestPages: Sendable {
     private static let boardLimit = 50
 
@@ -113,9 +113,9 @@ struct ContestPages: Sendable {
         return page.page(saying: mistake?.problem)
     }
 
-    // MARK: Presses
+    // MARK: Forms
 
-    /// The contest that a form's address names, and the fields that most of its forms share.
+    /// The contest in a form's address, and the fields that most of the contest's forms have.
     private struct ContestSubmission {
         let visit: WebVisit
         let contest: RecordID
@@ -129,7 +129,7 @@ struct ContestPages: Sendable {
             invitation = form.fields.text("join_token")
         }
 
-        /// The contest's page.
+        /// The address of the contest's page.
         var path: String {
             let token = invitation.map { "?join_token=\(WebPath.escaped($0))" } ?? ""
             return "\(WebPath.contest(contest))\(token)"
@@ -174,10 +174,11 @@ struct ContestPages: Sendable {
         )
     }
 
-    /// Submits a command and shows the contest's page with the result. If the outcome is unknown,
-    /// shows a form that resubmits with the same key.
+    /// Submits a command. On success redirects to the contest's page. After a refusal shows that
+    /// page with the problem. If the outcome is unknown, shows a form that resubmits with the same
+    /// key.
     ///
-    /// - Parameter fields: The form fields of this command.
+    /// - Parameter fields: The form fields of this command, besides the key and the invitation.
     private func decide(
         _ command: some KeyedContestCommand,
         _ press: ContestSubmission,
@@ -253,7 +254,7 @@ struct ContestPages: Sendable {
 }
 
 extension JSONFields {
-    /// Converts the fields of a form to the body of an API call, so that the same checks apply.
+    /// Converts the fields of a form to the body of an API call. Thus the same checks apply.
     init(form members: [String: JSONValue]) throws(Problem) {
         try self.init(CanonicalJSON.bytes(of: JSONValue.object(members)))
     }

@@ -2,11 +2,12 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Pages
 
-/// Renders the sections of a contest's document: the known ones, and those of unknown types by the
-/// structure of their data alone.
+/// Renders the sections of a contest's document by the structure of their data. The type of a
+/// section only selects its title, if the section has none.
 struct ContestSections: Sendable {
-    /// The maximum depth to which nested data is shown.
+    /// The maximum depth of nested data that is shown.
     private static let depthLimit = 3
+    /// The maximum number of elements of a list that are shown.
     private static let rowLimit = 500
 
     let language: Language
@@ -48,7 +49,8 @@ struct ContestSections: Sendable {
         return "\(facts.isEmpty ? nil : "<dl>\(facts)</dl>")\(parts)"
     }
 
-    /// Returns the keys to show: no ids, and no amounts in cents that are also there as text.
+    /// Returns the keys to show. Ids and the currency are left out, and so are amounts in cents if
+    /// the members also contain them as text.
     private static func shownKeys(of members: [String: JSONValue]) -> [String] {
         members.keys.filter { key in
             let isDoubled = key.hasSuffix("_cents") && members[String(key.dropLast(6))] != nil
@@ -114,7 +116,7 @@ struct ContestResults: Sendable {
     let language: Language
     let board: Leaderboard
     let currency: Currency
-    /// The address of the next page of rows.
+    /// The address of the next page of rows; `nil` on the last page.
     let next: String?
 
     private var words: ContestPageWords { language.contestPage }
@@ -164,7 +166,7 @@ struct ContestResults: Sendable {
         }
     }
 
-    /// A time such as `1:02:03.450` or `19:41.200`.
+    /// Formats a duration: `1:02:03.450` or `19:41.200`.
     static func clock(_ milliseconds: Int64) -> String {
         let (all, rest) = Int64(clamping: milliseconds.magnitude)
             .quotientAndRemainder(dividingBy: 1000)

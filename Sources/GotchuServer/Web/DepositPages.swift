@@ -6,10 +6,10 @@ internal import Ledger
 internal import LedgerStore
 internal import Pages
 
-/// The deposits section of a person's wallet: a form that leads to the provider's page, and the
-/// states of the deposits.
+/// The deposits in a person's wallet: a form that leads to the provider's page, and a list of the
+/// deposits with their states.
 struct DepositPages: Sendable {
-    /// The number of deposits on a page, the newest first.
+    /// The maximum number of deposits on a page.
     private static let rowLimit = 15
     /// The refresh interval of the wallet page in seconds while a deposit is open.
     static let refreshInterval = 5
@@ -18,10 +18,10 @@ struct DepositPages: Sendable {
     let funding: FundingOperations
     let store: any Store
 
-    // MARK: The press
+    // MARK: Forms
 
-    /// Opens a deposit and sends the person to the page on which it is paid. Resubmitting the form
-    /// leads to the same deposit.
+    /// Opens a deposit and redirects to the page on which it is paid. A resubmitted form has the
+    /// same key and leads to the same deposit.
     @Sendable func add(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         let text = form.fields.text("amount")
@@ -59,7 +59,8 @@ struct DepositPages: Sendable {
         }
     }
 
-    /// Returns a reply that opens the page on which a deposit is paid; the wallet if there is none.
+    /// Returns a reply that leads to the page on which a deposit is paid. If there is no such page,
+    /// redirects to the wallet.
     private func paymentRedirect(_ visit: WebVisit, to intent: IntentReply) -> Response {
         if let page = intent.checkoutURL {
             let origins = funding.pageOrigins + [gate.site.origin]
@@ -90,7 +91,7 @@ struct DepositPages: Sendable {
         )
     }
 
-    /// Opens the payment page of an open deposit again.
+    /// Redirects to the payment page of a deposit that is already open.
     @Sendable func pay(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         try form.fields.end()
@@ -112,10 +113,10 @@ struct DepositPages: Sendable {
         }
     }
 
-    // MARK: The wallet's part
+    // MARK: Panels of the wallet page
 
-    /// Returns the deposit panels of a person's wallet, and true if a deposit is open; no panels if
-    /// deposits are not offered to this person.
+    /// Returns the deposit panels of a person's wallet. `content` is `nil` if deposits are not
+    /// offered to this person. `isWaiting` is true if a deposit in the list is open.
     ///
     /// - Parameter cursor: The last deposit of the previous page, from the link to this page.
     func panels(
@@ -202,7 +203,7 @@ struct DepositPages: Sendable {
         }
     }
 
-    /// Returns true if the payer can still pay or cancel it.
+    /// Returns true if the payer can still pay or cancel the deposit.
     private static func isPayable(_ deposit: Deposit) -> Bool {
         switch deposit.state {
         case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction: true
@@ -231,10 +232,10 @@ struct DepositPages: Sendable {
 }
 
 extension FundingPage {
-    /// The query parameter with the cursor: the page begins after that record.
+    /// The query parameter with the cursor. The page begins after the record of the cursor.
     static let field = "before"
 
-    /// Returns the link to the next page; `nil` if this is the last.
+    /// Returns the link to the next page; `nil` on the last page.
     ///
     /// - Parameter path: The address of the first page, without parameters.
     func older<Body: FundingBody>(

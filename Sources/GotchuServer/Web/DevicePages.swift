@@ -5,7 +5,7 @@ internal import Hummingbird
 internal import Ledger
 internal import Pages
 
-/// The person's own devices: the list, adding one, and revoking one.
+/// The pages of a person's own devices: the list, a form for a new device, and revocation.
 struct DevicePages: Sendable {
     private static let longestName = 64
 
@@ -16,8 +16,8 @@ struct DevicePages: Sendable {
         try await page(visit).response(for: visit)
     }
 
-    /// Registers a device that acts for the person, and shows its code. Resubmitting the form shows
-    /// a new code until one was used, because the first response may have been lost.
+    /// Registers a device that acts for the person, and shows its code. If the form is resubmitted
+    /// and no code was used yet, a new code replaces the old one: the first response may be lost.
     @Sendable func add(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         let (name, nonce) = (form.fields.text("name"), form.fields.text("key"))
@@ -81,7 +81,8 @@ struct DevicePages: Sendable {
         )
     }
 
-    /// Asks for confirmation before a device is revoked: a till without its login sells nothing.
+    /// Asks for confirmation before a device is revoked. A revoked till cannot request payments any
+    /// more.
     @Sendable func confirm(_ visit: WebVisit) async throws -> Response {
         let id = visit.context.parameters.get("device") ?? ""
         guard let device = try await devices.device(DeviceID(trusted: id)),
@@ -122,7 +123,7 @@ struct DevicePages: Sendable {
     // MARK: The page
 
     private func page(_ visit: WebVisit, problem: String? = nil) async throws -> WebPage {
-        // The newest come first, and the revoked ones last.
+        // Revoked devices come last. In both groups the newest come first.
         let own = try await devices.devices(of: visit.user).sorted { first, second in
             let isRevoked = (first.revokedAt != nil, second.revokedAt != nil)
             return isRevoked.0 == isRevoked.1

@@ -2,26 +2,29 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Pages
 
-/// The bar chart of a report and the table of its values, rendered without a script: widths are
-/// percentages, to fit every screen; heights are pixels.
+/// The bar chart of a report and the table of its values. No script is needed. Widths are
+/// percentages, so the chart fits every screen. Heights are pixels.
 struct EarningsChart {
     /// A bar of the chart.
     struct Bar {
         /// The text below it; `nil` for none.
         let tick: String?
-        /// A Boolean that is true if the text is shown on a narrow screen, too.
+        /// A Boolean that is true if the text is also shown on a narrow screen.
         var isKeyTick = false
         /// The date or hour of the bar, for its label and the table.
         let name: String
-        /// Minor units; negative if more was refunded than taken.
+        /// The amount in minor units. It is negative if refunds exceed payments.
         let amount: Int64
+        /// A Boolean that is true if the bar contains the time of the report.
         var isNow = false
     }
 
     private static let (top, height, foot): (Int64, Int64, Int64) = (22, 174, 24)
-    /// The most bars that take keyboard focus; with more, none does: the table has the same data.
+    /// The largest number of bars that can have keyboard focus. If there are more bars, none can
+    /// have it. The table has the same data.
     private static let mostFocused = 62
-    /// The minimum number of columns that share the width, so that few bars are not too wide.
+    /// The minimum number of columns that share the width. Without it, a chart with few bars would
+    /// have very wide ones.
     private static let fewestPlaces = 7
 
     let bars: [Bar]
@@ -56,6 +59,7 @@ struct EarningsChart {
     }
 
     /// Returns a reference line at a round amount, and its text, which is drawn over the bars.
+    /// `nil` if no amount is above one minor unit.
     private func rule(_ base: Int64) -> (line: HTML, text: HTML)? {
         var round: Int64 = 1
         while round * 10 <= most { round *= 10 }

@@ -8,7 +8,7 @@ internal import Pages
 internal import Payments
 
 /// The pages of a payee's earnings: sums, a chart, and the payments behind them. The sums and the
-/// chart come from one read of the ledger, and the pages add nothing up.
+/// chart come from one read of the ledger. The pages compute no sums of payments.
 struct EarningsPages: Sendable {
     private static let currency = Currency.usd
     private static let pageLimit = 25
@@ -22,8 +22,9 @@ struct EarningsPages: Sendable {
     private struct Filter {
         let zone: WebZone
         let earningsQuery: EarningsQuery
+        /// The entry number before which the page begins; `nil` for the newest payments.
         let before: Int64?
-        /// The query of this selection without `before`, for links.
+        /// The query of this selection for links. It does not contain `before`.
         let query: String
 
         init(_ visit: WebVisit) throws {
@@ -96,7 +97,8 @@ struct EarningsPages: Sendable {
         .response(for: visit)
     }
 
-    /// Returns the page for malformed dates or zones: without sums, and with the typed values.
+    /// Returns the page for an invalid period, date or zone. It has no sums, and its form contains
+    /// the typed values.
     private func invalidFilterPage(_ problem: Problem, _ visit: WebVisit) -> Response {
         func typed(_ name: String) -> String? {
             visit.request.uri.queryParameters[Substring(name)].map { String($0.prefix(64)) }
@@ -186,7 +188,7 @@ struct EarningsPages: Sendable {
             bar(part, at: index, of: parts.count, isByHour: isByHour, reply, filter.zone)
         }
         let chart = EarningsChart(bars: bars, currency: Self.currency)
-        // Without payments and refunds there is nothing to draw.
+        // Without payments and refunds there is no chart.
         let isEmpty = counts.paymentCount + counts.refundCount == 0
         let title =
             switch reply.period {

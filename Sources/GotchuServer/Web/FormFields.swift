@@ -3,17 +3,19 @@ internal import GotchuCore
 internal import HTTPTypes
 internal import Hummingbird
 
-/// The fields of a form. Each is removed when read; fields that are left over are refused.
+/// The fields of a form. Reading a field removes it. `end` refuses the fields that are left.
 struct FormFields: Sendable {
+    /// The maximum number of fields of most forms.
     static let fieldLimit = 32
-    /// The maximum length of the body in bytes; a table of scores is the longest.
+    /// The maximum length of the body in bytes. The longest body is a table of scores.
     static let lengthLimit = 48 * 1024
 
     private var values: [String: String] = [:]
 
     /// Parses a form's body (`application/x-www-form-urlencoded`, WHATWG URL, 5.1).
     ///
-    /// - Throws: A problem: 415 for another type, 413 for a body too long, 400 if malformed.
+    /// - Throws: A problem: 415 for another type or a compressed body, 413 for a body that is too
+    ///   long, 400 if it is malformed or has too many fields.
     init(_ request: Request, limit: Int = fieldLimit) async throws {
         let type = request.headers[.contentType]?.prefix { $0 != ";" }
             .filter { $0 != " " }.lowercased()
@@ -60,7 +62,8 @@ struct FormFields: Sendable {
         text("key").flatMap { IdempotencyKey(rawValue: $0) }
     }
 
-    /// Reads the required idempotency key. Call last: fields that have not been read are refused.
+    /// Reads the required idempotency key, then refuses fields that have not been read. It must be
+    /// called last.
     mutating func keyAtEnd() throws(Problem) -> IdempotencyKey {
         let key = key()
         try end()

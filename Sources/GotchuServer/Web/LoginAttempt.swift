@@ -1,11 +1,11 @@
 internal import Crypto
 internal import GotchuCore
 
-/// A login in progress at the OpenID provider. The browser keeps it in a sealed cookie, so that
-/// logins started by strangers cost no memory.
+/// A login in progress at the OpenID provider. The browser keeps it in a sealed cookie. Thus logins
+/// that unknown callers start need no memory of the server.
 ///
-/// All secret values are derived from one seed, the session's token too: the session can begin
-/// only once, even if the provider's response is sent again.
+/// All secret values, including the session's token, are derived from one seed. If the provider's
+/// response is sent again, it yields the same token, and no second session begins.
 struct LoginAttempt: Sendable {
     /// The time limit for logging in at the provider.
     static let lifetime: Duration = .seconds(10 * 60)
@@ -25,7 +25,7 @@ struct LoginAttempt: Sendable {
         self.target = target
     }
 
-    /// Opens a cookie's value; `nil` unless a server with `key` sealed it and it has not expired.
+    /// Opens a cookie's value; `nil` if it was not sealed with `key` or has expired.
     init?(_ text: String, sealedWith key: SymmetricKey, at time: Timestamp) {
         guard text.utf8.count <= 4_096, let combined = Base64URL.decode(text),
             let box = try? AES.GCM.SealedBox(combined: combined),
@@ -56,9 +56,10 @@ struct LoginAttempt: Sendable {
     var state: String { Base64URL.encode(derived("state")) }
     /// The `nonce` that the ID token returns; it ties the token to this login.
     var nonce: String { Base64URL.encode(derived("nonce")) }
-    /// The secret that is needed to exchange the provider's code (RFC 7636).
+    /// The secret that proves, in the exchange of the code, that this server began the login (RFC
+    /// 7636).
     var verifier: String { Base64URL.encode(derived("verifier")) }
-    /// The SHA-256 of the verifier, sent to the provider at the beginning.
+    /// The SHA-256 of the verifier. It is sent to the provider at the beginning of the login.
     var challenge: String { Base64URL.encode(SHA256.hash(data: Array(verifier.utf8))) }
     /// The token of the session that this login begins.
     var token: SessionToken { SessionToken(bytes: derived("session")) }

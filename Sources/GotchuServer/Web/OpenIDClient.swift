@@ -17,14 +17,14 @@ struct OpenIDClientSettings: Sendable {
     let secret: String?
 }
 
-/// Logs people in with the issuer's pages: the code flow with PKCE (OpenID Connect Core, 3.1; RFC
-/// 9700). Responses are untrusted: limited in size and time, and parsed strictly.
+/// Logs people in with the issuer's pages, by the code flow with PKCE (OpenID Connect Core, 3.1;
+/// RFC 9700). Responses are untrusted. They are limited in size and time, and parsed strictly.
 final class OpenIDClient: Service {
     private static let limit: TimeAmount = .seconds(5)
     private static let sizeLimit = 64 * 1024
     /// The time for which a discovery document is cached.
     private static let cacheLifetime: Duration = .seconds(60 * 60)
-    /// The minimum time between a failed fetch and the next one, whatever the number of logins.
+    /// The minimum time between a failed fetch and the next one, for any number of logins.
     private static let retryDelay: Duration = .seconds(5)
 
     private struct State {
@@ -54,10 +54,10 @@ final class OpenIDClient: Service {
         try? await http.shutdown()
     }
 
-    /// Returns true for the issuer's id, which may be part of its response (RFC 9207).
+    /// Returns true if `name` is the issuer's id. A response may contain the id (RFC 9207).
     func isIssuer(_ name: String) -> Bool { name == settings.issuer }
 
-    /// Returns the scopes to request. The session has those that the provider grants.
+    /// Returns the scopes to request. The session gets the scopes that the provider grants.
     private static func scope(of attempt: LoginAttempt) -> String {
         "openid profile \(WebPath.scopes(for: attempt.target).text)"
     }
@@ -70,15 +70,15 @@ final class OpenIDClient: Service {
             ("scope", Self.scope(of: attempt)), ("state", attempt.state), ("nonce", attempt.nonce),
             ("code_challenge", attempt.challenge), ("code_challenge_method", "S256"),
         ]
-        // With max_age the ID token must state when the person authenticated.
+        // With max_age the ID token must contain the time of the authentication.
         if attempt.isFresh { fields += [("prompt", "login"), ("max_age", "0")] }
         return endpoint + (endpoint.contains("?") ? "&" : "?") + Self.form(fields)
     }
 
     /// Exchanges the provider's code for the person's claims and the granted scopes.
     ///
-    /// - Throws: A problem: 401 unless the ID token belongs to this login, 503 if the provider does
-    ///   not answer.
+    /// - Throws: A problem: 401 if the ID token is invalid, belongs to another login, or is of an
+    ///   older authentication than required; 503 if the provider does not answer.
     func claims(
         for code: String,
         of attempt: LoginAttempt,
@@ -104,8 +104,8 @@ final class OpenIDClient: Service {
         return (claims, reply.scope ?? Self.scope(of: attempt))
     }
 
-    /// The answer to every login that is not this browser's or not valid: always the same, so that
-    /// a forger learns nothing.
+    /// The problem for every login that belongs to another browser or is invalid. It is always the
+    /// same, because details would help a forger.
     static var refused: Problem {
         Problem(
             .unauthorized,
@@ -162,7 +162,7 @@ final class OpenIDClient: Service {
         }
     }
 
-    /// Sends the code once: the provider would refuse a second use.
+    /// Exchanges the code. It is sent only once, because the provider refuses a second use.
     private func exchange(
         _ code: String,
         _ attempt: LoginAttempt,
@@ -198,7 +198,7 @@ final class OpenIDClient: Service {
             )
             throw Self.refused
         } catch {
-            // The error's text is not logged: the request contains the client's secret.
+            // The error's text is not logged, because it may contain the client's secret.
             logger.warning("The OpenID provider does not answer.")
             throw Self.away
         }
@@ -208,7 +208,7 @@ final class OpenIDClient: Service {
         return reply
     }
 
-    /// A status that means a definite refusal.
+    /// An HTTP status from 400 to 499: the provider has definitely refused.
     private struct Refusing: Error {
         let status: UInt
     }

@@ -20,7 +20,8 @@ struct OpenIDDiscovery: Sendable {
         guard let wire = try? JSONDecoder().decode(Wire.self, from: Data(bytes)) else {
             throw Unusable(description: "It is no description of an OpenID provider.")
         }
-        // Another issuer's document would send people, and the client's secret, elsewhere.
+        // With another issuer's document, people and the client's secret would be sent to that
+        // issuer.
         guard wire.issuer == issuer else {
             throw Unusable(description: "It is the description of another issuer.")
         }
@@ -44,7 +45,8 @@ struct OpenIDDiscovery: Sendable {
         let code_challenge_methods_supported: [String]?
     }
 
-    /// Returns an address if it is safe to open and to write into a header.
+    /// Returns an address if it is safe to open and to write into a header; otherwise `nil`. It
+    /// must be an https URL, or an http URL of this machine.
     private static func address(_ text: String) -> String? {
         guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
             !text.contains("#"), case .url(let url)? = KeySource(text)

@@ -6,6 +6,7 @@ internal import Pages
 
 /// The organiser's page of one contest.
 struct OrganizerPage: Sendable {
+    /// The maximum number of rows of a table.
     static let rowLimit = 500
 
     let view: ContestView
@@ -26,6 +27,8 @@ struct OrganizerPage: Sendable {
         actions.contains { $0.id == id && $0.enabled }
     }
 
+    /// Returns the page.
+    ///
     /// - Parameter problem: The reason why the last form submission had no effect.
     func page(saying problem: Problem?) -> WebPage {
         let form = ScoreForm(
@@ -57,7 +60,7 @@ struct OrganizerPage: Sendable {
         )
     }
 
-    // MARK: What it is
+    // MARK: Summary
 
     /// Returns the list of a person's own contests.
     ///
@@ -130,7 +133,7 @@ struct OrganizerPage: Sendable {
             """
     }
 
-    // MARK: What can be done
+    // MARK: Actions
 
     private var actionPanel: HTML {
         let rows = actions.compactMap { action -> HTML? in
@@ -177,7 +180,7 @@ struct OrganizerPage: Sendable {
         )
     }
 
-    /// The declarations, disputes and the cancellation, as entrants see them.
+    /// The declared results, the disputes and the cancellation, as entrants see them.
     private var history: HTML? {
         view.history.map(ContestSections(language: .english, zone: visit.zone).panel)
     }
@@ -192,7 +195,7 @@ struct OrganizerPage: Sendable {
             <td class="what"><bdi>\(objection.body.text)</bdi></td></tr>
             """
         }
-        // An objection to an older result may be settled by the newer one.
+        // The result is shown, because a newer result may have settled the objection.
         let columns = [("When", ""), ("Entry", ""), ("Result", "n"), ("Objection", "what")]
         let older = contest.body.objections - Int64(rows.count)
         let note: HTML? =
@@ -204,7 +207,8 @@ struct OrganizerPage: Sendable {
             """
     }
 
-    /// The prizes by the current scores; once the contest is settled, the prizes that were paid.
+    /// The prizes by the current scores. If the contest is settled, these are the prizes that were
+    /// paid.
     private var prizes: HTML? {
         guard contest.body.revision > 0, contest.state != .cancelled else { return nil }
         let plan = result.plan
@@ -244,7 +248,7 @@ struct OrganizerPage: Sendable {
             """
     }
 
-    /// Returns a sentence for a table that does not show all its rows; `nil` if it does.
+    /// Returns the sentence below a table with more rows than it shows; `nil` if it shows all.
     static func rest(of count: Int, _ what: String, _ fix: String = "") -> HTML? {
         guard count > rowLimit else { return nil }
         return "<p class=\"quiet\">The first \(rowLimit) of \(count) \(what) are here.\(fix)</p>"

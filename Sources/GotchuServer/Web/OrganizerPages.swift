@@ -5,8 +5,8 @@ internal import Hummingbird
 internal import Ledger
 internal import Pages
 
-/// The merchant's own contests: a list, a form for a new one, and the organiser's actions. Each
-/// form submits the API's command; those that move money carry its idempotency key.
+/// The merchant's own contests: a list, a form for a new contest, and the organiser's actions. Each
+/// form submits the API's command. If the command needs an idempotency key, the form contains it.
 struct OrganizerPages: Sendable {
     private static let templateLimit = 200
     private static let listLimit = 50
@@ -129,7 +129,7 @@ struct OrganizerPages: Sendable {
         return try await page(visit).response(for: visit)
     }
 
-    /// Returns the contest in the address; another organiser's is treated as missing.
+    /// Returns the contest in the address. Throws 404 if it is missing or another organiser's.
     private func contest(_ visit: WebVisit) async throws -> Contest {
         let id = try ContestRoutes.contest(in: visit.context)
         guard let contest = try await contests.reader.contest(id),
@@ -166,7 +166,7 @@ struct OrganizerPages: Sendable {
             try form.fields.end()
             let path = WebPath.ownContest(contest.id)
             guard !scores.isEmpty else {
-                // The same form was already submitted, and its scores are entered.
+                // If the form is older than the scores, it was probably submitted before.
                 let isAgain = base < contest.body.revision
                 return gate.redirect(
                     to: path,
@@ -184,14 +184,14 @@ struct OrganizerPages: Sendable {
         }
     }
 
-    // MARK: Acts
+    // MARK: Actions
 
-    /// The form actions that change a contest. The raw values are those of the API's calls.
+    /// The form actions that change a contest. The raw values are the ids of the API's actions.
     enum Act: String, CaseIterable, Sendable {
         case publish, lock, complete, dispute, settle, cancel, delete, renew
 
-        /// Returns true if the action ends the contest and pays everybody. Declaring a result does,
-        /// too, if there is no time for objections.
+        /// Returns true if the action ends the contest and moves its money. `complete` is final if
+        /// there is no time for objections.
         func isFinal(for contest: Contest) -> Bool {
             switch self {
             case .settle, .cancel: true

@@ -4,11 +4,11 @@ internal import Ledger
 internal import Pages
 internal import Payments
 
-/// The payer's pages of one request, designed for a phone held in one hand.
+/// The payer's pages of one request, designed for a phone.
 struct PayPage: Sendable {
     /// The EID in the page's address.
     let eid: EID
-    /// The session as it was read for this page.
+    /// The session as read for this page. For a group it may be the person's own share.
     let session: Session
     let payee: String
     let now: Timestamp
@@ -16,18 +16,19 @@ struct PayPage: Sendable {
 
     private var words: PayWords { language.pay }
 
-    /// The reload interval in seconds of a page that waits for another person.
+    /// The reload interval, in seconds, while another payer holds the session.
     private static let waiting = 3
-    /// The reload interval in seconds while an outcome is unknown.
+    /// The reload interval, in seconds, while an outcome is unknown.
     private static let resolving = 2
 
-    /// The page of a paid request, for anyone; `nil` while it is not paid.
+    /// The page of a paid request. It does not say who paid. `nil` if the request is not paid.
     private var paidPage: WebPage? {
         guard case .paid = session.state else { return nil }
         return page(words.paid, "<p>\(words.isPaid)</p>", mood: .over)
     }
 
-    /// The page of a request for a person who is not logged in; they may have paid it themselves.
+    /// The page of a request for a person without a login. If the request is paid, this person may
+    /// be the payer.
     var loggedOutPage: WebPage {
         if let paidPage { return paidPage }
         let login = WebPath.login(returningTo: WebPath.request(eid))
@@ -35,9 +36,10 @@ struct PayPage: Sendable {
         return ended ?? page(words.pay, request(link))
     }
 
-    /// Returns the page for a logged-in person: with the pay button, or the reason for its absence.
+    /// Returns the page for a logged-in person. It has the pay button, or the reason why the person
+    /// cannot pay.
     ///
-    /// - Parameter balance: The balance in the session's currency; `nil` without such a wallet.
+    /// - Parameter balance: The balance in the session's currency; `nil` without a wallet in it.
     func view(for visit: WebVisit, balance: Money?) -> WebPage {
         if session.payee == visit.user {
             return paidPage ?? ended ?? page(words.own, request("<p>\(words.nobodyOwn)</p>"))
@@ -102,7 +104,7 @@ struct PayPage: Sendable {
         return "<p><a class=\"plain\" href=\"\(path)\">\(words.toWallet)</a></p>"
     }
 
-    /// The page of a session that can no longer be paid; `nil` while it can.
+    /// The page of a session that can no longer be paid; `nil` if it can be paid.
     private var ended: WebPage? {
         switch session.state {
         case .created, .advertising, .locked: nil
@@ -112,7 +114,8 @@ struct PayPage: Sendable {
                 "<p>\(words.otherPaid)</p>",
                 mood: .over
             )
-        // It must not say that nothing was charged: the clock alone does not prove that.
+        // The page does not say that nothing was charged. If only the clock has expired the
+        // session, a payment in progress may still be committed.
         case .expired:
             page(
                 words.timeIsUp,
@@ -128,12 +131,13 @@ struct PayPage: Sendable {
         }
     }
 
-    /// The sentence that nothing was charged; `nil` for a bill of which shares are paid.
+    /// The sentence that nothing was charged; `nil` for a group with paid shares.
     private var uncharged: HTML? {
         (session.figures?.paid ?? 0) > 0 ? nil : " \(words.nothingCharged)"
     }
 
-    /// Returns the page of a contest desk that the user cannot enter, usually because they have.
+    /// Returns the page of a contest desk for a user who cannot enter the contest. Usually the user
+    /// has entered it already.
     func closed(_ refusal: Refusal, _ contest: RecordID) -> WebPage {
         let link: HTML = """
             <p><a class="plain" href="\(WebPath.contest(contest))">\(words.theContest)</a></p>
@@ -148,9 +152,9 @@ struct PayPage: Sendable {
         )
     }
 
-    // MARK: After the press
+    // MARK: Results
 
-    /// Returns the page of a session that the user has paid, with any form; `nil` otherwise.
+    /// Returns the page of a session that the user has paid, with this form or another; else `nil`.
     private func paid(by user: UserID) -> WebPage? {
         guard case .paid(let payer, _) = session.state, payer == user else { return nil }
         let back = Money(minorUnits: session.refunded, currency: session.amount.currency)
@@ -174,12 +178,14 @@ struct PayPage: Sendable {
         )
     }
 
-    /// Returns the page of a payment with an unknown outcome: its form resubmits the same key.
+    /// Returns the page of a payment whose key has no answer. If the session is open, the page has
+    /// a form that resubmits the same key.
     ///
-    /// - Precondition: `session` was read from the store before the key's answer was looked up.
+    /// - Precondition: `session` was read from the store before the key's answer was read.
     func unknownOutcome(_ form: PaymentForm, for visit: WebVisit) -> WebPage {
         if let paid = paid(by: visit.user) { return paid }
-        // An ended session refuses a payment that may still be in progress.
+        // If the session had ended before the answer was read, this payment was not made, and the
+        // session refuses it from now on.
         if session.finalReason != nil {
             return page(words.notPaid, "<p>\(words.ended)</p>", mood: .over)
         }
@@ -200,9 +206,9 @@ struct PayPage: Sendable {
         )
     }
 
-    /// Returns the page of a refusal, with a sentence for each reason.
+    /// Returns the page of a refusal, with the sentence for its reason.
     func refused(_ refusal: Refusal, for user: UserID) -> WebPage {
-        // The same person has paid it with another form.
+        // If the same person has paid with another form, the page says so.
         if let paid = paid(by: user) { return paid }
         let again: HTML = """
             <p><a class="main" href="\(WebPath.request(eid))">\(words.viewAgain)</a></p>
@@ -299,7 +305,7 @@ struct PayPage: Sendable {
         )
     }
 
-    /// Returns payee, amount, memo and the digits to compare, followed by the action.
+    /// Returns the payee, amount, memo and the digits to compare, then `action` and the time left.
     private func request(_ action: HTML) -> HTML {
         """
         \(facts)
@@ -325,7 +331,7 @@ struct PayPage: Sendable {
             """
     }
 
-    /// The four digits that the till shows.
+    /// The last four characters of the EID, which the till shows, too.
     private var digits: String { String(session.eid.description.suffix(4)) }
 
     private var timeLeft: String {
@@ -355,7 +361,7 @@ extension PayPage {
 
     /// Returns the page with the input field for an EID.
     ///
-    /// - Parameter typed: The typed text, if it is not an EID.
+    /// - Parameter typed: The typed text, which is no EID; `nil` if nothing was typed.
     static func enter(rejecting typed: String? = nil, in language: Language) -> WebPage {
         let words = language.pay
         return WebPage(

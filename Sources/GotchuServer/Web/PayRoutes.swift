@@ -8,13 +8,13 @@ internal import Payments
 
 /// The payer's pages of one request: its details, the form that pays it, and the result.
 ///
-/// Opening a page changes nothing: it locks nothing and sends nothing to a till. It looks up an EID
-/// within the same limits as any other look-up.
+/// Opening a page locks nothing and sends nothing to a till. Its look-up of the EID counts towards
+/// the same rate limits as the API's.
 struct PayRoutes: Sendable {
     let gate: WebGate
     let ledger: Ledger
 
-    /// Shows the input field for the ten digits, or redirects to the page of the given EID.
+    /// Shows the input field for an EID. If the query contains an EID, redirects to its page.
     @Sendable func enter(
         _ request: Request,
         _ context: ServerContext
@@ -60,8 +60,8 @@ struct PayRoutes: Sendable {
         return page.view(for: visit, balance: balance).response(for: visit)
     }
 
-    /// Returns a session as a visitor sees it: for a bill, their own share, once they hold or have
-    /// paid one.
+    /// Returns a session as a visitor sees it. For a group it is the visitor's own share, if they
+    /// hold or have paid one.
     private func session(_ published: PublishedSession, for user: UserID?) async throws -> Session {
         guard let user, published.record.kind == Group.kind else { return published.session }
         let group = try Group(published.record)
@@ -72,29 +72,29 @@ struct PayRoutes: Sendable {
         return own
     }
 
-    /// Returns false for a paid share whose payer has left the contest again.
+    /// Returns false for a paid share of a contest if the user has left the contest; else true.
     private func isOf(_ sale: Group.Sale?, _ share: Session, _ user: UserID) async throws -> Bool {
         guard let sale, share.status == .paid else { return true }
         let entry = try await ledger.record(named: ContestID.entryName(sale.record, user))
         return entry.map { $0.until == nil } ?? false
     }
 
-    /// Returns the balance in a currency; `nil` without a wallet in it.
+    /// Returns the balance in a currency; `nil` if the user has no wallet in it.
     private func balance(of user: UserID, in currency: Currency) async throws -> Money? {
         let newest = HistoryRange(.newest(skipping: 0), limit: 1)
         let history = try await ledger.history(of: Account.Key(.user(user), currency), newest)
         return history.map { Money(minorUnits: $0.account.balance, currency: currency) }
     }
 
-    // MARK: The press
+    // MARK: The form
 
     /// The result of an attempt to pay.
     private enum Attempt {
         /// The key has an answer.
         case decided
-        /// The session differs from the one that the payer saw; no payment was tried.
+        /// The session differs from the one that the payer saw. No payment was tried.
         case changed
-        /// Refused before the key was used: nothing was charged.
+        /// The payment was refused, and the key has no answer. Nothing was charged.
         case refused
     }
 
@@ -113,7 +113,7 @@ struct PayRoutes: Sendable {
             case .refused: return gate.redirect(to: request, saying: .notCharged)
             }
         } catch is LedgerError {
-            // This or an earlier submission may have been charged: the next page finds out.
+            // This or an earlier submission may have been charged. The result page shows which.
             return gate.redirect(to: result)
         }
     }
@@ -133,7 +133,7 @@ struct PayRoutes: Sendable {
             )
         )
         guard case .success = locked else {
-            // The same form, sent twice, may have been carried out between the two reads.
+            // If the form was sent twice, the other copy may have been decided meanwhile.
             return try await answer(to: form.key, of: visit.user) == nil ? .refused : .decided
         }
         let amount = form.amount.minorUnits
@@ -152,7 +152,7 @@ struct PayRoutes: Sendable {
             )
         )
         guard case .failure = reply.outcome else { return .decided }
-        // The refusal is certain: unlock, so that the till need not wait until the lock expires.
+        // The refusal is definite. Unlocking lets others pay before the lock expires.
         _ = try? await ledger.submit(
             UnlockSession(session: form.session, payer: visit.user, purposes: .all)
         )
@@ -168,11 +168,12 @@ struct PayRoutes: Sendable {
 
     // MARK: The result
 
-    /// Returns the result of a payment by the key's answer; without one, the page reloads itself.
+    /// Shows the result of a payment: the answer of its key. If there is no answer and the session
+    /// is open, the page reloads itself.
     ///
-    /// The stored session is used: one that is expired only by the clock may still be paid by a
-    /// commit in progress. It is read before the answer: if it has ended by then and there is no
-    /// answer afterwards, there will never be one.
+    /// The session's stored state counts, not the clock. If only the clock has expired the session,
+    /// a commit in progress may still pay it. The session is read before the answer. If it has
+    /// ended then and there is no answer afterwards, there will never be one.
     @Sendable func result(_ visit: WebVisit) async throws -> Response {
         var query = try QueryParameters(visit.request)
         let sid = query.text("sid").flatMap { SessionID(rawValue: $0) }
@@ -191,7 +192,7 @@ struct PayRoutes: Sendable {
             let payee = try await ledger.record(named: Session.name(of: session.eid))?.ownerName
         else { throw Problem.noSuchPage }
         if let amount, session.figures != nil {
-            // For a bill, the form was for one share and not for the whole amount.
+            // For a group, the form was for one share, not for the whole amount.
             session.amount = Money(minorUnits: amount, currency: session.amount.currency)
         }
         let page = PayPage(
@@ -214,8 +215,8 @@ struct PayRoutes: Sendable {
         }
     }
 
-    /// Returns a session as stored; for a bill, the share that `answer` has paid, or another share
-    /// that the user has paid.
+    /// Returns a session as stored. For a group it is the share that `answer` has paid; otherwise,
+    /// except at a contest's desk, a share that the user has paid; otherwise the whole group.
     private func session(
         _ sid: SessionID,
         of user: UserID,
@@ -241,7 +242,8 @@ extension Problem {
 }
 
 extension Answer {
-    /// Returns true if it concerns a session, one of its shares, or the pot of its group.
+    /// Returns true if the answer is about the session. For a group or a share, it may be about any
+    /// share of the same group.
     fileprivate func concerns(_ session: SessionID) -> Bool {
         guard let group = session.group else { return record == RecordID(session) }
         return (soldShare ?? SessionID(rawValue: record.rawValue))?.group == group

@@ -4,16 +4,16 @@ internal import Ledger
 internal import Pages
 internal import Payments
 
-/// The payment as the payer saw and confirmed it, and its idempotency key, from the form's fields.
+/// The payment that the payer saw and confirmed, with its idempotency key, as fields of a form.
 ///
-/// The key is created with the form: a double click, a reload and a resend by the browser are the
-/// same payment.
+/// The key is created with the form. Thus a double click, a reload and a resend by the browser are
+/// the same payment.
 struct PaymentForm: Sendable {
     let session: SessionID
     let amount: Money
-    /// The payee's public id. Names are not unique.
+    /// The payee's public id. It is compared instead of the name, which is not unique.
     let payeeID: String
-    /// The tip beside the amount, in minor units.
+    /// The tip, in minor units. The amount does not include it.
     let tip: Int64
     let key: IdempotencyKey
 
@@ -25,7 +25,9 @@ struct PaymentForm: Sendable {
         self.key = key
     }
 
-    /// - Returns: `nil` if the tip, which is typed, is not an amount.
+    /// Parses a submitted form.
+    ///
+    /// - Returns: `nil` if the typed tip is no amount, or is larger than allowed.
     /// - Throws: A problem: 400 for a field that is missing or malformed.
     init?(_ fields: inout FormFields) throws(Problem) {
         guard let session = fields.text("sid").flatMap({ SessionID(rawValue: $0) }),
@@ -46,20 +48,20 @@ struct PaymentForm: Sendable {
         self.key = key
     }
 
-    /// Returns true if this matches the session's request. For a group only the payee is compared:
-    /// the lock checks the shares.
+    /// Returns true if amount and payee are those of the session. For a group only the payee is
+    /// compared, because the lock checks the amount of the share.
     func agrees(with session: Session) -> Bool {
         (session.amount == amount || session.figures != nil)
             && session.payee.publicID == payeeID
     }
 
-    /// The fields of a submitted form, to submit it again.
+    /// The fields of a form that submits the same payment again.
     var resubmissionFields: HTML {
         let tip = Money(minorUnits: tip, currency: amount.currency)
         return "\(requestFields)\(HTML.hidden("tip", tip.decimalText))"
     }
 
-    /// The fields that describe what the payer sees.
+    /// The fields for the request that the payer sees, and the key; without the tip.
     var requestFields: HTML {
         """
         \(HTML.hidden("sid", session.rawValue))\

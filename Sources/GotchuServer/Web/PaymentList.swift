@@ -3,8 +3,8 @@ internal import GotchuCore
 internal import Ledger
 internal import Payments
 
-/// The payments and refunds of a person's earnings, newest first. Pages are bounded by the numbers
-/// of the account's entries, so that new payments do not shift them.
+/// The payments and refunds of a person's earnings, newest first. The numbers of the account's
+/// entries are the bounds of pages. Thus new payments do not shift the pages.
 struct PaymentList: Sendable {
     /// A payment that was received, or a refund of one.
     struct Line: Sendable {
@@ -16,23 +16,24 @@ struct PaymentList: Sendable {
 
     struct Page: Sendable {
         var lines: [Line] = []
-        /// The number before which the next page begins; `nil` on the last page.
+        /// The entry number before which the next page begins; `nil` on the last page.
         var next: Int64?
     }
 
     /// The maximum number of entries in one read.
     private static let slice = 100
-    /// The maximum number of reads for one page: many entries of a wallet may not be earnings.
+    /// The maximum number of reads for one page. Many entries of a wallet may be no earnings.
     private static let mostReads = 20
 
     let ledger: Ledger
     let account: Account.Key
 
-    /// Returns a page.
+    /// Returns a page. If the maximum number of reads is reached, it has fewer lines than `limit`,
+    /// and a next page follows.
     ///
     /// - Parameters:
     ///   - numbers: The entry numbers to list.
-    ///   - number: The page begins before this number; `nil` for the newest entries.
+    ///   - number: The entry number before which the page begins; `nil` for the newest entries.
     func page(
         of numbers: Range<Int64>,
         before number: Int64?,
@@ -47,7 +48,7 @@ struct PaymentList: Sendable {
             )
             for (entry, record) in try await ledger.history(of: account, range)?.entries ?? [] {
                 if try entry.isEarned {
-                    // One more than fits: there is a next page.
+                    // The page is full, and one more line exists: there is a next page.
                     guard page.lines.count < limit else {
                         page.next = next
                         return page

@@ -5,7 +5,7 @@ internal import Ledger
 internal import Pages
 internal import Payments
 
-/// One payment that the person has received, and its refund.
+/// The page of one payment that the person has received, and the form that refunds it.
 struct PaymentPages: Sendable {
     let gate: WebGate
     let ledger: Ledger
@@ -29,7 +29,7 @@ struct PaymentPages: Sendable {
         }
         let reply: CommandReply<RefundPayment.Outcome>
         do {
-            // A replay needs no fresh login: the key has an answer.
+            // If the key has an answer, this is a replay and needs no fresh login.
             let known = Answer.Key(user: visit.user, command: RefundPayment.name, key: key)
             if try await ledger.answer(known) == nil { try visit.requireFresh(for: "A refund") }
             reply = try await submit(session, amount, key, visit)
@@ -62,7 +62,7 @@ struct PaymentPages: Sendable {
         )
     }
 
-    /// Returns the session in the address; another payee's is treated as missing.
+    /// Returns the session in the address. Throws 404 if it is missing or another payee's.
     private func session(of visit: WebVisit) async throws -> Session {
         let missing = Problem(.notFound, detail: "You have no such payment.")
         guard let id = visit.context.parameters.get("sid").flatMap({ SessionID(rawValue: $0) })
@@ -148,7 +148,7 @@ struct PaymentPages: Sendable {
             """
     }
 
-    /// Returns the page for a refund with an unknown outcome: its form resubmits the same key.
+    /// Returns the page for a refund with an unknown outcome. Its form resubmits the same key.
     private func unknownOutcome(
         _ session: Session,
         _ amount: Money,

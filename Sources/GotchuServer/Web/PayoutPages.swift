@@ -5,8 +5,8 @@ internal import Hummingbird
 internal import Ledger
 internal import Pages
 
-/// The merchant's payouts to a bank: the status at the payment provider, withdrawals, and the form
-/// for a new one.
+/// The merchant's payouts to a bank: the status at the payment provider, the withdrawals, and the
+/// form for a new withdrawal.
 struct PayoutPages: Sendable {
     /// The maximum number of withdrawals on a page.
     private static let rowLimit = 50
@@ -16,7 +16,8 @@ struct PayoutPages: Sendable {
 
     // MARK: Set-up
 
-    /// Opens a new link to the provider's pages. Only this form creates one, not viewing the page.
+    /// Creates a new link to the provider's pages and redirects to it. Only this form creates a
+    /// link; opening the page creates none.
     @Sendable func setUp(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         try form.fields.end()
@@ -33,7 +34,7 @@ struct PayoutPages: Sendable {
 
     // MARK: Withdrawals
 
-    /// Asks for confirmation of a withdrawal; moves no money.
+    /// Asks for confirmation of a withdrawal. This moves no money.
     @Sendable func confirm(_ visit: WebVisit) async throws -> Response {
         _ = try funding.source(for: visit.user)
         var query = try QueryParameters(visit.request)
@@ -75,7 +76,7 @@ struct PayoutPages: Sendable {
             return gate.redirect(to: WebPath.payouts, saying: .malformedWithdrawal)
         }
         do {
-            // A replay needs no fresh login: the key has an answer.
+            // If the key has an answer, this is a replay and needs no fresh login.
             let known = Answer.Key(user: visit.user, command: RequestWithdrawal.name, key: key)
             if try await funding.ledger.answer(known) == nil {
                 try visit.requireFresh(for: "A withdrawal")
@@ -174,7 +175,7 @@ struct PayoutPages: Sendable {
             case .active: .chip("✓", "Active", "good")
             case .restricted: .chip("!", "Restricted", "bad")
             }
-        // The provider's field names, such as `individual.id_number`.
+        // These are the provider's field names, such as `individual.id_number`.
         let due = status.currentlyDue.map { name -> HTML in
             "<li>\(name.replacing("_", with: " ").replacing(".", with: " · "))</li>"
         }

@@ -3,10 +3,10 @@ internal import GotchuCore
 internal import Hummingbird
 internal import Pages
 
-/// The addresses to which the payment provider's pages return. A return proves nothing: the state
-/// is read from the provider.
+/// The addresses to which the payment provider's pages return. A return does not prove a payment or
+/// a set-up. The state is read from the provider.
 struct ProviderReturns: Sendable {
-    /// The gate of the pages; `nil` if the server has no other pages.
+    /// The gate of the web pages; `nil` if they are disabled.
     let gate: WebGate?
     let setUp: SetUpPages
 
@@ -52,10 +52,11 @@ struct ProviderReturns: Sendable {
         }
     }
 
-    /// Makes the handler of a return address: people who are logged in are redirected to our page.
+    /// Makes the handler of a return address. It redirects people with a login to a page of this
+    /// server, and shows others a text.
     ///
     /// - Parameters:
-    ///   - next: The address of our page, which shows `notice`.
+    ///   - next: The address of this server's page, which shows `notice`.
     ///   - words: Returns the title and text for people without a login, in a language.
     private func returnHandler(
         redirectingTo next: String,
@@ -77,7 +78,7 @@ struct ProviderReturns: Sendable {
         }
         return { [gate] request, context in
             guard let gate else { return page(request, hasLink: false) }
-            // A person on another device, such as a phone, has no login here.
+            // A person who continues on another device, such as a phone, has no login there.
             guard try await gate.visit(request, context) != nil else {
                 return page(request, hasLink: true)
             }

@@ -4,13 +4,13 @@ internal import ServiceProcess
 struct PublicURL: Equatable, Sendable {
     /// The origin, as browsers write it in `Origin`: lower case, without the default port.
     let origin: String
-    /// The host with its port, as browsers write it in `Host`.
+    /// The host with its port, as browsers write it in `Host`: without the default port.
     let authority: String
     /// A Boolean that is true if the host is this machine.
     let isLoopback: Bool
 
-    /// Parses `https://HOST[:PORT]`, or `http://` for this machine only: over a network, a login
-    /// sent unencrypted could be read.
+    /// Parses `https://HOST[:PORT]`. `http` is accepted for this machine only, because others could
+    /// read an unencrypted login on the network.
     init?(_ text: String) {
         let text = text.lowercased()
         guard let scheme = text.firstRange(of: "://") else { return nil }

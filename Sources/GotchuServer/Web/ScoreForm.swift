@@ -3,10 +3,10 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Pages
 
-/// The form in which an organiser enters scores: a row for each entry or player, or pasted CSV
-/// lines.
+/// The forms in which an organiser enters scores: a table with a row for each entry or player, and
+/// a field for CSV lines.
 struct ScoreForm: Sendable {
-    /// The maximum number of its fields.
+    /// The maximum number of fields.
     static let fieldLimit = 3_000
     private static let separator: Character = "."
 
@@ -131,9 +131,10 @@ struct ScoreForm: Sendable {
 
     // MARK: The body
 
-    /// Returns the changed scores of a form, in the format of the API call.
+    /// Returns the scores of a form in the format of the API call: all CSV lines, or the scores of
+    /// the table that were changed.
     ///
-    /// - Throws: A problem: 400 for input that cannot be parsed.
+    /// - Throws: A problem: 400 for input that cannot be parsed, and for unknown rows of the table.
     func scores(_ fields: inout FormFields) throws(Problem) -> [JSONValue] {
         if let text = fields.text("csv") {
             do throws(ScoreTable.Malformed) { return try ScoreTable(csv: text).scores } catch {

@@ -1,7 +1,7 @@
 internal import Crypto
 
-/// The token of a browser's session: 256 random bits and an authentication code of this server, so
-/// that a forged token costs no look-up.
+/// The token of a browser's session: 256 random bits and an authentication code of this server. The
+/// code lets the server refuse a forged token without a look-up.
 struct SessionToken: Sendable {
     private static let length = 32
 
@@ -11,13 +11,13 @@ struct SessionToken: Sendable {
         bytes = .random(Self.length)
     }
 
-    /// - Parameter bytes: 32 unpredictable bytes.
+    /// Creates a token from 32 unpredictable bytes.
     init(bytes: [UInt8]) {
         precondition(bytes.count == Self.length)
         self.bytes = bytes
     }
 
-    /// Parses a cookie's value; `nil` unless a server with `key` wrote it.
+    /// Parses a cookie's value; `nil` if its code was not made with `key`.
     init?(_ text: String, by key: SymmetricKey) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard text.utf8.count <= 128, parts.count == 2,
@@ -34,7 +34,7 @@ struct SessionToken: Sendable {
         return "\(Base64URL.encode(bytes)).\(Base64URL.encode(code))"
     }
 
-    /// The id of its session. A plain hash is enough, because the bytes are random.
+    /// The id of the session. A plain hash is enough, because the bytes are random.
     var id: [UInt8] { Array(SHA256.hash(data: bytes)) }
 
     /// Returns a text derived from `nonce` that only this session can compute.
@@ -49,14 +49,14 @@ struct SessionToken: Sendable {
 
     private static let form = Array("gotchu-web-form".utf8)
 
-    /// The token in each form of the session. It proves that the form came from our page; the
-    /// session token cannot be computed from it.
+    /// The token in each form of the session. It proves that the form is from a page of this
+    /// server. The session token cannot be computed from it.
     var formToken: String {
         let key = SymmetricKey(data: bytes)
         return Base64URL.encode(HMAC<SHA256>.authenticationCode(for: Self.form, using: key))
     }
 
-    /// Returns true if `text` is this session's form token. Compares in constant time.
+    /// Returns true if `text` is this session's form token. The comparison takes constant time.
     func isFormToken(_ text: String) -> Bool {
         guard let code = Base64URL.decode(text) else { return false }
         return HMAC<SHA256>.isValidAuthenticationCode(

@@ -5,9 +5,9 @@ internal import Hummingbird
 internal import Ledger
 internal import Pages
 
-/// The pages for payees with a ticket, who need no login: a button opens a new link to the payment
-/// provider's pages. A link works once; opening the page does not create one, so that the preview
-/// of a message does not use it up.
+/// The pages for payees with a ticket, who need no login. A button opens a new link to the payment
+/// provider's pages. A link works once. Only the button creates a link: a messenger that previews
+/// the page must not use it up.
 struct SetUpPages: Sendable {
     let funding: FundingOperations
     let limits: Limits
@@ -16,7 +16,7 @@ struct SetUpPages: Sendable {
     /// This server's origin for browsers.
     let origin: String
 
-    /// Returns the page with the button; `nil` without a valid ticket.
+    /// Returns the page with the button; `nil` if the request has no valid ticket for `path`.
     func page(for request: Request, at path: String) -> WebPage? {
         let text = request.uri.queryParameters[PayeeTicket.field[...]].map { String($0) }
         guard let text, ticket(text, at: path) != nil else { return nil }
@@ -33,7 +33,10 @@ struct SetUpPages: Sendable {
         )
     }
 
-    /// Opens a new link, and redirects the payee to it.
+    /// Creates a new link and redirects the payee to it.
+    ///
+    /// - Throws: A problem: 403 without a valid ticket, and if an invited payee's payouts are
+    ///   already set up.
     func open(_ request: Request, at path: String) async throws -> Response {
         var fields = try await FormFields(request)
         let text = fields.text(PayeeTicket.field)
@@ -46,7 +49,8 @@ struct SetUpPages: Sendable {
             )
         }
         try limits.allowCall(by: Login(user: ticket.user))
-        // A person who finds an old invitation must not be able to set another bank account.
+        // The finder of an old invitation must not be able to change the bank account. Only the
+        // renewal of a link that was made after a login can do this.
         if ticket.purpose != .renewal,
             [.active, .restricted].contains(
                 try await funding.refreshedStatus(of: ticket.user).status
@@ -69,10 +73,10 @@ struct SetUpPages: Sendable {
 }
 
 extension WebPage {
-    /// Returns the reply to a form that leads to a provider's page: 303 to one of `origins`,
-    /// otherwise a page with the link.
+    /// Returns the reply to a form that leads to a provider's page. If the address has one of the
+    /// allowed origins, it is a redirect. Otherwise it is a page with the link.
     ///
-    /// - Parameter origins: The origins that the form's page may lead to.
+    /// - Parameter origins: The origins to which the page with the form may redirect.
     static func providerRedirect(
         to address: String,
         allowing origins: [String],

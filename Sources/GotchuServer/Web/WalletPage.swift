@@ -7,7 +7,8 @@ internal import LedgerStore
 internal import Pages
 internal import Payments
 
-/// The page of a person's wallets: one wallet's balance and its paged history, newest first.
+/// The page of a person's wallets. It shows one wallet's balance and history, newest first, and the
+/// deposits on the first page of the wallet in dollars.
 struct WalletPage: Sendable {
     let ledger: Ledger
     let store: any Store
@@ -18,7 +19,7 @@ struct WalletPage: Sendable {
         let (name, cursor) = (query.text("currency"), query.text("cursor"))
         let before = query.text(FundingPage.field)
         try query.end()
-        // Currencies in the fixed order of `Currency`: dollars come first.
+        // The currencies are in the order of `Currency`: dollars come first.
         let known = try await store.currencies(of: visit.user)
         let currencies = Currency.allCases.filter(known.contains)
         let asked = try name.map { name throws(Problem) in
@@ -63,8 +64,8 @@ struct WalletPage: Sendable {
         ).response(for: visit)
     }
 
-    /// Reads one page of a wallet's history. The wallet is read first, because the cursor must be
-    /// checked against it.
+    /// Reads one page of a wallet's history. If there is a cursor, reads the wallet first, to check
+    /// the cursor against it.
     private func history(of key: Account.Key, _ cursor: String?) async throws -> AccountHistory {
         func page(_ start: HistoryRange.Start, _ limit: Int64) async throws -> AccountHistory {
             let range = HistoryRange(start, limit: Int(limit))
@@ -83,7 +84,7 @@ struct WalletPage: Sendable {
         return try await page(.before(place.number), HistoryRoutes.defaultLimit)
     }
 
-    /// Reads the names of the payees whom the wallet's owner paid.
+    /// Reads the names of the payees in a history, other than the wallet's owner.
     private func payees(in history: AccountHistory) async throws -> [UserID: String] {
         var names: [UserID: String] = [:]
         for (entry, record) in history.entries {
@@ -161,7 +162,7 @@ struct WalletPage: Sendable {
             """
     }
 
-    /// Returns the text with the payee's name filled in, or the other text if it is unknown.
+    /// Returns `text` with the payee's name filled in; `other` if the payee is unknown.
     private static func named(_ payee: String?, _ text: String, _ other: String) -> HTML {
         payee.map { HTML.filled(text, "<bdi>\($0)</bdi>") } ?? "\(other)"
     }

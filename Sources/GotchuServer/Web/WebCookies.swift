@@ -4,8 +4,8 @@ internal import Hummingbird
 /// The cookies of the pages.
 ///
 /// The prefix `__Host-` makes browsers keep a cookie for this host only, and only over TLS (RFC
-/// 6265bis, 4.1.3.2), so that no other host of the domain can set it. A development server has no
-/// TLS and uses no prefix.
+/// 6265bis, 4.1.3.2). Other hosts of the domain cannot set it. A development server has no TLS and
+/// uses no prefix.
 struct WebCookies: Sendable {
     enum Name: String {
         case session = "gotchu"
@@ -21,7 +21,7 @@ struct WebCookies: Sendable {
         isDevelopment ? name.rawValue : "__Host-\(name.rawValue)"
     }
 
-    /// Returns a request's cookie; `nil` also if there are two, because one of them is not ours.
+    /// Returns the value of a request's cookie; `nil` if there is none, or several with its name.
     func value(_ name: Name, of request: Request) -> String? {
         let pairs = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }
         let prefix = "\(text(name))="
@@ -33,12 +33,12 @@ struct WebCookies: Sendable {
     /// Returns the header value that sets or removes a cookie.
     ///
     /// - Parameters:
-    ///   - value: Base64 characters or a name; `nil` removes the cookie.
+    ///   - value: Text that needs no quoting in a cookie, such as Base64; `nil` removes the cookie.
     ///   - seconds: The lifetime; `nil` keeps it until the browser is closed.
     func setting(_ name: Name, to value: String?, seconds: Int? = nil) -> String {
         let age = (value == nil ? 0 : seconds).map { "; Max-Age=\($0)" } ?? ""
         let secure = isDevelopment ? "" : "; Secure"
-        // A Strict cookie would not be sent on the return from the login provider.
+        // Browsers would not send a Strict cookie on the return from the login provider.
         return "\(text(name))=\(value ?? "")\(age); Path=/\(secure); HttpOnly; SameSite=Lax"
     }
 }

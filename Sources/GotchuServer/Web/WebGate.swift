@@ -11,9 +11,10 @@ internal import WebSessions
 
 /// Decides which requests reach a page.
 ///
-/// `Host` must be exactly ours, so that another name that resolves to this address reads no page.
-/// A form must come from our page: `Origin` is ours, and the form carries the token of the
-/// session. Links from other sites may open a page; no other request from them is allowed.
+/// `Host` must be this server's. This excludes web pages whose host name resolves to the server's
+/// address (DNS rebinding). The `Origin` of a form must be this server's. The form of a logged-in
+/// person must also contain the form token of the session. A link on another site may open a page.
+/// All other requests from other sites are refused.
 struct WebGate: Sendable {
     static let formTokenField = "form_token"
 
@@ -54,12 +55,13 @@ struct WebGate: Sendable {
 
     typealias Handler = @Sendable (Request, ServerContext) async throws -> Response
 
-    /// Makes the handler of a public page.
+    /// Makes the handler of a public page. It checks `Host` and `Origin`.
     func open(_ body: @escaping Handler) -> Handler {
         { request, context in
             try check(request)
             var response = try await body(request, context)
-            // The notice has been shown, unless this is a redirect to the page that shows it.
+            // The page has shown the notice, so its cookie is removed. A redirect keeps the cookie
+            // for the next page.
             if response.status.kind != .redirection, notice(of: request) != nil {
                 response.headers.append(.setCookie, cookies.setting(.notice, to: nil))
             }
@@ -67,8 +69,8 @@ struct WebGate: Sendable {
         }
     }
 
-    /// Makes the handler of a page that needs a login, and a scope if given. Others are redirected
-    /// to the login and return afterwards.
+    /// Makes the handler of a page that needs a login, and a scope if given. A person without them
+    /// is redirected to the login page, and returns to this page after the login.
     func page(
         needing scope: Scope? = nil,
         _ body: @escaping @Sendable (WebVisit) async throws -> Response
@@ -86,8 +88,8 @@ struct WebGate: Sendable {
         }
     }
 
-    /// Shows a client error on a page with the user's navigation. Server errors are passed on and
-    /// shown without it: reading the session may be what failed.
+    /// Shows a client error on a page with the user's navigation. Other errors are rethrown and
+    /// shown without the navigation.
     private static func answer(
         to visit: WebVisit,
         _ body: () async throws -> Response
@@ -105,7 +107,8 @@ struct WebGate: Sendable {
 
     /// Makes the handler of a form that needs a login, and a scope if given.
     ///
-    /// - Parameter limit: The maximum number of its fields.
+    /// - Parameter limit: The maximum number of fields.
+    /// - Throws: A problem: 401 without a login, 403 without the session's form token or the scope.
     func form(
         needing scope: Scope? = nil,
         fields limit: Int = FormFields.fieldLimit,
@@ -142,9 +145,9 @@ struct WebGate: Sendable {
     /// Begins a session and redirects to a page.
     ///
     /// - Parameters:
-    ///   - scopes: Its scopes, in the format of a token's `scope`.
+    ///   - scopes: The session's scopes, in the format of a token's `scope`.
     ///   - time: The time of authentication; `nil` if the issuer does not report it.
-    /// - Returns: `nil` if this login's token was used before.
+    /// - Returns: `nil` if a session with this token has begun before.
     func begin(
         for user: User,
         scopes: String,
@@ -168,7 +171,7 @@ struct WebGate: Sendable {
         return response
     }
 
-    /// Ends the session of a visit on every server.
+    /// Ends the session of a visit, for all servers of the database.
     func end(_ visit: WebVisit) async throws -> Response {
         try await sessions.end(visit.session.id, at: visit.now)
         var response = redirect(to: WebPath.login, saying: .loggedOut)
@@ -176,7 +179,8 @@ struct WebGate: Sendable {
         return response
     }
 
-    /// Returns a redirect to a page after a form, so that reloading that page repeats nothing.
+    /// Returns a redirect to a page (303). After a form, reloading that page does not submit the
+    /// form again.
     func redirect(to path: String, saying notice: WebNotice? = nil) -> Response {
         var headers = PagePolicy.web.fields
         headers[.location] = path
@@ -187,18 +191,20 @@ struct WebGate: Sendable {
         return Response(status: .seeOther, headers: headers)
     }
 
-    /// Returns the notice that the last form left.
+    /// Returns the notice in the request's cookie.
     func notice(of request: Request) -> WebNotice? {
         cookies.value(.notice, of: request).flatMap(WebNotice.init)
     }
 
     /// Returns the visit of a request; `nil` without a valid session.
+    ///
+    /// - Throws: A problem: 429 for too many calls by the user.
     func visit(_ request: Request, _ context: ServerContext) async throws -> WebVisit? {
         guard let text = cookies.value(.session, of: request),
             let token = SessionToken(text, by: key)
         else { return nil }
         let now = clock()
-        // A refresh by a script does not count as use: nobody may be there.
+        // A refresh by a script does not count as use, because the person may be away.
         let isUsed = request.headers[.fetchDestination] != "empty"
         guard let session = try await sessions.session(token.id, at: now, isUsed: isUsed)
         else { return nil }
@@ -231,7 +237,7 @@ struct WebGate: Sendable {
         let isPost = request.method == .post
         switch request.headers[.fetchSite] {
         case nil, "same-origin", "none": break
-        // A link from another site, or the return from a login.
+        // This is a link on another site, or the return from the login provider.
         case _? where !isPost && request.headers[.fetchMode] == "navigate": break
         case _?:
             throw Problem(.forbidden, detail: "Another site asked for this. Nothing was done.")

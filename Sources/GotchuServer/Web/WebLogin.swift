@@ -6,7 +6,7 @@ internal import Ledger
 internal import LedgerStore
 internal import Pages
 
-/// The login page: by an e-mail address on a development server, otherwise with the OpenID
+/// The login page. A development server asks for an e-mail address. Other servers use the OpenID
 /// provider.
 struct WebLogin: Sendable {
     let gate: WebGate
@@ -43,7 +43,8 @@ struct WebLogin: Sendable {
             """
     }
 
-    /// Returns a link instead of a form, because `form-action` forbids redirects to another site.
+    /// Returns a link to the provider's login. It is no form, because the pages' policy
+    /// `form-action` forbids forms that redirect to another site.
     private func link(_ target: String, isFresh: Bool, _ words: LayoutWords) -> HTML {
         let path =
             "\(WebPath.providerLogin)?to=\(WebPath.escaped(target))\(isFresh ? "&fresh=1" : "")"
@@ -57,7 +58,7 @@ struct WebLogin: Sendable {
 
     // MARK: The OpenID provider
 
-    /// Sends a person to the provider's page.
+    /// Redirects a person to the provider's login page.
     @Sendable func begin(_ request: Request, _ context: ServerContext) async throws -> Response {
         guard let provider else { throw Problem.noSuchPage }
         try gate.limits.allowLogin(from: context.client)
@@ -77,13 +78,15 @@ struct WebLogin: Sendable {
     }
 
     /// Begins a session for a person who returns from the provider's page.
+    ///
+    /// - Throws: A problem: 401 if the response is not for this browser's login or is no success.
     @Sendable func callback(_ request: Request, _ context: ServerContext) async throws -> Response {
         guard let provider else { throw Problem.noSuchPage }
         try gate.limits.allowLogin(from: context.client)
         let now = gate.clock()
         var answer: [String: String] = [:]
         for (name, value) in request.uri.queryParameters {
-            // A parameter given twice is ambiguous.
+            // A repeated parameter would be ambiguous.
             guard answer.updateValue(String(value), forKey: String(name)) == nil else {
                 throw OpenIDClient.refused
             }
@@ -124,7 +127,7 @@ struct WebLogin: Sendable {
 
     // MARK: Development
 
-    /// Begins a session with an e-mail address alone.
+    /// Begins a session with only an e-mail address, for a program on this machine.
     @Sendable func developmentLogin(
         _ request: Request,
         _ context: ServerContext

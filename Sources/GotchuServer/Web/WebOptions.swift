@@ -1,15 +1,17 @@
 internal import ServiceProcess
 
-/// The settings of the pages, checked against each other.
+/// The settings of the pages, after the check that they go together.
 struct WebOptions: Sendable {
     /// The server's address for browsers.
     let site: PublicURL
-    /// The client at the OpenID issuer whose pages log people in; `nil` without one.
+    /// This server as a client of the OpenID issuer; `nil` if people do not log in there.
     let client: OpenIDClientSettings?
 }
 
 extension ServerSettings {
     /// The settings of the pages; `nil` if pages are disabled.
+    ///
+    /// - Throws: A failure if settings are missing or do not go together.
     var webOptions: WebOptions? {
         get throws(ServerFailure) {
             let client = try openIDClient
@@ -63,7 +65,8 @@ extension ServerSettings {
                     fix: "Write --oidc-issuer as the issuer writes it into its tokens."
                 )
             }
-            // Otherwise an ID token, which a history or a log may contain, would open the API.
+            // If they were equal, ID tokens would be valid for the API. Browser histories and logs
+            // may contain ID tokens.
             guard clientID != openID.audience else {
                 throw ServerFailure(
                     .configuration,

@@ -6,9 +6,9 @@ internal import NIOCore
 internal import Pages
 internal import WebSessions
 
-/// A page with its frame: the navigation, a notice, and the content.
+/// A page: the navigation, a banner, and the content.
 struct WebPage: Sendable {
-    /// The pages that the navigation names.
+    /// The pages in the navigation.
     enum Section: CaseIterable {
         case earnings, payouts, contests, devices, webhooks, wallet
 
@@ -60,22 +60,22 @@ struct WebPage: Sendable {
         }
     }
 
-    /// The default refresh interval of a visible page, in seconds.
+    /// The default refresh interval of a page, in seconds.
     static let defaultRefreshInterval = 60
-    /// The seconds after which a page that could not be read is requested again.
+    /// The reload interval, in seconds, of a page that reports a temporary failure.
     private static let retry = 5
 
     let title: String
     var section: Section?
-    /// A style sheet in addition to those of every page.
+    /// An additional style sheet, besides those of every page.
     var style: Asset?
     var banner: Banner?
     /// The seconds after which the browser reloads the page; `nil` for never.
     var reload: Int?
-    /// The time of the data on a page that a script refreshes; `nil` if it is not refreshed. While
-    /// the server does not answer, the page stays and is marked as stale.
+    /// The time of the data on a page that a script refreshes; `nil` if the page is not refreshed.
+    /// If the server does not answer, the page stays and is marked as stale.
     var asOf: HTML?
-    /// The refresh interval of such a page, in seconds.
+    /// The refresh interval of a page with `asOf`, in seconds.
     var refreshInterval = defaultRefreshInterval
     var policy = PagePolicy.web
     var language = Language.english
@@ -136,7 +136,8 @@ struct WebPage: Sendable {
             """
     }
 
-    /// The script that refreshes a page. A page that waits for something also reloads without it.
+    /// The script that refreshes a page. A page with `reload` also reloads in browsers without
+    /// scripts.
     private var script: HTML? {
         guard reload != nil || asOf != nil else { return nil }
         let without = reload.map { seconds -> HTML in
@@ -190,7 +191,8 @@ extension WebPage {
         return " <span class=\"badge count\">\(visit.deviceCount)</span>"
     }
 
-    /// Returns the page for a form submission with an unknown outcome; it can be resubmitted.
+    /// Returns the page for a form submission with an unknown outcome. Its form resubmits the same
+    /// fields.
     ///
     /// - Parameters:
     ///   - path: The address of the form.
@@ -229,7 +231,7 @@ extension WebPage {
             case 429, 500...: words.notNow
             default: words.notPossible
             }
-        // A page that only reads may be reloaded automatically; a form never.
+        // A page that only reads may reload automatically. A form must not be sent again.
         let isRepeated = request.method == .get && problem.status == 503
         let fix = problem.fix.map { "<p\(spoken(.english))>\($0)</p>" as HTML }
         let again: HTML? =

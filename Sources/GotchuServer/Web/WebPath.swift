@@ -8,7 +8,7 @@ enum WebPath {
     static let providerLogin = "/web/login/begin"
     static let callback = "/web/login/callback"
     static let logout = "/web/logout"
-    /// The address that redirects to the first page that the login allows.
+    /// The address that redirects to the earnings, or to the wallet if the login has no `payee`.
     static let start = "/web"
     static let earnings = "/web/earnings"
     static let earningsFile = "/web/earnings.csv"
@@ -19,15 +19,19 @@ enum WebPath {
     static let deposits = "/web/wallet/deposits"
     static let payouts = "/web/payouts"
     static let withdrawal = "/web/payouts/withdrawal"
-    /// The pages to which the payment provider returns.
+    /// The address to which the provider returns after a payment.
     static let deposited = "/payments/done"
+    /// The address to which the provider returns if the payer left its page.
     static let depositCancelled = "/payments/cancelled"
+    /// The address to which the provider returns after the set-up of payouts.
     static let connected = "/connect/return"
+    /// The address to which the provider redirects if a set-up link is used or too old.
     static let connectRefresh = "/connect/refresh"
+    /// The page for a payee with an invitation to set up payouts.
     static let connect = "/connect/start"
     static let contests = "/contests"
     static let ownContests = "/web/contests"
-    /// The page that takes the digits of an EID.
+    /// The page with the input field for an EID.
     static let enterEID = "/p"
     private static let resultSuffix = "/result"
 
@@ -51,21 +55,23 @@ enum WebPath {
         currency == .usd ? wallet : "\(wallet)?currency=\(currency.rawValue)"
     }
 
-    /// Returns the path of the login that leads to a page of ours afterwards.
+    /// Returns the path of the login that redirects to `target` afterwards.
     static func login(returningTo target: String) -> String {
         "\(login)?to=\(escaped(target))"
     }
 
-    /// Returns the scopes that a login for a page requests: a person who only pays gets no others.
+    /// Returns the scopes that a login for a page requests. For the pages of payments and contests
+    /// it is only `payer`.
     static func scopes(for target: String) -> [Scope] {
         let path = path(of: target)
         if isPayment(path) || isContest(path) { return [.payer] }
-        // Payouts need a login of their own: a stolen session could otherwise set a bank account.
+        // Only a login for the payout pages has the scope `payouts`. A stolen session of another
+        // login cannot change the bank account.
         return isPayout(path) ? [.payee, .payer, .payouts] : [.payee, .payer]
     }
 
-    /// Returns a page of ours from untrusted text of an address or form; the start page for
-    /// anything else. `//host` and `/\host` are other sites.
+    /// Returns an untrusted address if it is a page of this server; otherwise the start page. The
+    /// login and logout pages are excluded. `//host` and `/\host` are other sites.
     static func page(_ text: String?) -> String {
         guard let text, text.utf8.count <= 1_024, isPage(path(of: text)),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),
@@ -76,7 +82,8 @@ enum WebPath {
 
     private static func path(of target: String) -> String { String(target.prefix { $0 != "?" }) }
 
-    /// Returns the page that links to an address: the payer's request, the contest, or the start.
+    /// Returns the page to go back to from an address: the payer's request, the contest, or the
+    /// start page.
     static func parentPath(of path: String) -> String {
         if isContest(path) {
             return path.split(separator: "/").prefix(2).map { "/\($0)" }.joined()
@@ -88,7 +95,7 @@ enum WebPath {
     /// Returns true for the page of a payment's result.
     static func isResult(_ path: String) -> Bool { isPayment(path) && path.hasSuffix(resultSuffix) }
 
-    /// Returns true for an address of the payer's pages; the QR code's is upper case.
+    /// Returns true for an address of the pages of a request. The QR code's address is upper case.
     static func isPayment(_ path: String) -> Bool {
         path == enterEID || path.hasPrefix("/p/") || path.hasPrefix("/P/")
     }
@@ -98,7 +105,7 @@ enum WebPath {
         path == contests || path.hasPrefix("\(contests)/") && !path.hasSuffix(".yaml")
     }
 
-    /// Returns true for a page of payers, which is in their language.
+    /// Returns true for a page that is in the payer's language.
     static func isPayerPage(_ path: String) -> Bool {
         isPayment(path) || isContest(path) || path.hasPrefix(wallet) || path.hasPrefix(login)
             || [deposited, depositCancelled].contains(path)
@@ -108,13 +115,13 @@ enum WebPath {
         path == payouts || path.hasPrefix("\(payouts)/") || path.hasPrefix("/connect/")
     }
 
-    /// Returns true for an address of the pages; its problems are shown as pages, too.
+    /// Returns true for an address of the pages. Problems at such an address are shown as pages.
     static func isPage(_ path: String) -> Bool {
         path == start || path.hasPrefix("/web/") || isPayment(path) || path == "/"
             || isContest(path) || isPayout(path) || [deposited, depositCancelled].contains(path)
     }
 
-    /// Escapes a text for a query (RFC 3986, 2.3).
+    /// Escapes a text for a query (RFC 3986, 2.3). Slashes are not escaped.
     static func escaped(_ text: String) -> String {
         var escaped = ""
         for byte in text.utf8 {

@@ -25,7 +25,7 @@ extension HTML {
         return filled
     }
 
-    /// Returns a label before a cell's text, for stacked rows, which have no column titles.
+    /// Returns a label before a cell's text. It is for stacked rows, which have no column titles.
     static func label(_ word: String) -> HTML { "<span class=\"label\">\(word) </span>" }
 
     /// Returns the link to the next page of a list.
@@ -33,7 +33,7 @@ extension HTML {
         "<p class=\"more\"><a class=\"plain\" href=\"\(path)\">\(word)</a></p>"
     }
 
-    /// Returns links to the same page with other selections.
+    /// Returns a group of links, of which one or none is marked as the current selection.
     static func choice(
         _ label: String,
         _ items: [(name: String, path: String, isChosen: Bool)]
@@ -48,8 +48,8 @@ extension HTML {
     /// Returns a table whose rows are stacked on a narrow screen.
     ///
     /// - Parameters:
-    ///   - columns: The title and cell class of each: `n` for numbers, `what` for text of any
-    ///     length, `do` for actions, whose title is for screen readers only.
+    ///   - columns: The title and cell class of each column: `n` for numbers, `what` for long
+    ///     text, `do` for actions. The title of actions is for screen readers only.
     ///   - caption: The table's name, for screen readers.
     static func list(
         _ columns: [(title: String, style: String)],
@@ -79,8 +79,8 @@ extension HTML.StringInterpolation {
 }
 
 extension Money {
-    /// Parses an amount typed into a page: with a comma or a point before the cents; Arabic digits
-    /// are allowed. `nil` for a text with thousands separators.
+    /// Parses an amount that was typed into a page. The cents follow a comma or a point. Arabic
+    /// digits are allowed, and spaces are ignored. `nil` for points or commas between thousands.
     init?(typed text: some StringProtocol, currency: Currency) {
         let plain = text.unicodeScalars.compactMap { scalar -> Character? in
             switch scalar {
@@ -94,6 +94,6 @@ extension Money {
         self.init(String(plain), currency: currency)
     }
 
-    /// The amount as pages show it: with the minus sign of the display and the till.
+    /// The amount as pages show it, with the minus sign U+2212 instead of a hyphen.
     var shown: String { description.replacing("-", with: "\u{2212}") }
 }

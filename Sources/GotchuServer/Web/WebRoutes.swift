@@ -90,8 +90,8 @@ struct WebRoutes: Sendable {
         organizers?.register(on: router)
     }
 
-    /// Registers the pages of payees, payers, deposits and payouts. If deposits or payouts are not
-    /// configured, their pages state the missing setting.
+    /// Registers the pages of payees, payers, deposits and payouts. If deposits and payouts are not
+    /// configured, their forms and the payout pages reply with a problem that names the setting.
     private func registerPages(on router: Router<ServerContext>) {
         func page(
             _ path: String,
@@ -138,7 +138,8 @@ struct WebRoutes: Sendable {
         form("\(WebPath.payouts)/:id/cancel", needing: .payouts, payouts.cancel)
     }
 
-    /// Serves style sheets, scripts and pictures: public, and immutable under their addresses.
+    /// Serves style sheets, scripts and pictures. They are public and never change under their
+    /// addresses.
     @Sendable private static func asset(
         _ request: Request,
         _ context: ServerContext

@@ -7,7 +7,7 @@ internal import WebSessions
 
 /// A request of a logged-in person.
 struct WebVisit: Sendable {
-    /// The maximum age of a login for actions such as refunds.
+    /// The maximum age of a login for actions that need a fresh login, such as refunds.
     static let freshness: Duration = .seconds(15 * 60)
 
     let request: Request
@@ -16,22 +16,24 @@ struct WebVisit: Sendable {
     let token: SessionToken
     let notice: WebNotice?
     let now: Timestamp
-    /// A Boolean that is true if one of the person's webhooks needs attention.
+    /// A Boolean that is true if one of the person's webhooks is disabled or has dead deliveries.
+    /// Read only for GET requests with the scope `payee`.
     var hasWebhookTrouble = false
-    /// The number of the person's devices that have a login, or a code for one.
+    /// The number of the person's devices that are neither revoked nor expired. Read only for GET
+    /// requests with the scope `payee`.
     var deviceCount = 0
-    /// The pages that this server does not offer, or not to this person.
+    /// The pages that are not offered to this person.
     var hidden: Set<WebPage.Section> = []
 
     var user: UserID { session.user }
 
-    /// The time zone of displayed times, unless the address names another.
+    /// The time zone of displayed times. The address of an earnings page may name another.
     var zone: WebZone { .local(at: now) }
 
     /// The language of the pages for payers. The merchant's pages are in English.
     var language: Language { request.language }
 
-    /// The time zone for times in that language.
+    /// The time zone for times in the language of the payer's pages.
     var localizedZone: WebZone { .local(at: now, in: language) }
 
     func allows(_ scope: Scope) -> Bool {
@@ -53,7 +55,9 @@ struct WebVisit: Sendable {
         session.authenticatedAt.map { now < $0.advanced(by: Self.freshness) } ?? false
     }
 
-    /// - Parameter what: The action that needs a fresh login, at the beginning of a sentence.
+    /// Refuses an action if the login is older than 15 minutes.
+    ///
+    /// - Parameter what: The action, as the beginning of a sentence.
     /// - Throws: A problem: 403 if the login is older.
     func requireFresh(for what: String) throws(Problem) {
         guard isFresh else {
@@ -65,9 +69,9 @@ struct WebVisit: Sendable {
         }
     }
 
-    /// Returns the content of a form's panel while the login is too old for the form.
+    /// Returns the link to a new login. It replaces a form for which the login is too old.
     ///
-    /// - Parameter path: The page with the form.
+    /// - Parameter path: The page with the form, which opens after the login.
     func freshLogin(for what: String, to path: String) -> HTML {
         """
         <p>\(what) needs a login of the last 15 minutes.</p>
@@ -76,14 +80,14 @@ struct WebVisit: Sendable {
     }
 }
 
-/// A form that a logged-in person has sent from a page of ours.
+/// A form that a logged-in person has submitted from a page of this server.
 struct WebForm: Sendable {
     let visit: WebVisit
     var fields: FormFields
 }
 
-/// A sentence shown at the top of the page after a form. It is passed in a cookie, so that no
-/// link from a stranger can make our pages show it.
+/// A sentence shown at the top of the page after a form. A cookie passes it to that page. If the
+/// address contained it, a link on another site could make the page show it.
 enum WebNotice: String, Sendable {
     case loggedOut = "logged-out"
     case loginTooNarrow = "login-too-narrow"
@@ -115,7 +119,8 @@ enum WebNotice: String, Sendable {
     case scoresEntered = "scores-entered"
     case nothingScored = "nothing-scored"
 
-    /// Returns the sentence in a language; in English for the merchant's pages and contests.
+    /// Returns the sentence in a language. The sentences of the merchant's pages and of contests
+    /// are always English.
     func text(in language: Language) -> String {
         let (layout, pay, wallet) = (language.layout, language.pay, language.wallet)
         return switch self {
@@ -154,7 +159,7 @@ enum WebNotice: String, Sendable {
         }
     }
 
-    /// A Boolean that is true if the form had no effect.
+    /// A Boolean that is true if the page shows the notice as a refusal.
     var isRefusal: Bool {
         switch self {
         case .loggedOut, .deviceRevoked, .webhooksResent, .refunded, .moneyAdded,

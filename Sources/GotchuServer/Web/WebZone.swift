@@ -3,9 +3,9 @@ internal import GotchuAPI
 internal import GotchuCore
 internal import Pages
 
-/// The time zone of the times on a page: the one in the address, or this machine's by default.
+/// The time zone of the times on a page: the zone in the address; by default this machine's zone.
 struct WebZone: Sendable {
-    /// The zone of this machine, which is most often the shop's.
+    /// The zone of this machine, which is usually the shop's; UTC if it cannot be read.
     private static let local = system() ?? WebZone(name: "UTC", rules: .utc, now: .now)
 
     let name: String
@@ -30,6 +30,8 @@ struct WebZone: Sendable {
         WebZone(name: local.name, rules: local.rules, now: now, in: language)
     }
 
+    /// Creates a zone from its name.
+    ///
     /// - Parameter name: A zone's name; `nil` for this machine's zone.
     /// - Throws: A problem: 400 for an unknown name.
     init(_ name: String?, now: Timestamp) throws(Problem) {
@@ -51,8 +53,8 @@ struct WebZone: Sendable {
 
     /// Formats a time for people, to the minute: `Today 18:01`, `Fri 20 Nov 19:12`.
     ///
-    /// - Parameter hasFullDate: True if the date is written out today, too: for texts read on a
-    ///   later day.
+    /// - Parameter hasFullDate: True to write the date even if it is today, for a text that may be
+    ///   read on a later day.
     func time(_ moment: Timestamp, hasFullDate: Bool = false) -> HTML {
         let text = text(of: moment)
         let (day, clock) = (rules.day(at: moment), text.dropFirst(11).prefix(5))
@@ -60,12 +62,12 @@ struct WebZone: Sendable {
         return "<time datetime=\"\(text)\">\(date) \(clock)</time>"
     }
 
-    /// Formats a local time with its offset, for other programs.
+    /// Formats a local time with its offset from UTC, for other programs.
     func text(of moment: Timestamp) -> String { rules.text(of: moment) }
 
     /// Parses a local time in the format of a browser's field: `2026-12-04T18:00`.
     ///
-    /// - Returns: `nil` for a malformed text. Of an ambiguous local time, the earlier one.
+    /// - Returns: `nil` for a malformed text. For an ambiguous local time, the earlier time.
     func moment(local text: String) -> Timestamp? {
         guard text.utf8.count == 16, let written = Timestamp(iso8601: "\(text):00Z") else {
             return nil
@@ -76,10 +78,10 @@ struct WebZone: Sendable {
         return written.advanced(by: .milliseconds(-rules.offset(at: early)))
     }
 
-    /// Formats a date for people; with its year, unless it is this year.
+    /// Formats a date for people: `Today`, or the full date.
     func date(_ day: CalendarDay) -> String { day == today ? words.today : fullDate(day) }
 
-    /// Formats a date for people, including today's: `Fri 20 Nov`.
+    /// Formats a full date for people: `Fri 20 Nov`. If it is not in this year, the year follows.
     func fullDate(_ day: CalendarDay) -> String {
         let parts = day.description.split(separator: "-")
         guard parts.count == 3, let number = Int(parts[2]), let month = Int(parts[1]) else {

@@ -5,10 +5,10 @@ internal import Ledger
 internal import Outbox
 internal import Pages
 
-/// The person's own webhooks: pending and dead deliveries, and a form to send the dead ones again.
-/// An endpoint without an owner is the operator's, and not shown.
+/// The person's own webhooks: pending and dead deliveries, and a form to send dead ones again. An
+/// endpoint without an owner belongs to the operator and is not shown.
 struct WebhookPages: Sendable {
-    /// The maximum number of deliveries of each kind shown for one endpoint.
+    /// The maximum number of pending, and of dead, deliveries shown for one endpoint.
     private static let rowLimit = 25
 
     let gate: WebGate
@@ -41,7 +41,7 @@ struct WebhookPages: Sendable {
         .response(for: visit)
     }
 
-    /// Sends dead deliveries again: one event's, or all of an endpoint.
+    /// Sends dead deliveries of an endpoint again: the one of an event, or all.
     @Sendable func resend(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         let event = form.fields.text("event")
@@ -107,9 +107,12 @@ struct WebhookPages: Sendable {
         )
     }
 
+    /// Returns a table of deliveries; `nil` if there are none.
+    ///
     /// - Parameters:
+    ///   - count: The number of all deliveries, shown or not.
     ///   - last: The title of the last column, and the class of its cells.
-    ///   - cell: Returns the last cell of a row: the next attempt, or an action.
+    ///   - cell: Returns the last cell of a row: the time of the next attempt, or a form.
     private func table(
         _ title: String,
         _ count: Int64,
