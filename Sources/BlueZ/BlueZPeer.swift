@@ -28,7 +28,8 @@ package struct BlueZPeer: Sendable {
     /// Returns once bluetoothd has handled all earlier calls, except those it answers
     /// asynchronously.
     ///
-    /// Calls `GetManagedObjects`, not `Ping`: libdbus answers `Ping` itself, so it proves nothing.
+    /// Calls `GetManagedObjects`, not `Ping`: libdbus in bluetoothd answers `Ping` itself, so its
+    /// answer proves nothing.
     package func waitForEarlierCalls() async throws(BlueZError) {
         try await call(.root, BlueZ.objectManagerInterface, "GetManagedObjects")
     }

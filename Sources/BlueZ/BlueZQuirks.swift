@@ -1,7 +1,7 @@
 /// The faults and limits of a version of bluetoothd.
 ///
-/// Each property is one fault and the versions that have it. An unknown version is assumed to have
-/// every fault.
+/// Each property is false for the versions that have a certain fault. An unknown version is assumed
+/// to have every fault.
 ///
 /// Kernel versions are not used: distributions backport fixes, so a version proves little. Kernel
 /// faults are handled on every kernel. Some drop repeated advertisements: the scan is restarted

@@ -2,9 +2,8 @@ package import DBus
 
 /// Follows bluetoothd over one connection: its unique name, its adapters, and the devices it hears.
 ///
-/// Runs on the connection's thread: each signal and each snapshot is applied where it is read, in
-/// the bus's order, so a snapshot is newer than the signals before it and older than those after
-/// it.
+/// Runs on the connection's thread. Each signal and each snapshot is applied as it is read, in the
+/// bus's order: a snapshot is newer than the signals before it and older than those after it.
 package actor BlueZSession {
     /// A change.
     package enum Event: Equatable, Sendable {
@@ -60,11 +59,12 @@ package actor BlueZSession {
 
     /// Reports all changes until the task is cancelled. May be called once only.
     ///
-    /// - Throws: `closed` if the connection ends during a call.
+    /// - Throws: `closed` if the connection ends during a call, and other errors of the
+    ///   subscription.
     package func follow() async throws(DBusError) {
         let (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         owners = change
-        // Subscribe before any query, so that nothing is missed.
+        // The subscription comes before any query: nothing is missed then.
         let subscription = try await connection.subscribe(rules) { [weak self] signal in
             self?.assumeIsolated { $0.apply(signal) }
         }
@@ -137,8 +137,8 @@ package actor BlueZSession {
                 if error.code == .timedOut {
                     onEvent(.notAnswering)
                 } else {
-                    // The same bluetoothd refused, and no event signals that it would not refuse
-                    // again: retry after a pause. A cancellation shows at the next call.
+                    // The same bluetoothd refused. No event signals when it will answer: retry
+                    // after a pause. A cancellation shows at the next call.
                     try? await Task.sleep(for: pause)
                 }
             }

@@ -8,9 +8,9 @@ package struct BlueZVersion: Hashable, Comparable, Sendable {
         self.minor = minor
     }
 
-    /// Reads it from `Adapter1.Modalias`, `usb:v1D6Bp0246d0542`: unless main.conf's DeviceID says
-    /// otherwise, vendor 1D6B, product 0246 is BlueZ itself and the four digits after `d` are major
-    /// and minor (BlueZ, src/main.c).
+    /// Reads the version from `Adapter1.Modalias`, such as `usb:v1D6Bp0246d0542`. Vendor 1D6B,
+    /// product 0246 is BlueZ itself, and the four digits after `d` are major and minor (BlueZ,
+    /// src/main.c). DeviceID in main.conf may replace the value: the version is then unknown.
     package init?(modalias: String) {
         let prefix = "usb:v1D6Bp0246d"
         let digits = modalias.dropFirst(prefix.count)

@@ -3,8 +3,8 @@ import Glibc
 
 /// The kernel's counts of the traffic with a controller since the controller appeared.
 ///
-/// They can be read without any privilege. A controller answers each command with at least one
-/// event, so these two counts show whether it still answers: bluetoothd does not report it, and
+/// The counts can be read without any privilege. A controller answers each command with at least
+/// one event: these two counts show whether it still answers. bluetoothd does not report this, and
 /// continues to report that it scans.
 package struct ControllerTraffic: Equatable, Sendable {
     /// The number of commands to the controller. It wraps.

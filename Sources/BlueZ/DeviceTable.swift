@@ -1,17 +1,17 @@
 import DBus
 import GotchuCore
 
-/// The data of each device about our service, and nothing else, recognised once.
+/// The data of each device about our service, and the recognition of that data.
 ///
-/// A device that sends none is not stored, so random addresses of others use no memory; of the
-/// others, those not heard for longest are evicted when there are too many.
+/// A device without such data is not stored: random addresses of other devices use no memory. If
+/// there are too many devices, those not heard for longest are evicted.
 struct DeviceTable {
     struct Device {
         var serviceData: [UInt8]?
         /// A Boolean that is true if our UUID was listed in this session. BlueZ never removes a
         /// UUID, so one from an earlier session may be stale.
         var listsService = false
-        /// The name heard in this session; BlueZ remembers names.
+        /// The name heard in this session. Names that BlueZ remembers from earlier are ignored.
         var localName: String?
         /// The recognition of all of that.
         private(set) var recognition = HeardAdvertisement.Recognition.ignored(.noService)
@@ -31,8 +31,8 @@ struct DeviceTable {
         }
     }
 
-    /// The most devices stored. A quarter is evicted at once, so that the search is rare in a
-    /// flood.
+    /// The most devices stored. A quarter is evicted at once: the search for the oldest ones is
+    /// rare then.
     static let limit = 1024
     /// The longest service data or name in a legacy advertisement (Core Specification, Vol 6 Part B
     /// 2.3.1.3); extended advertisements may have longer ones, and are not ours.
@@ -74,7 +74,7 @@ struct DeviceTable {
                 isOther = true
             }
             if let name = properties["Name"]?.asString {
-                // Names of any other length are never ours, and need not be stored.
+                // Longer names are never ours, and need not be stored.
                 device.localName = name.utf8.count <= Self.textLimit ? name : nil
                 isOther = true
             }
@@ -112,7 +112,8 @@ struct DeviceTable {
         devices = [:]
     }
 
-    /// Keeps a name alone only if it could become ours when the UUID follows in a scan response.
+    /// Returns true if a device must be stored. A device with only a name is stored if the name is
+    /// an EID: the UUID may follow in a scan response.
     private func keeps(_ device: Device) -> Bool {
         device.serviceData != nil || device.listsService
             || device.localName.flatMap { EID($0) } != nil

@@ -2,13 +2,13 @@ import DBus
 
 /// The argument of `Adapter1.SetDiscoveryFilter`.
 ///
-/// There is always a filter, always for `le` and with an RSSI: without one bluetoothd pauses 5 s
+/// A filter is always set, with `le` and an RSSI. Without such a filter, bluetoothd pauses 5 s
 /// between scans, and newer versions report a level only if it has changed by 8 dB.
 ///
-/// It includes our UUID if the version allows it: the kernel then drops the others before they cost
-/// anything, which matters most among hundreds of devices. The price is that a device that sends
-/// our UUID only as service data, not in its list, is not heard. Our own advertisements carry both;
-/// an iPhone sends only the list, and in the background also finds only the list.
+/// It includes our UUID if the version allows it. The kernel then drops other advertisements early;
+/// this saves most among hundreds of devices. A device that sends our UUID only in service data,
+/// not in its UUID list, is then not heard. Our own advertisements contain both. An iPhone sends
+/// only the list, and in the background it finds only advertisements with the list.
 package struct DiscoveryFilter: Hashable, Sendable {
     package var serviceUUID: UUID16?
     /// The lowest level, in dBm. Reports below it, and those without a level, are dropped.

@@ -3,8 +3,8 @@ package import GotchuCore
 
 /// An advertisement of an EID, exported as a D-Bus object that bluetoothd reads.
 ///
-/// A `broadcast` cannot be connected to, and the kernel gives it a fresh private address each time
-/// it is enabled. UUID list and service data take 18 of 31 bytes; nothing else is sent.
+/// A `broadcast` cannot be connected to, and the kernel gives it a new private address each time it
+/// is enabled. UUID list and service data take 18 of 31 bytes; nothing else is sent.
 package struct LEAdvertisement: Sendable {
     package let eid: EID
     package let serviceUUID: UUID16

@@ -27,8 +27,8 @@ struct ObjectTree {
         devices.removeAll()
     }
 
-    /// Applies the reply of `GetManagedObjects`. Devices in it were heard at an unknown time, if
-    /// ever: they are stored but not reported. Devices from earlier signals are kept.
+    /// Applies the reply of `GetManagedObjects`. It is not known when its devices were heard: they
+    /// are stored but not reported. Devices from earlier signals are kept.
     mutating func load(_ snapshot: [Value]) {
         let toggleCounts = adapters.mapValues(\.powerToggleCount)
         adapters = [:]

@@ -40,21 +40,22 @@ extension BlueZRadio {
             } catch .timedOut {
                 throw .timedOut
             } catch {
-                // Stops a scan left over from an earlier start; it is no failure if there is none.
+                // Other errors are ignored: usually no scan was left over from an earlier start.
             }
         }
         try await setFilter(adapter, state.quirks)
         do {
             try await adapter.startDiscovery()
         } catch .inProgress {
-            // Our session may exist already.
+            // If the adapter is discovering, our own session may exist already.
             guard planner.adapter?.isDiscovering != true else { return }
             endStaleScan(of: state)
             throw .inProgress
         }
     }
 
-    /// Sets a filter whose floor is 1 dB off the last one's, which no controller can measure.
+    /// Sets a filter that differs from the last one: its floor alternates between the two lowest
+    /// levels, which no controller measures.
     private func setFilter(
         _ adapter: Adapter,
         _ quirks: BlueZQuirks
@@ -74,8 +75,8 @@ extension BlueZRadio {
         _ state: AdapterState,
         _ peer: BlueZPeer
     ) async throws(BlueZError) {
-        // An earlier registration that bluetoothd kept while the adapter was off, or did not
-        // answer, is in an unknown state: remove it first.
+        // An earlier registration may still exist: bluetoothd kept it while the adapter was off, or
+        // left a call unanswered. It is removed first.
         try await unregister(eid, state, peer)
         guard
             let advertisement = LEAdvertisement(
@@ -99,8 +100,8 @@ extension BlueZRadio {
         do throws(BlueZError) {
             try await LEAdvertisingManager(state.path, of: peer).register(path)
         } catch {
-            // Without its object it cannot go on the air any more. After a timeout it may be on the
-            // air already: its path is then kept, so that it is unregistered.
+            // Without its object, the advertisement can no longer go on the air. After a timeout it
+            // may be on the air already. Its path is then kept, and it is unregistered later.
             await peer.connection.unexport(path)
             if error != .timedOut, paths[eid]?.path == path { paths[eid] = nil }
             throw error
@@ -115,7 +116,7 @@ extension BlueZRadio {
     ) async throws(BlueZError) {
         guard let registered = paths[eid] else { return }
         let path = registered.path
-        // Let bluetoothd finish the registration first (see the quirk).
+        // A bluetoothd with this quirk must first finish the registration.
         if !state.quirks.canUnregisterWhileRegistering { try await peer.waitForEarlierCalls() }
         do throws(BlueZError) {
             try await LEAdvertisingManager(registered.adapter, of: peer).unregister(path)

@@ -6,14 +6,14 @@ import Radio
 
 /// The second source of sightings: reports that the kernel delivers while bluetoothd scans.
 ///
-/// Only listens. The scan, its filter and the advertisements remain under bluetoothd's control,
-/// over D-Bus: two programs that start and stop discovery through the kernel disturb each other,
-/// and bluetoothd's own commands fail (`Busy`, `Rejected`) if it finds the kernel in another state.
+/// Only listens, except in `endStaleScan(of:)`. bluetoothd controls the scan, its filter and the
+/// advertisements, over D-Bus. If two programs start and stop discovery through the kernel, they
+/// disturb each other, and bluetoothd's own commands fail (`Busy`, `Rejected`).
 extension BlueZRadio {
-    /// Opens the management socket, if it is wanted and permitted, and keeps listening to it.
+    /// Starts listening to the management socket, if it is wanted, as a task of the group.
     ///
-    /// Returns once it is known whether the socket can be used, so that the right signals are
-    /// requested.
+    /// Returns once it is known whether the socket can be used. The D-Bus signals to request depend
+    /// on that.
     func addManagement(to group: inout DiscardingTaskGroup) async {
         guard choice.policy.wantsManagement else { return }
         let (verdicts, verdict) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -28,7 +28,7 @@ extension BlueZRadio {
                 let pause = await degradeTransport(after: failure)
                 decided()
                 guard let pause else { break }
-                // No event signals that the kernel would let us listen again.
+                // No event signals that listening is possible again.
                 await self.pause(for: pause)
             }
             if !planner.scan.isWanted {
@@ -40,7 +40,7 @@ extension BlueZRadio {
 
     /// Listens until it fails, is no longer wanted, or the task is cancelled.
     ///
-    /// - Returns: The failure; `nil` if listening is permitted but not wanted.
+    /// - Returns: The failure; `nil` if listening is not wanted or the task is cancelled.
     private func listenOnce(decided: @Sendable () -> Void) async -> ManagementFailure? {
         let (notices, notice) = AsyncStream<ManagementListener.Notice>.makeStream(
             bufferingPolicy: .bufferingNewest(64)
@@ -96,7 +96,7 @@ extension BlueZRadio {
     private func degradeTransport(after failure: ManagementFailure) async -> Duration? {
         let (wasListening, before) = (choice.transport == .management, choice.note)
         let pause = choice.failed(failure)
-        // Retried as long as the daemon runs; a repeated reason is logged at debug level.
+        // Retries continue while the daemon runs. A repeated reason is logged at debug level.
         logger.log(
             level: wasListening ? .warning : choice.note == before ? .debug : .info,
             "listening over D-Bus",
@@ -110,12 +110,12 @@ extension BlueZRadio {
         return pause
     }
 
-    /// Asks the kernel to end the scan of a bluetoothd that has died. The kernel continues it for
-    /// up to 10.24 s and refuses all others meanwhile; nothing on D-Bus ends it sooner.
+    /// Asks the kernel to end the scan of a bluetoothd that has died. Otherwise the kernel
+    /// continues that scan for up to 10.24 s and refuses all others meanwhile. Nothing on D-Bus
+    /// ends it sooner.
     ///
-    /// Done once for each new bluetoothd, when it has refused a scan: the old scan then has no
-    /// owner. A scan run by another program past bluetoothd could be hit, in the first seconds
-    /// only.
+    /// Done at most once for each new bluetoothd: when a scan is refused within `busyLimit` of its
+    /// start. During that time it may also end a scan that another program runs without bluetoothd.
     func endStaleScan(of adapter: AdapterState) {
         guard choice.policy.wantsManagement, let limit = staleScanLimit, MonotonicTime.now < limit,
             let index = adapter.index

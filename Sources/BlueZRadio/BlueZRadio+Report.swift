@@ -8,7 +8,8 @@ extension BlueZRadio {
         reportProblem(state.problem, after: old?.problem)
     }
 
-    /// Logs a change of adapter; the same one that returns after bluetoothd was away is no change.
+    /// Logs a change of adapter. If the same adapter returns after bluetoothd was away, nothing is
+    /// logged.
     private func reportAdapter(_ state: RadioState) {
         guard let adapter = state.adapter, adapter != lastAdapter else { return }
         var metadata: Logger.Metadata = ["adapter": "\(adapter)"]

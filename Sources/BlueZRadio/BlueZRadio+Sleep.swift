@@ -16,13 +16,14 @@ struct Wakeup {
 }
 
 extension BlueZRadio {
-    /// Ends the sleep of `runActions(on:)`, or the next one if it is awake.
+    /// Ends the current sleep of `runActions(on:)`. If there is none, its next sleep ends at once.
     func wake() {
         wakeup.isDue = true
         if let sleep = wakeup.sleep { thread.cancel(sleep) }
     }
 
-    /// Returns after a `wake()`, at `deadline`, or when the task is cancelled. Only for one caller.
+    /// Sleeps until `wake()`, `deadline` or the cancellation of the task; without a deadline, for
+    /// an hour at most. Only one task may sleep at a time.
     func sleep(until deadline: MonotonicTime?) async {
         if !wakeup.isDue {
             let sleep = thread.makeSleep()

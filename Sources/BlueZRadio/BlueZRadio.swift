@@ -11,8 +11,8 @@ import ServiceLifecycle
 /// adapter. `BlueZPlanner` decides the actions; they are carried out here one at a time.
 package actor BlueZRadio: Radio {
     package nonisolated let name: String
-    /// The thread on which the whole radio runs: it reads the bus and the management socket, and an
-    /// advertisement is processed without waking another thread.
+    /// The thread on which the whole radio runs. It also reads the bus and the management socket:
+    /// an advertisement is processed without waking another thread.
     nonisolated let thread: BusThread
 
     let serviceUUID: UUID16
@@ -42,26 +42,26 @@ package actor BlueZRadio: Radio {
     private var nextNumber: UInt64 = 0
     /// The objects of the EIDs on the current connection.
     var paths: [EID: RegisteredPath] = [:]
-    /// Objects known to an earlier bluetoothd, to be removed from the bus.
+    /// The paths of objects that an earlier bluetoothd knew. They are to be removed from the bus.
     var stalePaths: [ObjectPath] = []
-    /// The time until which a refused scan must be due to the scan of an earlier bluetoothd; `nil`
-    /// if there was none.
+    /// The time until which a refused scan is attributed to the scan of an earlier bluetoothd;
+    /// `nil` if there was none, or its end was requested already.
     var staleScanLimit: MonotonicTime?
     /// The previous bluetoothd's unique name, and the number of the connection it was seen on.
     private var lastDaemon: (owner: String, connection: Int)?
     let timings: RecoveryTimings
     private var connections = 0
-    /// Alternates, so that a filter differs from the one before it.
+    /// Alternates: each filter must differ from the one before it.
     var isFloorRaised = false
 
     /// - Parameters:
     ///   - adapter: `hci0`, or `nil` for the first that is powered.
     ///   - canPowerCycle: True if the adapter may be switched off and on when nothing else restores
-    ///     a scan; every program on the machine then loses its connections.
+    ///     a scan. A power cycle ends the Bluetooth connections of all programs.
     ///   - transport: The transport over which sightings are received.
     ///   - bus: The bus that bluetoothd is on; tests use their own.
-    ///   - readTraffic: Reads the kernel's counts of an adapter, which show that a controller does
-    ///     not answer; without them that takes longer to detect.
+    ///   - readTraffic: Reads the kernel's counts of an adapter. They show that a controller does
+    ///     not answer; without them, detection takes longer.
     ///   - openManagement: Opens the kernel's management socket; tests supply their own.
     /// - Throws: `overloaded` when the process has no descriptor or thread left.
     package init(
@@ -140,7 +140,7 @@ package actor BlueZRadio: Radio {
     ) -> Task<Void, any Error> {
         // SAFETY: owned by the caller, who cancels it.
         Task {
-            // A timeout of another operation, whose caller cancels it when that has finished.
+            // A timeout. The caller cancels it when the operation has finished.
             try await Task.sleep(for: delay)
             body(self)
             changed()
@@ -269,7 +269,7 @@ package actor BlueZRadio: Radio {
     // MARK: Advertisements
 
     private func receive(_ report: DeviceReport, now: MonotonicTime) {
-        // Other programs' filters let through devices that ours would not, also on other adapters.
+        // Other programs' filters admit devices that ours excludes, also on other adapters.
         guard planner.scan.isWanted, let adapter = planner.adapter, report.adapter == adapter.path
         else { return }
         guard choice.transport == .dbus else {
@@ -305,8 +305,8 @@ package actor BlueZRadio: Radio {
         }
     }
 
-    /// Handles the effect of a received advertisement. This is called often; it usually only
-    /// postpones the deadline that `runActions(on:)` waits for, and then wakes nothing.
+    /// Handles the effect of a received advertisement. It is called often. Usually the
+    /// advertisement only postpones the deadline of `runActions(on:)`; then nothing is woken.
     private func wakeIfNeeded(by hearing: BlueZPlanner.ReceptionEffect, now: MonotonicTime) {
         switch hearing {
         case .nothing: break
@@ -318,14 +318,14 @@ package actor BlueZRadio: Radio {
 
     // MARK: Actions
 
-    /// Carries out the planner's actions, one after the other, until the connection is to end.
+    /// Carries out the planner's actions, one by one, until a reconnection or a cancellation.
     private func runActions(on connection: Connection) async {
         while !Task.isCancelled {
-            // The same time for both calls: a deadline between two different times would be missed.
+            // Both calls get the same time: a deadline between two different times would be missed.
             let now = MonotonicTime.now
             if planner.isControllerInQuestion(now: now) { pollController() }
             guard let action = planner.next(now: now) else {
-                // The state also changes when the planner has given something up.
+                // The state may change without an action: the planner may have given up a recovery.
                 sendState()
                 await sleep(until: planner.nextDeadline(now: now))
                 continue
@@ -385,7 +385,7 @@ package actor BlueZRadio: Radio {
         onEvent(.stateChanged(state))
     }
 
-    /// Sends the state if it has changed, and wakes all who wait: the planner may have changed.
+    /// Handles a change of the planner: sends a changed state, and wakes all waiting tasks.
     func changed() {
         sendState()
         let waiting = waiting.values.joined()

@@ -2,8 +2,7 @@ import Synchronization
 
 /// The losses of this process on its connections to message buses, including closed ones.
 ///
-/// Process-wide, because a lost connection takes its own counts with it, just when they are needed
-/// most.
+/// Process-wide: the counts of a connection are gone when it has ended.
 package final class BusLosses: Sendable {
     package static let ofThisProcess = BusLosses()
 

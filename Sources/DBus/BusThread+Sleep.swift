@@ -37,7 +37,7 @@ struct Sleepers {
         return true
     }
 
-    /// - Returns: The task to resume, outside the lock; `nil` if it is not sleeping.
+    /// - Returns: The task, to be resumed outside the lock; `nil` if it is not sleeping.
     mutating func cancel(_ id: UInt64) -> CheckedContinuation<Void, Never>? {
         guard let sleeper = waiting.removeValue(forKey: id) else {
             cancelled.insert(id)
@@ -50,7 +50,8 @@ struct Sleepers {
     /// Forgets a sleep that has ended.
     mutating func forget(_ id: UInt64) { cancelled.remove(id) }
 
-    /// - Returns: The tasks to resume now, outside the lock; the earliest deadline first.
+    /// - Returns: The tasks that are due, to be resumed outside the lock; the earliest deadline
+    ///   first.
     mutating func popDue() -> [CheckedContinuation<Void, Never>] {
         guard let nextDeadline else { return [] }
         let now = ContinuousClock.now
@@ -82,7 +83,8 @@ extension BusThread {
     /// The thread itself keeps the time; no other thread wakes for it. Accurate to the millisecond,
     /// and never early.
     ///
-    /// - Parameter tolerance: The delay that is allowed if the thread wakes by then anyway.
+    /// - Parameter tolerance: The longest allowed delay. Any wake of the thread after the deadline
+    ///   ends the sleep.
     package func sleep(
         until deadline: ContinuousClock.Instant,
         tolerance: Duration = .zero
@@ -92,8 +94,8 @@ extension BusThread {
         forget(id)
     }
 
-    /// Sleeps under an id by which the caller can end the sleep early. The id is from
-    /// `makeSleep()`, for one sleep, and must be forgotten after it.
+    /// Sleeps under an id by which the caller can end the sleep early. The id comes from
+    /// `makeSleep()` and is valid for one sleep. It must be forgotten afterwards.
     package func sleep(
         _ id: UInt64,
         until deadline: ContinuousClock.Instant,

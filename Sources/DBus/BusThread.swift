@@ -4,11 +4,11 @@ import Synchronization
 
 /// A thread that runs an actor's jobs and, between them, watches file descriptors for it.
 ///
-/// libdbus blocks and is not made for many threads at once: everything about a connection happens
-/// on this thread and never on the cooperative pool, which on a small kiosk has two threads.
+/// libdbus blocks, and is not made for many threads at once. All work on a connection happens on
+/// this thread, never on the cooperative pool, which has only two threads on a small kiosk.
 ///
-/// As a task executor it also runs the tasks that process the data read, so that no other thread is
-/// woken for them; these must not block either.
+/// As a task executor it also runs the tasks that process the received data: no other thread is
+/// woken for them. These tasks must not block.
 package final class BusThread: SerialExecutor, TaskExecutor {
     /// The events that the thread waits for besides jobs.
     package struct Interest {
@@ -29,10 +29,10 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// An object that is run after jobs and calls, and when an event that it waits for occurs.
+    /// An object that is run after jobs and `wake()`, and when an event that it waits for occurs.
     package protocol Pump: AnyObject, Sendable {
-        /// Does what is possible without waiting and returns the events to wait for; `nil` for jobs
-        /// only. Called on the thread.
+        /// Does what is possible without waiting and returns the events to wait for; `nil` if there
+        /// are none. Called on the thread.
         func pump() -> Interest?
     }
 
@@ -46,14 +46,14 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         var joinable: pthread_t?
         var hasEnded = false
         var waitingForEnd: [CheckedContinuation<Void, Never>] = []
-        /// A Boolean that is true while the thread waits, or is about to, and only the alarm ends
-        /// that.
+        /// A Boolean that is true while the thread waits, or is about to wait, and no interruption
+        /// has been requested yet.
         var isWaiting = false
         /// A Boolean that is true if `wake()` was called since the pumps were last run.
         var isWakeRequested = false
         var sleepers = Sleepers()
 
-        /// - Returns: True if the alarm must be triggered.
+        /// - Returns: True if the wait must be interrupted.
         mutating func endWait() -> Bool {
             defer { isWaiting = false }
             return isWaiting
@@ -102,7 +102,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
     }
 
     deinit {
-        // The thread holds a reference for as long as it runs, so none does now.
+        // A running thread holds a reference, so no thread runs now.
         Glibc.close(wakeDescriptor)
     }
 
@@ -159,12 +159,12 @@ package final class BusThread: SerialExecutor, TaskExecutor {
 
     private func interruptWait() {
         var one: UInt64 = 1
-        // This fails only when the counter is full, and then the thread is about to wake anyway.
+        // This fails only when the counter is full; the thread is then about to wake.
         _ = write(wakeDescriptor, &one, MemoryLayout.size(ofValue: one))
     }
 
     /// Ends the thread once the queued jobs have run. A later job still runs, on a new thread: a
-    /// late caller is told that the connection is closed and does not hang.
+    /// late call fails with `closed` and does not hang.
     ///
     /// - Parameter isJoined: True if `join()` follows.
     package func stop(isJoined: Bool) {
@@ -281,7 +281,7 @@ package final class BusThread: SerialExecutor, TaskExecutor {
             state.isWaiting = state.jobs.isEmpty && !state.isWakeRequested
             return (state.isWaiting, state.sleepers.nextLimit)
         }
-        // Jobs that the pumps have queued run first; nothing may have triggered the alarm for them.
+        // Jobs that the pumps have queued run first: they did not request an interruption.
         guard mayWait else { return }
         descriptors.removeAll(keepingCapacity: true)
         descriptors.append(pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0))
@@ -308,8 +308,8 @@ package final class BusThread: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Returns poll(2)'s timeout: rounded up, so that the deadline has passed then; −1 waits for
-    /// ever.
+    /// Returns the timeout for poll(2), rounded up: the deadline has passed when it ends. −1 waits
+    /// for ever.
     private static func milliseconds(to deadline: ContinuousClock.Instant?) -> Int32 {
         guard let deadline else { return -1 }
         let left = ContinuousClock.now.duration(to: deadline)

@@ -15,7 +15,8 @@ struct CallTable: ~Copyable {
 
     private var pending: [UInt64: Pending] = [:]
     private var idsBySerial: [UInt32: UInt64] = [:]
-    /// A time that is never later than the earliest deadline; if earlier, one check is in vain.
+    /// A time that is not later than the earliest deadline. If it is earlier, one check finds
+    /// nothing.
     private(set) var nextDeadline: ContinuousClock.Instant?
     /// The ids of the calls to send, in order. Those that ended in the queue are skipped.
     private var queue: [UInt64] = []

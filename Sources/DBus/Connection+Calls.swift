@@ -6,7 +6,8 @@ extension Connection {
     ///   - onReply: Receives the reply's values on the connection's thread before any later message
     ///     is read; the caller that awaits them may continue later. Must not block.
     /// - Throws: `remote` with the other side's error name; `timedOut` and `cancelled`, after which
-    ///   the call may still have had its effect; `overloaded` when nothing was sent; `closed`.
+    ///   the call may still have had its effect; `overloaded` when nothing was sent; `closed`;
+    ///   `invalidValue`.
     package func call(
         _ call: MethodCall,
         timeout: Duration,
@@ -21,8 +22,9 @@ extension Connection {
         let cancellations = calls.cancellations
         let reply = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // A task cancelled before this point has no entry for onCancel to find; one
-                // cancelled after it waits for the thread's next turn, which comes after this.
+                // If the task was cancelled before this point, its id was already reported and may
+                // be forgotten. If it is cancelled later, the thread's next turn handles that,
+                // after the insertion.
                 guard !Task.isCancelled else {
                     continuation.resume(returning: CallTable.Reply.failure(DBusError(.cancelled)))
                     return
@@ -60,7 +62,7 @@ extension Connection {
         }
     }
 
-    /// Returns the unique name of a name's owner; `nil` if it has none.
+    /// Returns the unique name of the connection that owns a name; `nil` if none does.
     package func owner(of name: String) async throws(DBusError) -> String? {
         do {
             let reply = try await call(

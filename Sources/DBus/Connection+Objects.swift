@@ -53,8 +53,7 @@ extension Connection {
         }
     }
 
-    /// Runs a method's handler in a task of its own, so that a slow one does not hold up the
-    /// connection.
+    /// Runs a method's handler in a task of its own: a slow handler must not delay the connection.
     private func serve(
         _ method: ExportedObject.Method,
         _ invocation: Invocation,
@@ -104,7 +103,7 @@ extension Connection {
             case .failure(let failure): _ = try send(Message.errorReply(to: message, failure))
             }
         } catch {
-            // The caller's own timeout reports it; there is no other way to tell the caller.
+            // The caller notices it only by its own timeout.
             logger.debug("a reply was not sent", metadata: ["error": "\(error.code.rawValue)"])
         }
     }

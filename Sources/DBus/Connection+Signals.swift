@@ -1,6 +1,6 @@
 extension Connection {
-    /// Subscribes to signals that match any of the rules; returns when the bus has confirmed all of
-    /// them, so that none sent later is missed.
+    /// Subscribes to signals that match any of the rules. Returns once the bus has confirmed all
+    /// rules: no signal sent later is missed.
     ///
     /// - Parameter onSignal: Receives each signal on the connection's thread as it is read, in the
     ///   order of arrival. Must not block.
@@ -15,7 +15,8 @@ extension Connection {
         var texts: [String] = []
         for rule in rules { texts.append(try rule.text()) }
         let subscription = SignalSubscription(id: makeID(), rules: rules)
-        // Before the bus knows the rules: the first signal may follow right behind the reply.
+        // Inserted before the bus knows the rules: the first signal may follow the reply
+        // immediately.
         subscriptions.insert(
             SubscriptionTable.Entry(rules: rules, onSignal: onSignal),
             id: subscription.id
@@ -46,7 +47,7 @@ extension Connection {
 
 extension MatchRule {
     /// Matches the bus's signal that a name has a new owner. Subscribe first, then query the
-    /// current owner, so that no change is missed.
+    /// current owner: no change is missed then.
     package static func ownerChanges(of name: String) -> MatchRule {
         MatchRule(
             sender: Bus.name,

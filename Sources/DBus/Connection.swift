@@ -45,7 +45,7 @@ package actor Connection {
         limits: Limits = Limits(),
         logger: Logger
     ) async throws(DBusError) -> Connection {
-        // Opening blocks, which must not hold up other work on a given thread.
+        // Opening blocks. It runs on a new thread: a given thread may have other work.
         let own = try BusThread(name: "dbus")
         let result: Result<Connection, DBusError>
         do {
@@ -199,10 +199,10 @@ extension Connection: BusThread.Pump {
         return BusThread.Interest(descriptor: nil, deadline: end)
     }
 
-    /// Reads and dispatches as many messages as one turn may, so that jobs run in between. Returns
+    /// Reads and dispatches at most `messagesPerTurn` messages: jobs run between the turns. Returns
     /// true if more may be waiting.
     private func readMessages() -> Bool {
-        // One read returns at most 2 KiB, a few signals; those that came in a pause need several.
+        // One read returns at most 2 KiB, a few signals. The signals of a pause need several reads.
         let isBatch = batching.pauseEnd != nil
         var (count, before) = (0, 0)
         repeat {

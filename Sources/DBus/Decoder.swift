@@ -2,8 +2,8 @@ import CDBus
 
 /// Reads the body of a message that libdbus has found well-formed.
 ///
-/// libdbus allows more than we want to hold: the depth and the number of values are limited, and
-/// file descriptors are refused.
+/// Stricter than libdbus: the depth and the number of values are limited, and file descriptors are
+/// refused.
 struct Decoder {
     static let depthLimit = 64
     /// The most values in one message, counting every element; an array of bytes counts as one.
@@ -90,7 +90,8 @@ struct Decoder {
         )
     }
 
-    /// Returns true if a dictionary is not empty and its first entry is `{sv}`; then all are.
+    /// Returns true if a dictionary is not empty and its entries are `{sv}`. All entries have the
+    /// type of the first.
     private func isOfProperties(_ iterator: inout DBusMessageIter) -> Bool {
         var entry = DBusMessageIter()
         dbus_message_iter_recurse(&iterator, &entry)

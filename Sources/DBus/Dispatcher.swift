@@ -96,7 +96,7 @@ struct Dispatcher {
         return object
     }
 
-    /// Checks the arguments' types, which the rest relies on.
+    /// Checks the types of the arguments; later code relies on them.
     private func check(_ call: Invocation, _ types: Signature) throws(MethodFailure) {
         guard call.arguments.map(\.signature.text).joined() == types.text else {
             throw invalidArguments

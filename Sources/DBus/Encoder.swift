@@ -5,8 +5,8 @@ import CDBus
 /// libdbus reports misuse by a failed assertion, not by an error; so every value is checked against
 /// its container's type before it is passed on.
 enum Encoder {
-    /// Signatures on the wire are at most 255 bytes and 32 levels of arrays plus 32 of structures
-    /// deep (D-Bus specification, "Valid Signatures"); variants may nest further, up to this.
+    /// The most levels of containers, including variants. One signature alone has at most 255
+    /// bytes, 32 levels of arrays and 32 of structures (D-Bus specification, "Valid Signatures").
     static let depthLimit = 64
 
     static func encode(_ values: [Value], into message: OpaquePointer) throws(DBusError) {

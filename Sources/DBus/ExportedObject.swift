@@ -1,6 +1,7 @@
 /// An object of ours on the bus.
 ///
-/// `org.freedesktop.DBus.Properties` and `Peer` are implemented without being listed.
+/// Calls to `org.freedesktop.DBus.Properties` and `Peer` are answered although `interfaces` does
+/// not contain them.
 package struct ExportedObject: Sendable {
     package var interfaces: [String: Interface]
 

@@ -1,8 +1,8 @@
 /// A match rule for signals (D-Bus specification, "Match Rules"). `nil` matches everything.
 package struct MatchRule: Hashable, Sendable {
-    /// A name on the bus. The bus compares it with the sender; a consumer that must be sure
-    /// compares `Signal.sender` with the owner it knows, since any program may send us a signal
-    /// directly.
+    /// A name on the bus, which only the bus compares with the sender. Any program may send us a
+    /// signal directly. A consumer that must be sure compares `Signal.sender` with the owner that
+    /// it knows.
     package var sender: String?
     package var path: ObjectPath?
     package var interface: String?

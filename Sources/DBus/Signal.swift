@@ -1,6 +1,6 @@
 /// A signal sent by an object.
 package struct Signal: Hashable, Sendable {
-    /// The sender's unique name, which the bus guarantees; `nil` before that.
+    /// The sender's unique name, which the bus guarantees; `nil` if it is unknown.
     package var sender: String?
     package var path: ObjectPath
     package var interface: String

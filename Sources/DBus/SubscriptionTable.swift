@@ -1,5 +1,5 @@
-/// The subscriptions of a connection, indexed by path, so that the cost of a signal does not grow
-/// with the number of subscriptions to other paths.
+/// The subscriptions of a connection, indexed by path: the cost of a signal does not depend on the
+/// number of subscriptions to other paths.
 struct SubscriptionTable {
     struct Entry {
         let rules: [MatchRule]
@@ -7,7 +7,7 @@ struct SubscriptionTable {
     }
 
     private var byPath: [ObjectPath: [UInt64: Entry]] = [:]
-    /// The subscriptions whose rules do not all name one path.
+    /// The subscriptions whose rules do not all name the same path.
     private var broad: [UInt64: Entry] = [:]
     private(set) var count = 0
 

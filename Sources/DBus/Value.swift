@@ -43,7 +43,7 @@ extension Value {
         .array(strings.map(Value.string), of: .string)
     }
 
-    /// A dictionary `a{sv}`, sorted by key so that the same properties are always the same bytes.
+    /// A dictionary `a{sv}`, sorted by key: the same properties always have the same bytes.
     package static func properties(_ properties: [String: Value]) -> Value {
         .dictionary(
             properties.sorted { $0.key < $1.key }

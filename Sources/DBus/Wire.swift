@@ -2,7 +2,7 @@ import CDBus
 
 /// Owns libdbus's connection: opened and registered with the bus on creation, closed on deinit.
 ///
-/// Every call may touch the socket, so all of them belong on the connection's own thread.
+/// Every call may use the socket: all calls must be made on the connection's thread.
 struct Wire: ~Copyable {
     private let raw: OpaquePointer
     /// The name that the bus gave us, `:1.42`.
@@ -19,7 +19,7 @@ struct Wire: ~Copyable {
         guard let raw = dbus_connection_open_private(address.text, &error) else {
             throw Self.unreachable(error)
         }
-        // libdbus would call _exit when the bus goes away.
+        // Otherwise libdbus would call _exit when the bus goes away.
         dbus_connection_set_exit_on_disconnect(raw, 0)
         dbus_connection_set_max_message_size(raw, messageBytes)
         dbus_connection_set_max_message_unix_fds(raw, 0)

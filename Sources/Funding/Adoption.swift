@@ -1,8 +1,8 @@
 package import GotchuCore
 package import Ledger
 
-/// Restores a paid deposit that the ledger has lost, or has without its payment. Creates and
-/// credits it in one step: for a record without a payment another one would be ordered.
+/// Restores a paid deposit that the ledger has lost, or whose payment it has lost. Creates and
+/// credits it in one step: for a record without a payment, another payment would be ordered.
 package struct AdoptDeposit: LedgerCommand {
     package static let name = "adopt-deposit"
 
@@ -58,8 +58,8 @@ package struct AdoptDeposit: LedgerCommand {
     }
 }
 
-/// Restores a withdrawal that the ledger has lost but whose transfer the provider has. One that the
-/// ledger has without its transfer is refreshed instead.
+/// Restores a withdrawal that the ledger has lost, if the provider has its transfer. If the ledger
+/// has lost only the transfer, the withdrawal is refreshed instead.
 package struct AdoptWithdrawal: LedgerCommand {
     package static let name = "adopt-withdrawal"
 

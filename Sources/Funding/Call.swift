@@ -1,8 +1,8 @@
 package import GotchuCore
 package import Ledger
 
-/// A call to the provider. It depends only on a committed record, so that it can be repeated with
-/// the same key and parameters whatever happens in between.
+/// A call to the provider. It depends only on a committed record. It can therefore always be
+/// repeated with the same key and parameters.
 package enum Call: Equatable, Sendable {
     /// Creates a PaymentIntent or a Checkout session. The reply also contains its secret or URL,
     /// which is never stored.
@@ -28,7 +28,8 @@ package enum Call: Equatable, Sendable {
     case readPayout(PayoutReference)
     case findPayout(PayoutOrder)
 
-    /// The provider's idempotency key of the created or wanted object; `nil` for a read.
+    /// The idempotency key under which the call creates its object, or under which the object of a
+    /// search was created. `nil` for the other calls.
     var key: String? {
         switch self {
         case .openDeposit(let order), .findDeposit(let order): order.key
@@ -84,7 +85,8 @@ package struct PayeeOrder: Equatable, Sendable {
     package let key: String
 }
 
-/// The parameters of a transfer to a connected account. `transfer_group` is the withdrawal.
+/// The parameters of a transfer to a connected account. Its `transfer_group` is the withdrawal's
+/// id.
 package struct TransferOrder: Equatable, Sendable {
     package let withdrawal: RecordID
     package let user: UserID

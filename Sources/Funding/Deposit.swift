@@ -56,7 +56,7 @@ package struct DepositBody: RefreshableBody {
     package internal(set) var creditedAt: Timestamp?
     /// A Boolean that is true once the payer has requested its cancellation.
     var isEndAsked = false
-    /// The amount received, in the ordered currency, if it differs from the ordered amount.
+    /// The amount received but not as ordered, if it can be booked; in the ordered currency.
     package internal(set) var received: Int64?
     /// A Boolean that is true once the operator has accepted the received amount.
     var isAccepted = false
@@ -105,7 +105,7 @@ extension FundingRecord where Body == DepositBody {
         )
     }
 
-    /// The amount that is booked by its D1.
+    /// The amount that its credit (D1) books, in minor units.
     var creditedAmount: Int64 {
         body.isAccepted ? body.received ?? amount.minorUnits : amount.minorUnits
     }
@@ -137,7 +137,7 @@ extension FundingRecord where Body == DepositBody {
 
 /// Decisions about deposits.
 extension Funding {
-    /// Decides the effect of an observation on a deposit. Total: any observation in any state.
+    /// Decides the effect of an observation on a deposit. Accepts any observation in any state.
     package static func next(
         _ deposit: Deposit,
         _ observation: Observation,
@@ -177,7 +177,7 @@ extension Funding {
                 decision.subject.scheduleRefresh(within: Pace.held, at: now)
             case .requiresPaymentMethod, .requiresConfirmation, .requiresAction, .processing,
                 .succeeded, .failed, .canceled:
-                // An object at the provider may refer to a canceled deposit nevertheless.
+                // Still, an object at the provider may refer to a canceled deposit.
                 if deposit.state == .canceled { decision.call = .findDeposit(deposit.order) }
                 decision.subject.refreshAt = nil
             }
@@ -196,7 +196,7 @@ extension Funding {
 }
 
 extension FundingDecision where Body == DepositBody {
-    /// Has a development server's mint pay the deposit.
+    /// Pays the deposit from a development server's mint.
     mutating func mint(_ fact: String, at now: Timestamp) {
         subject.state = .succeeded
         subject.body.creditedAt = now
@@ -242,7 +242,7 @@ extension FundingDecision where Body == DepositBody {
         }
     }
 
-    /// Schedules a refresh at its expiry, or ends it at once if its cancellation was requested.
+    /// Refreshes it at its expiry at the latest. If its cancellation was requested, ends it now.
     private mutating func scheduleEnd(at now: Timestamp) {
         guard subject.state != .processing, let refreshAt = subject.refreshAt else { return }
         if subject.body.isEndAsked {
@@ -339,7 +339,7 @@ extension FundingDecision where Body == DepositBody {
         transaction.currency.lowercased() == subject.amount.currency.rawValue
     }
 
-    /// Books a fact unless the record contains it already.
+    /// Books a fact, unless it is booked, its amount is implausible or the limit is reached.
     private mutating func book(
         _ kind: TransferKind,
         _ fact: String,

@@ -7,7 +7,7 @@ package struct DepositLimits: Equatable, Sendable {
     package static let open = 5
     /// The most deposits that may be created within an hour.
     package static let hourly = 10
-    /// The number of newest deposits to read, which include all that count.
+    /// The number of newest deposits that are read. They include all that count for the limits.
     package static let read = 50
 
     /// The largest deposit in minor units, unless the user has a limit of their own.
@@ -33,7 +33,7 @@ package struct DepositLimits: Equatable, Sendable {
         self.settled = settled
     }
 
-    /// Checks the limits of a deposit; throws if the user may not make it.
+    /// Checks that a deposit is within the user's limits.
     ///
     /// - Parameter open: The number of deposits that are refreshed.
     fileprivate func check(
@@ -186,7 +186,7 @@ package struct RequestWithdrawal: RecordCommand {
         guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
         let account = try books.wallet(of: user, in: amount.currency)
         let payee = try books.payee(of: user)
-        // The payee that is paid.
+        // The payee whose account receives the money: `payeeOf` may name another user.
         let paid =
             try payee?.body.payeeOf.map { other throws(Refusal) in
                 try books.payee(of: other)
@@ -248,7 +248,7 @@ package struct WithdrawalHold: Equatable, Sendable {
     }
 }
 
-/// Requests the cancellation of a deposit. The provider decides if it is in time.
+/// Requests the cancellation of a deposit. The provider decides whether it is in time.
 package struct CancelDeposit: LedgerCommand {
     package static let name = "cancel-deposit"
 
@@ -305,8 +305,8 @@ package struct CancelWithdrawal: LedgerCommand {
     }
 }
 
-/// Creates the record of a payee, for whom the worker then opens an account at the provider;
-/// refreshes an existing one.
+/// Creates the record of a payee. The worker then opens the account at the provider. An existing
+/// payee that is not active is refreshed.
 package struct PutPayee: LedgerCommand {
     package static let name = "put-payee"
 
@@ -338,7 +338,7 @@ extension Books {
         return try readable(record)
     }
 
-    /// Returns a record of a user.
+    /// Returns a record of this kind, which must belong to `user` if one is given.
     ///
     /// - Throws: `unknownRecord`, also for another user's record, and `unreadable`.
     func subject<Body: FundingBody>(
@@ -377,7 +377,8 @@ extension Books {
         at time: Timestamp
     ) throws(Refusal) -> FundingRecord<Body> {
         var subject = decision.subject
-        // First whatever may be refused: a refused command must not change anything.
+        // Booking comes first because it may be refused: a refused command must not change
+        // anything.
         try book(decision.postings, of: subject.id, in: subject.amount.currency, at: time)
         let stored = rows.records[subject.id]
         guard subject.record != stored else { return subject }

@@ -12,7 +12,7 @@ package protocol FundingBody: Codable, Equatable, Sendable {
     var booked: [String: Int64] { get set }
     /// The time of the newest refresh.
     var refreshedAt: Timestamp? { get }
-    /// Returns false for a body that no record in that state can have.
+    /// Returns false if no record in that state can have this body.
     func canBe(in state: State) -> Bool
 }
 
@@ -152,16 +152,15 @@ enum Pace {
 
 /// The attempts at one call that creates something at the provider.
 ///
-/// A key repeats its call only while the provider remembers it. So a call is made only if nothing
-/// can have been created under a key that is forgotten by now: by a server that was down, or by one
-/// whose ledger was lost and restored from an old backup. Otherwise the object is searched for
-/// first.
+/// A key prevents a second object only while the provider remembers the key. If an object may have
+/// been created under a key that is forgotten by now, it is searched for before the next call. This
+/// can happen if the server was down, or if its ledger was restored from an old backup.
 package struct Tries: Codable, Equatable, Sendable {
     /// Part of the key: grows when the call is to be made with a new key.
     private(set) var attempt: Int = 1
     /// The time of the first call under the current key, in milliseconds; `nil` before it.
     private var since: Int64?
-    /// A time when nothing had been created, in milliseconds; `nil` for the record's creation.
+    /// A time at which no object existed, in milliseconds. `nil` stands for the record's creation.
     private var nothingAt: Int64?
     /// The time of the first complete list without the object, in milliseconds.
     private var missedAt: Int64?
@@ -170,9 +169,10 @@ package struct Tries: Codable, Equatable, Sendable {
 
     init() {}
 
-    /// Records that the call is about to be made, or its object to be searched for. Once a list did
-    /// not contain the object, it is searched for until it is found or certainly missing: another
-    /// call might be executed after that list, and the next list would prove nothing about it.
+    /// Records that the call is about to be made, or that its object is about to be searched for.
+    /// Once a list did not contain the object, the search continues until the object is found or
+    /// certainly missing. Another call in between might be executed late, and the second list would
+    /// not prove that its object is missing.
     ///
     /// - Parameter creation: The time of the record's creation.
     /// - Returns: True if the key may be used; otherwise the object must be searched for.
@@ -185,7 +185,7 @@ package struct Tries: Codable, Equatable, Sendable {
 
     /// Switches to another key.
     ///
-    /// - Parameter time: A time when nothing had been created; `nil` if none is known.
+    /// - Parameter time: A time at which no object existed; `nil` if none is known.
     mutating func renew(at time: Timestamp?) {
         attempt += 1
         (since, nothingAt, missedAt) = (nil, time?.milliseconds ?? nothingAt, nil)

@@ -101,8 +101,8 @@ extension FundingRecord where Body == DepositBody {
 }
 
 extension FundingRecord where Body == WithdrawalBody {
-    /// Returns the reason why its money is not where its state says. The sums over all records then
-    /// match the house's accounts.
+    /// Returns the reason why its money is not where its state says; `nil` if it is there. If all
+    /// records pass, their sums match the house's accounts.
     fileprivate func brokenPlaces(_ file: RecordFile) -> String? {
         let sums = file.transfers.flatMap(\.entries).reduce(into: [Account.Owner: Int64]()) {
             $0[$1.account.owner, default: 0] += $1.amount

@@ -59,8 +59,8 @@ extension TransferKind {
         from: [.house(.losses)],
         to: [.houseOf(.owed)]
     )
-    /// W1: a withdrawal leaves the wallet. On a development server the mint receives it. One made
-    /// by the operator has no idempotency key.
+    /// W1: a withdrawal leaves the wallet. On a development server the mint receives it. A
+    /// withdrawal that the operator restores has no idempotency key.
     static let withdrawal = provider(
         "WITHDRAWAL",
         from: [.user],

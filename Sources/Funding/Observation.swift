@@ -1,13 +1,13 @@
 package import GotchuCore
 
 /// The result of a call to the provider. It contains the whole current state of an object, never a
-/// difference, so that the order, repetition or loss of observations does not matter.
+/// difference. The order, repetition or loss of observations therefore does not matter.
 package enum Observation: Equatable, Sendable {
     case deposit(SeenDeposit)
     case payee(SeenPayee)
     case transfer(SeenTransfer)
     case payout(SeenPayout)
-    /// The provider did nothing, and never will under this key.
+    /// The provider did nothing, and will do nothing under this key.
     case refused(ProviderRefusal)
     /// The call may have been carried out: timeout, broken connection, 5xx, 409, 429, 401, 403.
     ///
@@ -33,8 +33,8 @@ package struct ProviderRefusal: Error, Equatable, Sendable {
     package let code: String
     /// The provider's message, for the operator and the payee.
     package let message: String
-    /// A Boolean that is true if it is the replay of an earlier refusal: nothing is known of what
-    /// happened after that.
+    /// A Boolean that is true if the provider repeats an earlier refusal. The events after that
+    /// refusal are unknown.
     let isReplay: Bool
 
     package init(_ reason: Reason, code: String, message: String, isReplay: Bool = false) {
@@ -162,8 +162,8 @@ package struct SeenTransaction: Equatable, Sendable {
 package struct SeenReturn: Equatable, Sendable {
     /// `re_…`, or `dp_…` or `du_…`.
     package let id: String
-    /// In minor units of the charge's currency, positive. For a dispute: the amount that is moved
-    /// if the provider keeps our balance in another currency.
+    /// In minor units of the charge's currency, positive. For a dispute, this amount is used only
+    /// if the provider's transactions are in another currency.
     package let amount: Int64
     /// The transaction that moved the money out; `nil` if there is none yet.
     package let out: SeenTransaction?

@@ -1,7 +1,7 @@
 package import GotchuCore
 package import Ledger
 
-/// A decision about a deposit, withdrawal or payee, whose kind is known once its record is read.
+/// A decision about a deposit, a withdrawal or a payee. The kind is known only from the record.
 enum AnyFundingDecision {
     case deposit(FundingDecision<DepositBody>)
     case withdrawal(FundingDecision<WithdrawalBody>)
@@ -9,7 +9,7 @@ enum AnyFundingDecision {
 
     /// Decides the effect of an observation on a record, or its next refresh if there is none.
     ///
-    /// - Throws: `unreadable`; `unknownRecord` for a record of another kind.
+    /// - Throws: `unreadable`, also for a record of another kind.
     init(
         _ record: Record,
         _ observation: Observation?,
@@ -58,7 +58,7 @@ enum AnyFundingDecision {
         }
     }
 
-    /// Returns the idempotency key of the call that a record needs now; `nil` if it only reads.
+    /// Returns the idempotency key that a record uses now; `nil` if it has none.
     static func key(of record: Record) -> String? {
         switch record.kind {
         case DepositBody.kind: (try? Deposit(record))?.key
@@ -88,7 +88,7 @@ package struct Observe: LedgerCommand {
 
     package let record: RecordID
     package let observation: Observation
-    /// The key of the call, if the result says nothing about calls with other keys.
+    /// The key of the call, if the result is valid only for calls with this key.
     private let key: String?
     /// The account that was read, if the call read one.
     private let account: String?
@@ -113,7 +113,7 @@ package struct Observe: LedgerCommand {
     /// - Returns: The next call to make, if there is one.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Call? {
         guard let stored = books.rows.records[record] else { throw Refusal(.unknownRecord) }
-        // Another server was faster, and the record has moved on.
+        // Another server was faster and has changed the record.
         if let key, key != AnyFundingDecision.key(of: stored) { return nil }
         if let account, try books.payee(of: stored.owner)?.body.account != account { return nil }
         return try books.apply(observation, to: stored, at: time)
@@ -151,7 +151,7 @@ extension Footprint {
     /// Adds the rows that an observation may change.
     mutating func cover(_ observation: Observation, of record: Record) {
         // The time of the decision is not known yet. The only effect of a later time is that a time
-        // limit has passed.
+        // limit has passed: both cases are covered.
         for time in [record.createdAt, record.createdAt.advanced(by: .seconds(1 << 32))] {
             guard let step = try? AnyFundingDecision(record, observation, at: time) else {
                 continue

@@ -20,7 +20,7 @@ package struct AcceptDeposit: LedgerCommand {
         guard deposit.state == .held, deposit.body.received != nil else {
             throw Refusal(.intentSettled)
         }
-        // The amount that the next refresh shows is booked.
+        // The next refresh books the amount, if it is still the accepted one.
         deposit.body.isAccepted = true
         deposit.refreshAt = time
         return try books.put(FundingDecision(deposit), at: time)
@@ -48,8 +48,8 @@ package struct DropDeposit: LedgerCommand {
     }
 }
 
-/// Resumes a held withdrawal, or stops a pending one: retries the payment, or returns the money to
-/// the wallet.
+/// Applies the operator's decision on a withdrawal. A held one is paid out again, or its money is
+/// returned to the wallet. A pending one is stopped.
 package struct ResumeWithdrawal: LedgerCommand {
     package static let name = "resume-withdrawal"
 
@@ -80,7 +80,8 @@ package struct ResumeWithdrawal: LedgerCommand {
     }
 }
 
-/// Pays a user's withdrawals to another user's connected account, or to their own again.
+/// Links a payee: the user's withdrawals are paid to another user's connected account from now on,
+/// or to their own again.
 package struct LinkPayee: LedgerCommand {
     package static let name = "link-payee"
 
@@ -98,7 +99,7 @@ package struct LinkPayee: LedgerCommand {
         footprint.records.formUnion([Payee.id(of: user), Payee.id(of: other)])
     }
 
-    /// - Throws: `payeeNotOnboarded` if the other user has no account of their own.
+    /// - Throws: `unknownUser`; `payeeNotOnboarded` if the other user has no account of their own.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Payee {
         guard books.rows.knows(user) else { throw Refusal(.unknownUser) }
         let known = try books.payee(of: user)
@@ -117,7 +118,7 @@ package struct LinkPayee: LedgerCommand {
     }
 }
 
-/// Requests another account for a payee whose account is closed.
+/// Removes a payee's restricted account. The payee's next request opens another one.
 package struct RenewPayee: LedgerCommand {
     package static let name = "renew-payee"
 
@@ -162,7 +163,7 @@ package struct ReleasePayee: LedgerCommand {
         footprint.owners.insert(.houseOf(.owed, user))
     }
 
-    /// - Throws: `walletOwes` while the user owes anything: money that has left the wallet is the
+    /// - Throws: `walletOwes` while the user owes anything: the withdrawals that wait are the
     ///   operator's only security.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Payee {
         guard var payee = try books.payee(of: user) else { throw Refusal(.payeeNotOnboarded) }

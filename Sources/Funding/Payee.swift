@@ -7,7 +7,8 @@ package typealias Payee = FundingRecord<PayeeBody>
 
 package struct PayeeBody: RefreshableBody {
     package static let kind = "payee"
-    /// The most refreshes without a change before an onboarding counts as abandoned: three days.
+    /// The most refreshes without a change before an onboarding counts as abandoned: about three
+    /// days.
     static let refreshLimit = 300
     /// The reason for the restriction of an account that the provider no longer shows.
     package static let closed = "account_closed"
@@ -40,7 +41,7 @@ package struct PayeeBody: RefreshableBody {
     var tries = Tries()
 
     package var amount: Money { Money(minorUnits: 0) }
-    /// A payee has no money; withdrawals do.
+    /// Always empty: a payee has no facts, only its withdrawals have.
     package var booked: [String: Int64] {
         get { [:] }
         set {}
@@ -98,7 +99,7 @@ extension FundingRecord where Body == PayeeBody {
 
 /// Decisions about payees.
 extension Funding {
-    /// Decides the effect of an observation on a payee. Total: any observation in any state.
+    /// Decides the effect of an observation on a payee. Accepts any observation in any state.
     package static func next(
         _ payee: Payee,
         _ observation: Observation,
@@ -117,7 +118,7 @@ extension Funding {
                 code: refusal.code,
                 message: refusal.message
             )
-            // The next request for a link tries again, with another key.
+            // The payee's next request tries again, with another key.
             decision.subject.refreshAt = nil
             if payee.body.account == nil {
                 decision.subject.body.tries.renew(at: now)
@@ -189,7 +190,7 @@ extension FundingRecord where Body == PayeeBody {
         body.disabledReason = PayeeBody.closed
     }
 
-    /// Requests another account to replace a closed one.
+    /// Removes its account. The payee's next request opens another one.
     mutating func renew(at now: Timestamp) {
         guard let account = body.account else { return }
         var renewed = PayeeBody()

@@ -1,8 +1,8 @@
 internal import GotchuCore
 internal import Ledger
 
-/// A fact at the provider, as it is booked. Its key is the step of its transfer and, with a prefix,
-/// a unique name, so that it is booked only once.
+/// A fact at the provider, as it is booked. Its key is the step of its transfer. The key with a
+/// prefix is a unique name: each fact is booked only once.
 package struct Posting: Equatable, Sendable {
     enum Lines: Equatable, Sendable {
         /// Money at the provider is credited to a user; then the user's debt is settled.

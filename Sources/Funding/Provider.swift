@@ -10,7 +10,8 @@ package struct PayoutTerms: Codable, Equatable, Sendable {
     package var minimum: Int64 = 100
     /// The hours for which a new credit cannot be withdrawn.
     package var holdHours = 48
-    /// The number of sales older than that which a payee needs to withdraw without a release.
+    /// The number of sales, older than `holdHours`, that a payee needs to withdraw without a
+    /// release.
     package var firstSales = 10
 
     package init() {}
@@ -29,7 +30,7 @@ package struct ProviderBody: FundingBody {
     /// The time up to which all events were processed.
     package internal(set) var watermark: Timestamp
     let currency: Currency
-    /// The terms of the most recently started server; commands run beside it use the same.
+    /// The terms of the most recently started server; the operator's commands use them too.
     package internal(set) var payouts: PayoutTerms
 
     /// The currency of its transactions.
@@ -50,7 +51,8 @@ extension FundingRecord where Body == ProviderBody {
     package static let id = RecordID(trusted: computedID(ProviderBody.kind))
     /// The user who owns the record: every record has an owner.
     static let user = UserID(trusted: computedID("user", ProviderBody.kind))
-    /// No email address equals it (it has no @), nor does a login of an OpenID issuer (no <).
+    /// It differs from all email addresses, which contain @, and from all OpenID logins, which
+    /// contain <.
     static let login = "provider"
 }
 
@@ -167,8 +169,8 @@ package struct BookTransaction: LedgerCommand {
         }
     }
 
-    /// - Returns: True if it was booked now; false if it was booked before, belongs to a deposit
-    ///   or a withdrawal, or has another currency.
+    /// - Returns: True if it was booked now; false if it was booked before, belongs to a deposit or
+    ///   a withdrawal, has another currency or is implausible.
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Bool {
         var decision = FundingDecision<ProviderBody>(try books.subject(Provider.id))
         guard transaction.currency.lowercased() == decision.subject.amount.currency.rawValue else {
@@ -182,7 +184,7 @@ package struct BookTransaction: LedgerCommand {
     }
 }
 
-/// The class of a balance transaction for the ledger. Total: an unknown type is the platform's.
+/// The class of a balance transaction for the ledger. An unknown type counts as the platform's.
 package enum TransactionClass: Equatable, Sendable {
     /// A fact of a deposit or a withdrawal, booked by that record.
     case ofRecord

@@ -32,7 +32,7 @@ extension FundingDecision where Body == WithdrawalBody {
     /// Applies the operator's decision. A pending withdrawal can be stopped: at once if no call can
     /// have moved money, otherwise once it is certain that none has.
     ///
-    /// - Returns: False if it is neither held nor to be stopped, or the decision is impossible.
+    /// - Returns: False if the decision is impossible in its state.
     mutating func decide(returning: Bool, at now: Timestamp) -> Bool {
         guard subject.state == .pending else { return resume(returning: returning, at: now) }
         guard returning else { return false }
@@ -47,15 +47,15 @@ extension FundingDecision where Body == WithdrawalBody {
         return true
     }
 
-    /// Resumes a held withdrawal: with its payout, or with its return. Nothing is created before it
-    /// is certain that it does not exist already. If a payout cannot be read, only the operator can
-    /// know that the bank did not receive it.
+    /// Resumes a held withdrawal: pays it out, or returns the money. An object is created only once
+    /// it is certain that it does not exist yet. If the payout cannot be read, only the operator
+    /// can know that the bank did not receive the money.
     ///
     /// - Returns: False if it is not held, or the decision is impossible.
     private mutating func resume(returning: Bool, at now: Timestamp) -> Bool {
         guard subject.state == .held, let before = subject.body.heldIn else { return false }
         switch before {
-        // Its payout cannot be searched for, either.
+        // A payout that cannot be read cannot be searched for, either.
         case .sent where returning && subject.body.reason?.code == WithdrawalBody.unreadablePayout:
             enter(.returning, at: now)
         case .pending, .sent: enter(before, at: now)

@@ -20,13 +20,13 @@ extension FundingDecision where Body == WithdrawalBody {
                 seen.id,
                 .move(from: .house(.stripePayouts), to: .house(.stripeBalance))
             )
-            // A replayed answer does not show how old it is.
+            // A replayed answer does not show the age of the transfer.
             let isOld =
                 subject.body.tries.isSearching || subject.body.needsRelease
                 || now >= subject.createdAt.advanced(by: WithdrawalBody.oldTransferAge)
             subject.body.needsRelease = false
             enter(.sent, at: now)
-            // Anything that followed an old transfer may be old, too.
+            // The payout or the reversal of an old transfer may exist already.
             if isOld || subject.body.isReturnAsked { subject.body.tries.requireSearch() }
             if let reversal = seen.reversal {
                 reverse(reversal, at: now)
@@ -41,7 +41,7 @@ extension FundingDecision where Body == WithdrawalBody {
             }
         case .held:
             guard let reversal = seen.reversal, subject.body.transfer != nil else { return }
-            // The operator has requested it, or has reversed it at the provider.
+            // The operator has ordered the reversal, or has made it at the provider.
             switch subject.body.heldIn {
             case .sent, .returning: reverse(reversal, at: now)
             case .failed, .cancelled: settle(seen.id, reversal, at: now)
@@ -148,7 +148,7 @@ extension FundingDecision where Body == WithdrawalBody {
         case (.pending, .insufficientFunds) where subject.body.isReturnAsked && !refusal.isReplay:
             fail(at: now)
         case (.pending, .insufficientFunds):
-            // After a replayed refusal another call may have been made.
+            // A replayed refusal says nothing about later calls: one of them may have moved money.
             subject.body.isCalled = refusal.isReplay
             wait(
                 "waiting_for_funds",
@@ -184,7 +184,8 @@ extension FundingDecision where Body == WithdrawalBody {
         }
     }
 
-    /// Waits for funds, with another key; clears `waitsSince` once the wait has taken too long.
+    /// Schedules a retry with another key. If the wait has taken too long, clears `waitsSince`
+    /// instead.
     private mutating func wait(
         _ reason: String,
         _ refusal: ProviderRefusal,
@@ -213,7 +214,8 @@ extension FundingDecision where Body == WithdrawalBody {
         callNext(at: now)
     }
 
-    /// Ends the wait for an object that cannot be read because the account is closed to us.
+    /// Leaves a withdrawal to the operator if calls about it are unanswered for too long, for
+    /// example because the account is closed to us.
     mutating func holdIfUnanswered(since start: Timestamp, at now: Timestamp) {
         // Withdrawals that wait for a release need no answer yet.
         subject.body.unansweredSince = subject.body.needsRelease ? nil : start
@@ -239,7 +241,7 @@ extension FundingDecision where Body == WithdrawalBody {
         call = nil
     }
 
-    /// Returns the money to the wallet.
+    /// Ends it as failed and returns the money to the wallet.
     mutating func fail(at now: Timestamp) {
         returnToWallet()
         enter(.failed, at: now)

@@ -11,7 +11,7 @@ package struct WithdrawalBody: RefreshableBody {
     static let fundsWaitLimit: Duration = .seconds(14 * 24 * 3_600)
     /// The longest wait for funds in the connected account's balance.
     static let payoutWaitLimit: Duration = .seconds(7 * 24 * 3_600)
-    /// The age from which a newly seen transfer may be old, and paid out already.
+    /// The age of a withdrawal from which a newly seen transfer may be paid out already.
     static let oldTransferAge: Duration = .seconds(3_600)
     /// The time after which a paid payout is final.
     static let returnWindow: Duration = .seconds(10 * 24 * 3_600)
@@ -51,7 +51,7 @@ package struct WithdrawalBody: RefreshableBody {
 
     let minorUnits: Int64
     let currency: Currency
-    /// `acct_…`; `nil` if the development mint pays.
+    /// `acct_…`; `nil` if a development server's mint receives the money.
     package let account: String?
     /// The bank account, `ba_…`; `nil` for the account's default.
     package let bankAccount: String?
@@ -166,7 +166,7 @@ extension FundingRecord where Body == WithdrawalBody {
 
 /// Decisions about withdrawals.
 extension Funding {
-    /// Decides the effect of an observation on a withdrawal. Total: any observation in any state.
+    /// Decides the effect of an observation on a withdrawal. Accepts any observation in any state.
     package static func next(
         _ withdrawal: Withdrawal,
         _ observation: Observation,
@@ -205,7 +205,7 @@ extension Funding {
         }
         switch withdrawal.state {
         case .pending where body.needsRelease:
-            // It may have been released and paid, if this ledger is an old backup.
+            // If this ledger is an old backup, it may have been released and paid.
             decision.call = .findTransfer(withdrawal.transferOrder(to: account))
         case .pending:
             let isKeyGood = decision.subject.body.tries.begin(at: now, of: withdrawal.createdAt)
@@ -230,7 +230,7 @@ extension Funding {
             }
         case .failed, .cancelled:
             decision.subject.refreshAt = nil
-            // An object at the provider may refer to it nevertheless.
+            // Still, an object at the provider may refer to it.
             if body.transfer == nil {
                 decision.call = .findTransfer(withdrawal.transferOrder(to: account))
             }

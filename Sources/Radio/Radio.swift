@@ -15,15 +15,16 @@ package protocol Radio: Sendable {
     var executor: (any TaskExecutor)? { get }
 
     /// Waits for a duration, or until the task is cancelled. If there is a thread that delivers
-    /// events, it keeps the time itself, so that no other thread wakes for it.
+    /// events, it keeps the time itself: no other thread wakes.
     ///
-    /// - Parameter tolerance: The delay that is allowed if the thread wakes by then anyway.
+    /// - Parameter tolerance: The longest allowed delay. Within it, one wake of the thread can
+    ///   serve several purposes.
     func pause(for duration: Duration, tolerance: Duration) async
 
-    /// Runs until the service group shuts down or the task is cancelled. May be called once only.
+    /// Runs until the service group shuts down or the task is cancelled. Must not be called twice.
     ///
-    /// There is no queue between the radio and its listener, so nothing is lost there: a slow
-    /// listener delays the reading, and the kernel and the bus count what they then drop.
+    /// There is no queue between the radio and its listener: nothing is lost there. A slow listener
+    /// delays the reading. The kernel or the bus may then drop messages, and counts them.
     ///
     /// - Parameter onEvent: Receives all events of the radio; its state first.
     /// - Throws: An error if the radio can never work.
@@ -31,9 +32,9 @@ package protocol Radio: Sendable {
 
     /// Records whether listening is wanted; initially it is not.
     ///
-    /// Returns at once; the state shows when the radio follows. While listening is not wanted,
-    /// nothing is heard, and advertisements cost nothing, unless another program scans on the same
-    /// adapter and they arrive over D-Bus.
+    /// Returns at once; the state shows when the radio has followed. While listening is not wanted,
+    /// no sightings are reported. Advertisements then cause no work, unless another program scans
+    /// on the same adapter and they arrive over D-Bus.
     func setListening(_ isWanted: Bool) async
 
     /// Puts an EID on the air and returns once it is there.
@@ -41,8 +42,7 @@ package protocol Radio: Sendable {
     /// - Throws: `RadioFailure` if it cannot be on the air now; it is then no longer wanted.
     func startAdvertising(_ eid: EID) async throws(RadioFailure)
 
-    /// Takes an EID off the air; returns when it is off. Does nothing for one that is not on the
-    /// air.
+    /// Takes an EID off the air; returns when it is off. If it is not on the air, does nothing.
     ///
     /// While bluetoothd does not answer, this returns after a timeout; the EID is taken off as soon
     /// as that is possible.

@@ -4,7 +4,7 @@ package import GotchuCore
 package enum RadioEvent: Sendable {
     /// One of our advertisements was heard.
     case heard(Sighting)
-    /// An advertisement that resembles ours was heard, but is not ours.
+    /// An advertisement that is not ours was heard.
     case ignored(IgnoredReason)
     /// The radio's state changed; this is the complete new state.
     case stateChanged(RadioState)

@@ -51,7 +51,7 @@ package struct RadioFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// The command or step that fixes it.
+    /// The command or step that fixes it, or shows its cause.
     package var fix: String {
         switch code {
         case .noBus: "sudo systemctl start dbus"

@@ -4,7 +4,7 @@ package import GotchuCore
 package struct RadioState: Equatable, Sendable {
     /// The adapter in use (`hci0`); `nil` while there is none.
     package var adapter: String?
-    /// The adapter's own address, for display; never sent while advertising.
+    /// The adapter's own address, for display. Advertisements never contain it.
     package var address: String?
     /// BlueZ's version, such as `5.66`, if the radio is BlueZ and reports it.
     package var bluezVersion: String?

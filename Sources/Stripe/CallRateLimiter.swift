@@ -1,8 +1,9 @@
 import GotchuCore
 import Synchronization
 
-/// Limits the call rate: 20 a second, and 10 to one endpoint. Stripe allows 100, 25 with test keys,
-/// and 25 to an endpoint; two servers together stay below that.
+/// Limits the call rate: 20 a second, and 10 to one endpoint. Stripe allows 100 a second (25 with
+/// test keys), and 25 to one endpoint. Two servers with live keys together stay below these limits;
+/// with test keys they may exceed 25.
 final class CallRateLimiter: Sendable {
     static let interval: Duration = .milliseconds(50)
     static let endpointInterval: Duration = .milliseconds(100)
@@ -37,8 +38,8 @@ final class CallRateLimiter: Sendable {
         }
     }
 
-    /// Waits for a call's turn: first in its endpoint's queue, then in that of all calls, so that
-    /// many calls to one endpoint do not delay the others.
+    /// Waits for a call's turn: first in its endpoint's queue, then in the queue of all calls. Many
+    /// calls to one endpoint then do not delay the others.
     ///
     /// - Returns: False if the call must not be made: too many wait, or the task was cancelled.
     func wait(for endpoint: String) async -> Bool {

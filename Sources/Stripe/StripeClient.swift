@@ -58,7 +58,8 @@ package struct StripeClient: Sendable {
         return configuration
     }
 
-    /// Makes a call, after a wait if too many were made just before.
+    /// Makes a call, after a wait if too many were made just before. If the wait would be too long
+    /// or the task is cancelled, the call is not made and its outcome is `throttled`.
     package func send<Reply>(_ call: StripeCall<Reply>) async -> StripeOutcome<Reply> {
         let start = MonotonicTime.now
         let raw: StripeOutcome<[UInt8]>
@@ -165,7 +166,7 @@ package struct StripeClient: Sendable {
 package struct StripeCallReport: Sendable {
     package let call: String
     package let outcome: StripeOutcomeKind
-    /// A Boolean that is true if Stripe itself answered.
+    /// A Boolean that is true if Stripe itself answered, or the call was throttled by either side.
     package let isAnswer: Bool
     /// A Boolean that is true if the answer is a replay of an earlier attempt's answer.
     package let isReplay: Bool

@@ -50,7 +50,8 @@ package enum StripeOutcome<Reply: Sendable>: Sendable {
         }
     }
 
-    /// A Boolean that is true if Stripe itself answered, whatever the answer.
+    /// A Boolean that is true if Stripe itself answered, with any answer. Also true if our own rate
+    /// limiter throttled the call.
     var isAnswer: Bool {
         switch self {
         case .done, .refused, .insufficient, .misconfigured, .keyReused: true
@@ -118,7 +119,7 @@ package struct StripeFault: Error, Equatable, Sendable {
     package let reason: Reason
     /// The status of the reply, if there was one.
     package let status: Int?
-    /// A Boolean that is true if the reply has Stripe's format, so is not from a proxy in between.
+    /// A Boolean that is true if the reply has Stripe's format: it is not from a proxy in between.
     let isStripes: Bool
     package let requestID: String?
 
@@ -148,8 +149,8 @@ struct RawReply: Sendable {
 
     /// Classifies the reply by the rules of Stripe's idempotency keys.
     ///
-    /// Sources: docs.stripe.com/api/idempotent_requests (the first execution's reply is replayed,
-    /// a 500 too; not that of invalid parameters, a conflict or a limit),
+    /// The first execution's reply is replayed, even a 500. A reply about invalid parameters, a
+    /// conflict or a rate limit is not replayed. Sources: docs.stripe.com/api/idempotent_requests,
     /// docs.stripe.com/error-low-level (`Stripe-Should-Retry`).
     var outcome: StripeOutcome<[UInt8]> {
         if (200..<300).contains(status) { return .done(body) }
@@ -172,7 +173,7 @@ struct RawReply: Sendable {
         case 400..<500:
             let isShort = ["balance_insufficient", "insufficient_funds"].contains(problem.code)
             return isShort ? .insufficient(problem) : .refused(problem)
-        default:  // SAFETY: a status is any number, and every other one decides nothing.
+        default:  // SAFETY: a status is any number; any other one is unclear.
             return unknown(.unreadable)
         }
     }

@@ -27,7 +27,7 @@ package struct EndpointSecret: Sendable, CustomStringConvertible {
 /// Source: docs.stripe.com/webhooks/signature. While a secret is rotated there is one `v1` for each
 /// secret.
 package struct WebhookSignature: Sendable {
-    /// The largest clock difference, in either direction, so that an old request cannot be
+    /// The largest accepted clock difference, in either direction. An older request cannot be
     /// replayed.
     static let tolerance: Duration = .seconds(300)
     /// The longest header, in bytes.
@@ -52,7 +52,7 @@ package struct WebhookSignature: Sendable {
             case "v1":
                 guard let code = Self.bytes(pair[1]) else { continue }
                 codes.append(code)
-            default: continue  // Schemes of other times: v0 is a test's.
+            default: continue  // Other schemes; v0 is for test events.
             }
         }
         guard times.count == 1, let seconds = UInt32(times[0]), times[0].first != "+",

@@ -21,7 +21,8 @@ extension HeardAdvertisement {
     private static let valueLimit = 31
 
     /// Reads the data about our service as BlueZ does (src/eir.c): a field of length zero, or one
-    /// longer than the remaining data, ends it. If a field occurs twice, the last one counts.
+    /// longer than the remaining data, ends the reading. If a name or our service data occurs
+    /// twice, the last one counts.
     ///
     /// - Parameter data: The advertisement, followed by its scan response if there was one.
     package init(data: Span<UInt8>, serviceUUID: UUID16) {

@@ -3,10 +3,10 @@ import Glibc
 
 /// A socket of the kernel's Bluetooth management channel, for listening.
 ///
-/// A listener sends a single command, a query that changes nothing; `stopDiscovery` is sent over a
-/// separate socket. While bluetoothd scans, the kernel copies every report to each such socket of a
-/// process with CAP_NET_ADMIN. So a listener cannot interfere with bluetoothd, which does not
-/// notice scans that other programs start or stop.
+/// A listener sends a single command: a query that changes nothing. `stopDiscovery(adapter:)` is
+/// sent over a separate socket. While any program scans, the kernel copies every report to each
+/// such socket of a process with CAP_NET_ADMIN. A listener must not start or stop scans itself:
+/// bluetoothd would not notice.
 package struct ManagementSocket: ~Copyable, Sendable {
     package let descriptor: Int32
 
@@ -29,7 +29,8 @@ package struct ManagementSocket: ~Copyable, Sendable {
         guard descriptor >= 0 else { throw .noSocket(errno) }
         let socket = ManagementSocket(descriptor: descriptor)
         var size = receiveBuffer
-        // More than the system's limit, which CAP_NET_ADMIN permits; a smaller buffer works too.
+        // CAP_NET_ADMIN permits more than the system's limit. If this fails, a smaller buffer works
+        // too.
         _ = setsockopt(
             descriptor,
             SOL_SOCKET,
@@ -52,13 +53,13 @@ package struct ManagementSocket: ~Copyable, Sendable {
 
     deinit { close(descriptor) }
 
-    /// Queries the connections of no adapter, which only a privileged socket may: the kernel checks
-    /// the permission first, and refuses exactly when it would send no reports.
+    /// Queries the connections of no adapter; only a privileged socket may send this query. The
+    /// kernel checks the permission first. It refuses exactly if it would send no reports.
     package func queryPermission() throws(ManagementFailure) {
         try send(UInt16(MGMT_OP_GET_CONNECTIONS), to: UInt16(MGMT_INDEX_NONE), [])
     }
 
-    /// Asks the kernel to end an adapter's scan, whichever program started it.
+    /// Asks the kernel to end an adapter's scan. Any program may have started it.
     ///
     /// The command must name the kinds of devices scanned for: Low Energy alone, or both.
     package func stopDiscovery(adapter: UInt16) throws(ManagementFailure) {
@@ -86,7 +87,8 @@ package struct ManagementSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Returns the kernel's reply to `ask()`; `nil` if the event is not that reply.
+    /// Returns the kernel's reply to `queryPermission()`: true if reports will arrive. `nil` if the
+    /// event is not that reply.
     package static func isPermitted(by event: ManagementEvent) -> Bool? {
         guard case .answered(let opcode, let status) = event,
             opcode == UInt16(MGMT_OP_GET_CONNECTIONS)

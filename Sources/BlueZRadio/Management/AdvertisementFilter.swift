@@ -3,15 +3,15 @@ import GotchuCore
 
 /// Recognises the kernel's reports, and detects repetitions of ignored ones. Performs no I/O.
 ///
-/// Its memory is fixed: it does not grow, however many random addresses there are.
+/// Its memory is fixed, regardless of the number of random addresses.
 struct AdvertisementFilter: Sendable {
-    /// The number of slots for the last reasons of ignored devices; a new entry replaces another.
+    /// The number of slots. Each holds one ignored device and the reason; a new entry replaces it.
     private static let ignoredSlots = 1024
 
     private var ignored = [UInt64](repeating: 0, count: ignoredSlots)
 
-    /// - Returns: The recognition of a report, and true if it is ours or new: an ignored
-    ///   device is counted once for each reason, as over D-Bus.
+    /// - Returns: The recognition of a report, and true if the report is ours or new. The report of
+    ///   an ignored device is new if its slot does not hold the same device and reason.
     mutating func recognise(
         _ report: ManagementReport
     ) -> (recognition: HeardAdvertisement.Recognition, isNew: Bool) {

@@ -7,8 +7,8 @@ import Synchronization
 
 /// Reads the management socket on the radio's thread.
 ///
-/// Each report is evaluated where it is read: one that is not ours, the most frequent, costs a
-/// system call and some comparisons, but no switch to another thread.
+/// Reports are evaluated on the same thread. Most reports are not ours; each of these costs a
+/// system call and some comparisons, but no thread switch.
 final class ManagementListener: BusThread.Pump {
     /// An event other than a report.
     enum Notice: Equatable, Sendable {
@@ -69,7 +69,7 @@ final class ManagementListener: BusThread.Pump {
         self.onNotice = onNotice
     }
 
-    /// Starts listening, for as long as the listener is referenced.
+    /// Starts listening. Listening ends when the listener is no longer referenced.
     func start() throws(ManagementFailure) {
         try socket.queryPermission()
         state.withLock { state in
@@ -117,7 +117,8 @@ final class ManagementListener: BusThread.Pump {
         while tally.frames < Self.batch {
             guard try readOne(&state, &tally) else { break }
         }
-        // Read only after a full batch or an overflow: otherwise nothing was lost.
+        // The kernel's count is read only after a full batch or an overflow: otherwise nothing was
+        // lost.
         if tally.frames == Self.batch || tally.overflows > 0 {
             let total = Int(clinux_socket_drops(socket.descriptor))
             tally.overflows += max(0, total - state.dropped)
@@ -132,7 +133,7 @@ final class ManagementListener: BusThread.Pump {
         guard !hasMore else {
             return BusThread.Interest(descriptor: socket.descriptor, deadline: now)
         }
-        // Broken and empty: it would be reported as ready for ever.
+        // A broken, empty socket would be reported as ready for ever.
         if tally.frames == 0, isBroken { throw .lost(0) }
         if let end = state.batching.pauseEnd {
             return BusThread.Interest(descriptor: nil, deadline: end)

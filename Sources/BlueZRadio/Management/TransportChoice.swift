@@ -14,14 +14,15 @@ package enum TransportPolicy: String, Equatable, Sendable {
     var wantsManagement: Bool { self == .best || self == .management }
 }
 
-/// The current transport, the reason for it, and the time to retry the better one. Reads no clock.
+/// The current transport, the reason for it, and the pause before the better one is retried. Reads
+/// no clock.
 struct TransportChoice: Sendable {
     let policy: TransportPolicy
     private(set) var transport = RadioTransport.dbus
     /// The reason why the management socket is not used although it is wanted.
     private(set) var failure: ManagementFailure?
-    /// A Boolean that is true once the management socket has delivered a report: its loss is worth
-    /// a warning only then, not on a machine that never had it.
+    /// A Boolean that is true once the management socket has delivered a report. Only then is its
+    /// loss a degradation.
     private(set) var hadManagement = false
     private var pause = firstPause
     /// The number of bluetoothd's reports since the socket's last one, and the time of the first.
@@ -29,8 +30,8 @@ struct TransportChoice: Sendable {
 
     static let firstPause: Duration = .seconds(2)
     static let maximumPause: Duration = .seconds(300)
-    /// The number of such reports, and the time since the first, that prove a silent socket; fewer
-    /// may be due to a delay between two queues.
+    /// The least number of such reports, and the least time since the first, that prove a silent
+    /// socket. Fewer may be due to a delay between two queues.
     static let missedLimit = 3
     static let missedTime: Duration = .seconds(3)
 
@@ -66,7 +67,7 @@ struct TransportChoice: Sendable {
 
     /// Records that bluetoothd has just reported a device.
     ///
-    /// - Returns: True if the management socket must be silent: it should have reported the device.
+    /// - Returns: True if the management socket is silent: it should have reported these devices.
     mutating func heardOverDBus(now: MonotonicTime) -> Bool {
         guard transport == .management else { return false }
         let new = (since: missed?.since ?? now, count: (missed?.count ?? 0) + 1)

@@ -5,7 +5,7 @@ import Radio
 /// unregister. Reads no clock.
 struct AdvertisingPlan: Sendable {
     private var advertisements: [EID: PlannedAdvertisement] = [:]
-    /// The reasons why new advertisements failed, until their callers ask.
+    /// The failures of new advertisements. Each is kept until its caller reads the outcome.
     private var refusals: [EID: RadioFailure] = [:]
     private let timings: RecoveryTimings
 
@@ -19,7 +19,7 @@ struct AdvertisingPlan: Sendable {
         refusals[eid] = nil
         var advertisement =
             advertisements[eid] ?? PlannedAdvertisement(retry: Retry(timings: timings))
-        // One that is being removed must be registered anew.
+        // An advertisement that is being removed must be registered again.
         if !advertisement.isWanted, advertisement.stage != .on { advertisement.isNew = true }
         advertisement.isWanted = true
         advertisement.retry = Retry(timings: timings)
@@ -73,8 +73,8 @@ struct AdvertisingPlan: Sendable {
         }
     }
 
-    /// Handles a new adapter, or one that was off. bluetoothd keeps some registrations while it is
-    /// off; those no longer wanted are removed when it is back.
+    /// Handles another adapter, or a change of its power. bluetoothd keeps some registrations while
+    /// the adapter is off. Those no longer wanted are removed when it is on again.
     mutating func adapterChanged() {
         for (eid, advertisement) in advertisements {
             if advertisement.stage != .off { advertisements[eid]?.stage = .unclear }
@@ -193,7 +193,8 @@ struct AdvertisingPlan: Sendable {
         }
     }
 
-    /// Returns true if the removal of an unwanted advertisement failed this many times in a row.
+    /// Returns true if the removal of an unwanted advertisement failed at least this many times in
+    /// a row.
     func isStuck(after failures: Int) -> Bool {
         advertisements.values.contains { advertisement in
             !advertisement.isWanted && advertisement.needsAction
@@ -219,15 +220,15 @@ struct AdvertisingPlan: Sendable {
 private struct PlannedAdvertisement: Sendable {
     var isWanted = true
     var stage = Stage.off
-    /// A Boolean that is true while a caller waits for it to be on the air for the first time; a
-    /// failure ends it.
+    /// A Boolean that is true while a caller waits for it to be on the air for the first time. A
+    /// failure that is not retried ends the wait.
     var isNew = true
     var retry: Retry
 
     enum Stage: Equatable, Sendable {
         /// bluetoothd does not have it.
         case off
-        /// bluetoothd may have it: from before the adapter went off, or because a call timed out.
+        /// bluetoothd may have it: for example, the adapter went off, or a call timed out.
         case unclear
         /// It is being registered; if it is stopped now, it is removed once the call has ended.
         ///

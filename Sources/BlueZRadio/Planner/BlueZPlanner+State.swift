@@ -27,7 +27,8 @@ extension BlueZPlanner {
         return RadioFailure(isKernelStuck ? .scanStuck : .scanSilent)
     }
 
-    /// The only part of `nextDeadline` that a received advertisement can bring forward.
+    /// The part of `nextDeadline` that a received advertisement can make earlier; no other part can
+    /// be.
     func hearingDeadline(now: MonotonicTime) -> MonotonicTime? {
         ladder.isClimbing || controller.isUnresponsive ? nil : scan.nextRefresh(now: now)
     }
@@ -40,8 +41,8 @@ extension BlueZPlanner {
         controller.isScanUncertain || scan.isInQuestion(now: now)
     }
 
-    /// A Boolean that is true if the kernel waits for the end of a scan that does not come before
-    /// the adapter is switched off.
+    /// A Boolean that is true if the kernel waits for the end of a scan, and only switching the
+    /// adapter off ends that wait.
     var isKernelStuck: Bool {
         controller.isUnresponsive
             ? controller.isKernelStuck : ladder.isExhausted && ladder.reason == .unresponsive

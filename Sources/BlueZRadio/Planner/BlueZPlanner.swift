@@ -6,9 +6,9 @@ import Radio
 /// action.
 ///
 /// Reads no clock and performs no I/O: events and the time go in, actions come out one at a time.
-/// Five values each decide one matter; the planner reports events to them and queries them in order
-/// of priority. The result of an action of an earlier `epoch` (before bluetoothd or the adapter
-/// went away) is ignored, except that of a power cycle.
+/// Each of its parts decides one matter. The planner reports events to them and queries them in
+/// order of priority. A new `epoch` begins when bluetoothd or the adapter changes. The result of an
+/// action of an earlier epoch is ignored, except that of a power cycle.
 struct BlueZPlanner: Sendable {
     /// The number of consecutive failures of one operation after which a new connection is tried.
     /// With the pauses between them that is after 1.75 s.
@@ -186,8 +186,8 @@ struct BlueZPlanner: Sendable {
         }
     }
 
-    /// Resets everything: what was registered or started is gone. bluetoothd keeps some of it while
-    /// an adapter is off, which `register` and `startScan(isRestart:)` tolerate.
+    /// Resets everything: registrations and the scan are regarded as gone. bluetoothd may keep some
+    /// while an adapter is off; `register` and `startScan(isRestart:)` tolerate that.
     private mutating func reset() {
         epoch += 1
         advertising.adapterChanged()
@@ -249,8 +249,8 @@ struct BlueZPlanner: Sendable {
     /// Records that the kernel no longer provides its counts.
     mutating func controllerHidden() { scan.countsHidden() }
 
-    /// Returns true if the kernel may still wait for the answer to a lost command, so that every
-    /// start fails.
+    /// Returns true if the kernel may still wait for the answer to a lost command. Every start
+    /// fails during that time.
     private func isKernelWaiting(now: MonotonicTime) -> Bool {
         let freeAt = controller.isScanUncertain ? controller.freeAt : scan.lossDue
         return freeAt.map { $0 > now } ?? false
@@ -278,7 +278,7 @@ extension BlueZPlanner {
         return action
     }
 
-    /// Returns the time at which `next`, which has no action now, may have one without any event.
+    /// Returns the time of the next possible action without any event. Called if `next` has none.
     func nextDeadline(now: MonotonicTime) -> MonotonicTime? {
         guard let adapter = link.usable else { return nil }
         guard adapter.isPowered else { return power.wake }
@@ -300,7 +300,7 @@ extension BlueZPlanner {
     /// Removes and returns the rung that the last action belongs to.
     mutating func popStep() -> RecoveryStep? { step.take() }
 
-    /// Returns a reconnection if nothing less can help.
+    /// Returns a reconnection or a power cycle if bluetoothd fails again and again.
     private mutating func nextReconnection(now: MonotonicTime) -> Action? {
         // A reconnection would end the scan, and the command to stop it would be lost.
         guard !controller.isUnresponsive else { return nil }
@@ -320,9 +320,10 @@ extension BlueZPlanner {
         return rung.map { climbed(to: $0, for: .unresponsive, now: now) }
     }
 
-    /// Returns the probe of an unresponsive controller when no scan is wanted: what is on the air
-    /// is registered again, and answers to these commands show that the controller has recovered.
-    /// If nothing is on the air, it cannot be probed and is no longer regarded as unresponsive.
+    /// Returns the probe of an unresponsive controller while no scan is wanted. The advertisements
+    /// on the air are registered again. Answers to these commands show that the controller has
+    /// recovered. If there are no advertisements, it cannot be probed and is no longer regarded as
+    /// unresponsive.
     private mutating func nextProbe(now: MonotonicTime) -> Action? {
         // Before that time, a command to stop a scan would be lost.
         guard let due = controller.probeDue, due <= now else { return nil }

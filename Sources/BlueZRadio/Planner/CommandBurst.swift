@@ -1,7 +1,7 @@
 import BlueZ
 import GotchuCore
 
-/// A burst of commands to the controller, which may start a scan. Reads no clock.
+/// A burst of commands to the controller. It may start a scan. Reads no clock.
 ///
 /// The kernel ends each scan after 10.24 s (its DISCOV_LE_TIMEOUT), and bluetoothd starts the next
 /// one at once. The restart shows only in the kernel's counts, as `Discovering` stays true. Counts
@@ -10,7 +10,8 @@ struct CommandBurst: Sendable {
     enum Finding: Equatable, Sendable {
         /// A scan has started.
         case began
-        /// The burst is over, and too short to start a scan; the time of its last command.
+        /// The burst is over, and was too short to start a scan. The value is the time of its last
+        /// command.
         case broken(MonotonicTime)
     }
 
@@ -20,9 +21,8 @@ struct CommandBurst: Sendable {
 
     /// The pause before the next reading; `nil` while there are no commands to judge.
     ///
-    /// The commands of a start follow within milliseconds. Later ones are a retry after a lost
-    /// command and must not be counted: three stop commands would look like one start (≥ 3
-    /// commands).
+    /// The commands of a start follow within milliseconds. Later commands are retries after a lost
+    /// one. They must not be added: three stop commands would look like one start (≥ 3 commands).
     func pollInterval(_ timings: RecoveryTimings) -> Duration? {
         isOpen ? hasBegun ? timings.fastPollInterval : timings.burstPollInterval : nil
     }

@@ -9,8 +9,8 @@ struct ControllerRecovery: Sendable {
     private static let eagerAttempts = 20
 
     private var watch: ControllerWatch
-    /// A Boolean that is true once the controller was unresponsive, until the scan is seen to
-    /// continue.
+    /// A Boolean that is true once the controller was unresponsive, until the kernel's counts show
+    /// that the scan continues.
     private(set) var isScanUncertain = false
     private var attempts = 0
     /// A Boolean that is true if the kernel sent the controller no command after the last attempt.
@@ -36,7 +36,7 @@ struct ControllerRecovery: Sendable {
         isScanUncertain = false
     }
 
-    /// Handles a change of whether a scan is wanted.
+    /// Handles a scan request or its end.
     mutating func forgetScan() { isScanUncertain = false }
 
     // MARK: What there is
@@ -58,12 +58,12 @@ struct ControllerRecovery: Sendable {
     /// Returns true if a failure now may be due to a lost command.
     func mayHaveLostCommand(now: MonotonicTime) -> Bool { watch.mayHaveLostCommand(now: now) }
 
-    /// A Boolean that is true if the kernel waits for the end of a scan that does not come before
-    /// the adapter is switched off. Only known while the controller is unresponsive.
+    /// A Boolean that is true if the kernel waits for the end of a scan, and only switching the
+    /// adapter off ends that wait. Only known while the controller is unresponsive.
     var isKernelStuck: Bool { isUnresponsive && isAttemptIgnored }
 
     /// A Boolean that is true if the kernel has sent the controller any command since the last
-    /// rung: it is not stuck then.
+    /// rung. The kernel is then not stuck.
     var isKernelTrying: Bool {
         guard let countsAtRung, let counts else { return false }
         return counts.commands != countsAtRung.commands
@@ -108,7 +108,7 @@ struct ControllerRecovery: Sendable {
     }
 
     /// Returns true if a requested scan has begun: the controller was told to scan and has
-    /// answered. Nothing that bluetoothd reports shows it.
+    /// answered. bluetoothd does not report this.
     mutating func provesScan(_ traffic: ControllerTraffic) -> Bool {
         guard !isUnresponsive, let countsAtRung, traffic.since(countsAtRung).beginsScan else {
             return false
@@ -131,11 +131,13 @@ struct ControllerRecovery: Sendable {
     /// Forgets that the controller is unresponsive: without requests its recovery would not show.
     mutating func forgetUnresponsive() { reset() }
 
-    /// Returns the next rung for an unresponsive controller; it only keeps the scan requested.
+    /// Returns the next rung for an unresponsive controller. Apart from a power cycle, it only
+    /// requests the scan again.
     ///
     /// A running scan must not be stopped now: the command would be lost, and the kernel would wait
-    /// for that stop for ever. Once the end of the cycle is lost, the kernel regards the scan as
-    /// ended, and another filter makes bluetoothd start one without stopping anything.
+    /// for that stop for ever. If the command at the end of a scan cycle is lost, the kernel
+    /// regards the scan as ended. Another filter then makes bluetoothd start a scan, and no stop is
+    /// sent.
     mutating func next(
         filter: FilterWatch.Effect,
         isScanOn: Bool,
@@ -143,7 +145,7 @@ struct ControllerRecovery: Sendable {
         now: MonotonicTime
     ) -> RecoveryRung? {
         guard let due = wake, due <= now else { return nil }
-        // The kernel sent no command: it waits for the end of a scan, which was lost.
+        // If the kernel sent no command, it waits for the end of a scan: the stop command was lost.
         isAttemptIgnored =
             lastAttempt.map { attempt in
                 watch.lastCommand.map {
@@ -164,13 +166,13 @@ struct ControllerRecovery: Sendable {
             attempts < Self.eagerAttempts && !isAttemptIgnored
             ? timings.commandLimit : timings.firstRest
         let last = lastAttempt.map { max($0, lastCommand) } ?? lastCommand
-        // A lost advertising command does not affect the scan, which ends by itself in time.
+        // If only an advertising command was lost, the scan continues until its cycle ends.
         return isScanUncertain ? last + pause : max(last + pause, since + timings.scanCycle)
     }
 
-    /// Returns true if silence since a filter of ours shows that the kernel is stuck. Beside
-    /// another program's wider filter, or while there may be one, only a missing scan cycle shows
-    /// it: an adapter that other programs use is not switched off on a guess.
+    /// Returns true if silence since the last command shows that the kernel is stuck. If another
+    /// program's wider filter may mask ours, only a missing scan cycle shows it. An adapter that
+    /// other programs use is not switched off on a guess.
     private func isSilenceConclusive(
         since: MonotonicTime,
         _ filter: FilterWatch.Effect,

@@ -5,7 +5,7 @@ extension ControllerTraffic {
     /// kernel's `hci_active_scan_sync`). A failed start sends fewer.
     private static let startCommands: UInt32 = 3
 
-    /// Returns the difference from earlier counts; a counter that wrapped is handled.
+    /// Returns the difference from earlier counts, also if a counter has wrapped.
     func since(_ before: ControllerTraffic) -> ControllerTraffic {
         ControllerTraffic(
             commands: commands &- before.commands,

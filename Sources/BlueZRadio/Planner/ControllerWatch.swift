@@ -3,9 +3,9 @@ import GotchuCore
 
 /// Decides from the kernel's counts whether the controller answers its host. Reads no clock.
 ///
-/// The firmware of cheap adapters now and then stops for seconds. The kernel gives up each command
-/// after 2 s, and the work that depended on it fails: the scan's next cycle does not begin, and
-/// bluetoothd, which still reports `Discovering`, waits 10 s before it retries.
+/// The firmware of cheap adapters sometimes stops for seconds. The kernel gives up each command
+/// after 2 s, and the operation that needs it fails: the scan's next cycle does not begin.
+/// bluetoothd still reports `Discovering`, and waits 10 s before it retries.
 struct ControllerWatch: Sendable {
     enum Change: Equatable, Sendable {
         /// Commands are left unanswered.

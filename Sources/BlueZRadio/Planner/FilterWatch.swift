@@ -15,8 +15,8 @@ struct FilterWatch: Sendable {
         case masked
     }
 
-    /// The number of consecutive filters followed by commands that proves ours is no longer masked:
-    /// the commands of the scan's own cycle may follow one by chance.
+    /// The number of consecutive filters followed by commands that proves that ours is no longer
+    /// masked. One is not enough: the scan's own cycle may send commands by chance.
     private static let proof = 2
 
     private(set) var effect = Effect.unknown
@@ -49,7 +49,7 @@ struct FilterWatch: Sendable {
         isPending = false
     }
 
-    /// Records that commands were sent, or not sent, for another reason.
+    /// Records that something other than a filter affects the counts until the next reading.
     mutating func markCountsUnclear() {
         isUnclear = true
     }

@@ -7,7 +7,7 @@ extension BlueZPlanner {
         case startScan(isRestart: Bool)
         /// Stops discovery, which is not needed now.
         case stopScan
-        /// Sets another filter, which restarts the scan and so gives fresh samples.
+        /// Sets another filter: the scan restarts and delivers fresh samples.
         case refreshScan
         case register(EID)
         case unregister(EID)

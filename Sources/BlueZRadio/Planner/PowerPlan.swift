@@ -20,7 +20,7 @@ struct PowerPlan: Sendable {
     /// Records that a power cycle begins.
     mutating func cycleStarted() { isPowerOnPending = true }
 
-    /// Records that the adapter is on, whoever powered it on.
+    /// Records that the adapter is on. Any program may have powered it on.
     mutating func poweredOn() { isPowerOnPending = false }
 
     /// - Parameter isPowered: The adapter's `Powered` property; `nil` if the adapter is gone.
@@ -29,7 +29,8 @@ struct PowerPlan: Sendable {
         case .success: isPowerOnPending = false
         // The request may still take effect.
         case .failure(let failure) where failure.code == .timedOut: isPowerOnPending = true
-        // It was not powered off by us: if it goes off later, another program wants that.
+        // If it is still on, we did not power it off. If it goes off later, another program wants
+        // that.
         case .failure: isPowerOnPending = isPowered == false
         }
     }

@@ -3,8 +3,8 @@ import Radio
 
 /// The position on the ladder of recovery rungs. Reads no clock.
 ///
-/// If a rung brings no sign of life in time, the next one follows. After the top rung there is a
-/// rest; then the climb starts again at the bottom.
+/// If a rung brings no sign of life in time, the next rung is taken. After the top rung there is a
+/// rest. Then the climb starts again at the bottom.
 struct RecoveryLadder: Sendable {
     /// The reason for the climb; `nil` if no recovery is in progress.
     private(set) var reason: RecoveryReason?
@@ -29,7 +29,8 @@ struct RecoveryLadder: Sendable {
     /// Returns the next rung for a reason.
     ///
     /// - Parameter top: The highest rung that may be taken.
-    /// - Returns: The rung; `nil` while the last one has time left, and above the top.
+    /// - Returns: The rung; `nil` while the last one has time left, or if no further rung is
+    ///   permitted.
     mutating func climb(
         for reason: RecoveryReason,
         top: RecoveryRung,

@@ -6,8 +6,8 @@ enum RecoveryReason: String, CaseIterable, Codable, Sendable {
     case silent
     /// A new filter was set, but the scan did not restart.
     case notRestarted = "not-restarted"
-    /// Advertisements are received, but the periodic scan restarts have stopped: they may come only
-    /// from another program's advertisement monitor.
+    /// Advertisements are received, but the periodic scan restarts have stopped. The advertisements
+    /// may all come from another program's advertisement monitor.
     case cycleStopped = "cycle-stopped"
     /// The scan's cycle ended and the next one did not begin: its start was lost. bluetoothd would
     /// wait for 10 s (its IDLE_DISCOV_TIMEOUT, twice).
@@ -30,8 +30,8 @@ enum RecoveryReason: String, CaseIterable, Codable, Sendable {
         case .startLost: rung == .refilter
         case .notRestarted, .ended: rung >= .restart
         case .refused, .notAnswering, .stuckAdvertisement: rung >= .reconnect
-        // Only a power cycle clears a command that the kernel still waits for: until then
-        // bluetoothd does not even answer a start.
+        // A restart cannot help: while the kernel waits for a lost command, bluetoothd does not
+        // answer a start. Only a power cycle ends that wait.
         case .unresponsive: rung == .refilter || rung == .powerCycle
         }
     }

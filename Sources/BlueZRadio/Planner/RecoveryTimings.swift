@@ -3,20 +3,21 @@ package struct RecoveryTimings: Sendable {
     /// The time after which a false `Discovering` means that the scan has ended; it is briefly
     /// false whenever a scan restarts.
     var discoveringGrace: Duration = .milliseconds(1500)
-    /// The longest time without a sign of life. The kernel ends each scan after 10.24 s and
-    /// bluetoothd starts the next, beside other programs 5 s later: even in an empty room there is
-    /// a sign every 10.3 to 15.3 s, and one that coincides with other commands may be missed.
+    /// The longest time without a sign of life. The kernel ends each scan after 10.24 s. bluetoothd
+    /// starts the next at once, or 5 s later if other programs scan. Even in an empty room there is
+    /// a sign every 10.3 to 15.3 s. A sign that coincides with other commands may be missed.
     var quietLimit: Duration = .seconds(35)
-    /// The same if that cycle has not been seen.
+    /// The longest time without a sign of life if the scan's cycle has not been seen yet.
     var longQuietLimit: Duration = .seconds(60)
-    /// The longest time without the cycle once it has been seen, whatever else is received.
+    /// The longest time without the scan's cycle once it has been seen, even if advertisements are
+    /// received.
     var cycleLimit: Duration = .seconds(45)
     /// The time for which the kernel may be busy with the scan of a bluetoothd that died: the
     /// kernel ends it after 10.24 s, and nothing on D-Bus ends it sooner.
     var busyLimit: Duration = .seconds(15)
     /// The time within which a filter, a start or any rung must bring a sign of life.
     var proofLimit: Duration = .seconds(3)
-    /// The same for rungs that take longer themselves.
+    /// The same time for a reconnection or a power cycle, which take longer themselves.
     var slowProofLimit: Duration = .seconds(8)
     /// The rest at the top of the ladder before it is climbed again; doubles each time.
     var firstRest: Duration = .seconds(10)
@@ -24,13 +25,14 @@ package struct RecoveryTimings: Sendable {
     /// The pause between a failure and the retry; doubles each time.
     var firstPause: Duration = .milliseconds(250)
     var maximumPause: Duration = .seconds(2)
-    /// The pause before a retry that waits for something that ends by itself.
+    /// The pause before a retry while the kernel is busy with another scan, which ends by itself.
     var busyPause: Duration = .milliseconds(500)
     /// The interval between two readings of the kernel's counts of the controller.
     var pollInterval: Duration = .seconds(2)
-    /// The same if a fault is suspected. A controller answers within milliseconds.
+    /// The interval if a fault is suspected. A controller answers within milliseconds.
     var fastPollInterval: Duration = .milliseconds(500)
-    /// The same while a scan may just be starting: its commands come within milliseconds.
+    /// The interval while a scan may be starting: its commands follow each other within
+    /// milliseconds.
     var burstPollInterval: Duration = .milliseconds(50)
     /// The time after which the kernel has given up a command (its HCI_CMD_TIMEOUT is 2 s).
     var commandLimit: Duration = .milliseconds(2200)

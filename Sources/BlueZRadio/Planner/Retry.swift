@@ -1,7 +1,7 @@
 import GotchuCore
 
-/// The time at which a failed operation is retried: after 250 ms, doubling to 2 s by default, for
-/// as long as it is wanted.
+/// The schedule of the retries of a failed operation. By default the first pause is 250 ms, and it
+/// doubles up to 2 s.
 struct Retry: Equatable, Sendable {
     private var pause: Duration
     private let maximumPause: Duration
@@ -18,13 +18,13 @@ struct Retry: Equatable, Sendable {
 
     func isDue(now: MonotonicTime) -> Bool { due.map { $0 <= now } ?? true }
 
-    /// Schedules a retry after something else has ended; this does not count as a failure.
+    /// Schedules a retry while another scan must end first. This does not count as a failure.
     mutating func postpone(now: MonotonicTime) {
         due = now + busyPause
     }
 
-    /// - Parameter didTimeOut: True if the call timed out: it is repeated at once. bluetoothd
-    ///   answers in order, so while it hangs one call is always pending, which shows its recovery.
+    /// - Parameter didTimeOut: True if the call timed out. It is then repeated at once. While
+    ///   bluetoothd hangs, one call must always be pending: its answer shows the recovery.
     mutating func failed(now: MonotonicTime, didTimeOut: Bool = false) {
         failures += 1
         due = didTimeOut ? now : now + pause

@@ -3,18 +3,16 @@ import GotchuCore
 /// Decides when to restart the scan for fresh samples of a candidate.
 ///
 /// Many controllers report each address once per scan, and the kernel restarts a scan only every
-/// 10.24 s: too long for a payer at a till. So while an EID is in range and no fresh sample of it
-/// arrives by itself, the scan is restarted. A controller that reports every advertisement delivers
-/// samples faster than the pause here and is never disturbed. If it falls silent, a restart helps
-/// only if it has lost its scan, and may do harm, so it is given some time: one that has just
-/// stopped answering loses the stop command, and the kernel then waits for that stop for ever (its
-/// discovery stays in the state `STOPPING` and refuses every scan until the adapter is switched
-/// off).
+/// 10.24 s. That is too long for a payer at a till. If an EID is in range and no fresh sample of it
+/// arrives, the scan is restarted. A controller that reports every advertisement delivers samples
+/// faster than the pause, and its scan is not restarted. If such a controller becomes silent, the
+/// scan is restarted only after `slowPause`: a controller that has just stopped answering loses the
+/// stop command. The kernel's discovery then stays in the state `STOPPING` and refuses every scan
+/// until the adapter is switched off.
 struct SampleRefresher: Sendable {
-    /// A candidate not heard for this long is gone.
+    /// The time after which a candidate that is not heard is gone.
     static let candidateLifetime: Duration = .seconds(5)
-    /// The time for which a candidate is remembered, so that `attention` counts from the first
-    /// sighting.
+    /// The time for which a candidate is remembered: `attention` counts from its first sighting.
     static let memory: Duration = .seconds(30)
     /// The pause between samples of a candidate that is near or moving: a verdict needs slightly
     /// more than three.
@@ -41,7 +39,7 @@ struct SampleRefresher: Sendable {
         var lastHeard: MonotonicTime
         var level: Int?
         var movedAt: MonotonicTime
-        /// Samples since `flowStart`.
+        /// The number of samples since `flowStart`.
         var flowing = 1
         var flowStart: MonotonicTime
         /// A Boolean that is true if the controller reports each of its advertisements.

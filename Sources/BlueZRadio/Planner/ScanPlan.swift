@@ -10,7 +10,8 @@ struct ScanPlan: Sendable {
         case on
     }
 
-    /// A Boolean that is true while the scan is wanted; else one that may run is stopped.
+    /// A Boolean that is true while the scan is wanted. If it is false, a scan that may run is
+    /// stopped.
     private(set) var isWanted = false
     private var stage = Stage.off(isRestart: false)
     /// The reason why the last start failed; `nil` when it did not.
@@ -40,7 +41,7 @@ struct ScanPlan: Sendable {
         stage = .off(isRestart: mayRun)
     }
 
-    /// Records whether a scan is wanted; afterwards no fault of the scan is known.
+    /// Records whether a scan is wanted. The known faults of the scan are forgotten.
     mutating func want(_ isWanted: Bool) {
         let (filter, mayRun) = (filter, stage != .off(isRestart: false))
         self = ScanPlan(timings: timings)
@@ -64,9 +65,9 @@ struct ScanPlan: Sendable {
     /// The time from which a scan whose next cycle did not begin is requested again.
     var lossDue: MonotonicTime? { watch.lossDue(filter: filter.effect) }
 
-    /// The pause before the next reading of the kernel's counts, while the meaning of recent
-    /// commands is not known yet or a lost start is to be requested again: the kernel's next
-    /// attempt to end the scan postpones that request.
+    /// The pause before the next reading of the kernel's counts; `nil` if the usual one is enough.
+    /// It is set while recent commands are not judged yet, or a lost start is to be requested
+    /// again. The kernel's next attempt to end the scan postpones that request.
     var pollInterval: Duration? {
         burst.pollInterval(timings) ?? (lossDue == nil ? nil : timings.fastPollInterval)
     }
@@ -102,7 +103,7 @@ struct ScanPlan: Sendable {
         isSuspected: Bool,
         now: MonotonicTime
     ) -> CommandBurst.Finding? {
-        // The kernel sends few commands to an unresponsive controller, whatever our filter does.
+        // The kernel sends few commands to an unresponsive controller, regardless of our filter.
         if isUnclear || isSuspected { filter.markCountsUnclear() }
         filter.readCounts(traffic, now: now)
         guard !isUnclear, isOn else {
@@ -146,7 +147,7 @@ struct ScanPlan: Sendable {
         filter.sent()
         switch action {
         case .startScan:
-            // Until the reply arrives: a start whose reply is lost may have started the scan.
+            // If the reply is lost, the scan may have started: the next start must be a restart.
             stage = .off(isRestart: true)
             watch.starting(now: now)
         case .refreshScan: watch.refreshing(now: now)

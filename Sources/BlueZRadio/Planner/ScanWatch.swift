@@ -1,12 +1,12 @@
 import GotchuCore
 
-/// Decides whether a scan has stopped or merely nobody is near. Reads no clock.
+/// Decides whether a silent scan has stopped, or works while nobody is near. Reads no clock.
 ///
 /// With a filter on our UUID, a room without payers is silent for hours. But a working scan ends
-/// every 10.24 s (the kernel's DISCOV_LE_TIMEOUT) and is started again by bluetoothd. This shows
-/// only in the commands that the kernel counts (`CommandBurst`), not on D-Bus, and proves that the
-/// scan works although nobody is near. Setting a filter shows the same at once. Advertisements
-/// that are not ours are a sign of life too.
+/// every 10.24 s (the kernel's DISCOV_LE_TIMEOUT) and is started again by bluetoothd. This cycle
+/// shows only in the commands that the kernel counts (`CommandBurst`), not on D-Bus. It proves that
+/// the scan works although nobody is near. A new filter restarts the scan at once and proves the
+/// same. Advertisements that are not ours are a sign of life too.
 struct ScanWatch: Sendable {
     private let timings: RecoveryTimings
     private var lastLife: MonotonicTime?
@@ -79,9 +79,9 @@ struct ScanWatch: Sendable {
     /// - Parameter lastCommand: The time of its last command. Until the kernel has given up a lost
     ///   command, every start fails, and bluetoothd then waits for 10 s.
     mutating func broken(lastCommand: MonotonicTime) {
-        // In the middle of a cycle the burst had another cause. A cycle's start is detected late,
-        // so another program's commands near its end look like a loss. The restart is harmless, and
-        // limited by `lossLimit`.
+        // A burst in the middle of a cycle has another cause. A cycle's start is detected late:
+        // another program's commands near the cycle's end look like a loss. The restart is then
+        // harmless, and limited by `lossLimit`.
         let age = timings.scanCycle - timings.pollInterval - timings.fastPollInterval
         guard let lastCycle, lastCommand - lastCycle >= age else { return }
         losses += 1
@@ -114,7 +114,7 @@ struct ScanWatch: Sendable {
 
     /// Returns the time to restart a scan whose last cycle was not followed by another.
     func lossDue(filter: FilterWatch.Effect) -> MonotonicTime? {
-        // Beside another program's wider filter bluetoothd begins the next scan 5 s later.
+        // If another program's wider filter masks ours, bluetoothd begins the next scan 5 s later.
         filter == .masked ? nil : lossDue
     }
 

@@ -13,7 +13,7 @@ extension Books {
         return try readable { () throws(LedgerError) in try Contest(record) }.asOf(time)
     }
 
-    /// Returns a contest as it is at `time`, if it belongs to the organiser.
+    /// Returns a contest as it is at `time`. It must belong to `organizer`, unless that is `nil`.
     ///
     /// - Throws: As `contest`, and `notOrganizer`.
     func contest(
@@ -60,7 +60,7 @@ extension Books {
         return try readable { () throws(LedgerError) in try ContestFile.read(records) }
     }
 
-    /// Writes a contest's next version, and its event for receivers if the state has changed.
+    /// Writes a contest's next version, and an event if it has just been settled or cancelled.
     mutating func put(_ contest: Contest, at time: Timestamp) {
         let record = contest.record
         let isNewState = record.state != rows.records[record.id]?.state

@@ -136,7 +136,7 @@ package struct RecheckContest: LedgerCommand {
         let sound = contest.changed(at: time) {
             $0.state = state
             $0.body.soundState = nil
-            // Nobody could object or act meanwhile: those periods start again.
+            // Nobody could object or act in the state `error`: those periods start again.
             $0.body.actedAt = time.milliseconds
             if state == .complete { $0.body.completedAt = time.milliseconds }
         }

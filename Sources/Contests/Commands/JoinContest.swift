@@ -49,7 +49,7 @@ package struct JoinContest: RecordCommand {
 }
 
 extension Books {
-    /// Throws unless a user may enter a contest now.
+    /// Checks that a user may enter a contest now.
     ///
     /// - Parameter fee: The fee that the user saw, in minor units, if the client sent it.
     /// - Throws: The contest's `lockedReason`, `alreadyJoined`, `leftTooOften`, `amountChanged`, or
@@ -138,7 +138,7 @@ package struct LeaveContest: RecordCommand {
 
     package var record: RecordID { contest }
 
-    /// The unique names of the user's possible leavings, 1 to the limit; one is claimed for each.
+    /// The unique names for leaving, from 1 to the limit. Each time the user leaves claims one.
     private var leaveNames: [String] {
         (1...Contest.leaveLimit).map { ContestID.leaveName(contest, user, $0) }
     }

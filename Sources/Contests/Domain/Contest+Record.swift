@@ -121,8 +121,8 @@ package struct ScoreRevision: Equatable, Sendable {
     /// The maximum number of revisions of one contest.
     static let countLimit: Int64 = 1_000
 
-    /// Returns the maximum size in bytes of all revisions of a contest with this number of entries:
-    /// declaring the result reads all of them, and payments wait meanwhile.
+    /// Returns the maximum size in bytes of all revisions of a contest with this number of entries.
+    /// A declaration of the result reads all of them, and payments wait for that time.
     static func byteLimit(entries: Int64) -> Int64 { 2 << 20 + entries * 4 << 10 }
 
     package let organizer: UserID

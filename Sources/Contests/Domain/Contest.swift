@@ -5,8 +5,8 @@ package import Ledger
 package struct Contest: Equatable, Sendable {
     /// The stored name of its kind of record.
     package static let kind = "contest"
-    /// The delay before an unsettled contest is refunded, from its last date, newest scores or
-    /// declared result, whichever is last.
+    /// The delay before an unsettled contest is refunded. It starts at the latest of its last date,
+    /// its newest scores and its declared result.
     static let abandonmentDelay: Duration = .seconds(30 * 86_400)
     /// The maximum number of entries that a contest may ever have, including those that left.
     package static let joinLimit: Int64 = 100_000
@@ -31,7 +31,7 @@ package struct Contest: Equatable, Sendable {
     /// The states. The raw values are stored.
     package enum State: String, CaseIterable, Sendable {
         case draft, open, locked, live, complete, settled, cancelled
-        /// The pot's balance is not what the entries add up to: no money moves.
+        /// The pot's balance differs from the sum of the entries: no money moves.
         case error
     }
 
@@ -54,7 +54,7 @@ package struct Contest: Equatable, Sendable {
         package internal(set) var declarations: Int64 = 0
         /// The places held at desks; expired ones stay until the next change.
         package internal(set) var holds: [Hold] = []
-        /// The desks that were open when the newest one was opened, and the newest one.
+        /// The newest desk, and the desks that were open when it was opened.
         var desks: [SessionID] = []
         var publishedAt: Int64?
         /// Its number in the index of public contests; `nil` if it is not listed.
@@ -154,7 +154,8 @@ extension Contest {
         placesLeft(at: time, for: user) > 0 && body.entryNumber < Self.joinLimit
     }
 
-    /// Returns the number of places at `time` that are neither taken nor held at a desk.
+    /// Returns the number of free places at `time`. Taken places and places held at a desk are not
+    /// free.
     ///
     /// - Parameter user: A user whose own hold does not count.
     package func placesLeft(at time: Timestamp, for user: UserID? = nil) -> Int64 {
@@ -213,7 +214,7 @@ extension Contest {
         return own == invitation
     }
 
-    /// The reason for refusing what is possible only in an open contest; `nil` while it is open.
+    /// The reason to refuse an action that needs an open contest; `nil` while it is open.
     package var lockedReason: Refusal.Reason? {
         switch state {
         case .open: nil

@@ -87,7 +87,7 @@ extension Record {
     }
 }
 
-/// A deterministic generator seeded by a text, for decisions that need random-looking numbers.
+/// A deterministic generator: the same text yields the same numbers.
 private struct DigestWords: RandomNumberGenerator {
     private let text: String
     private var count = 0

@@ -15,7 +15,7 @@ package struct ContestTerms: Codable, Equatable, Sendable {
     static let longestAhead: Duration = .seconds(366 * 86_400)
     /// The number of basis points in 100 %.
     package static let whole: Int64 = 10_000
-    /// The maximum least common multiple of the tiers' sizes, so that weights stay within 64 bits.
+    /// The maximum least common multiple of the tiers' sizes. It keeps weights within 64 bits.
     private static let multipleLimit: Int64 = 1_000_000_000
 
     package let template: String
@@ -26,7 +26,7 @@ package struct ContestTerms: Codable, Equatable, Sendable {
     package let fee: Int64
     package let currency: Currency
     package let maxEntries: Int64
-    /// Times in milliseconds.
+    /// In milliseconds, like `locksAt` and `endsAt`.
     package let startsAt: Int64
     package let locksAt: Int64
     package let endsAt: Int64?
@@ -121,8 +121,8 @@ extension ContestTerms {
     package var startTime: Timestamp { Timestamp(milliseconds: startsAt) }
     package var lockTime: Timestamp { Timestamp(milliseconds: locksAt) }
     package var endTime: Timestamp? { endsAt.map(Timestamp.init(milliseconds:)) }
-    /// The terms that the organiser chose, as canonical JSON: without those that the template or
-    /// the server sets.
+    /// The terms that the organiser chose, as canonical JSON. It omits the terms that the template
+    /// or the server sets.
     package var chosen: String {
         var members = (try? JSONReader.object(CanonicalJSON.bytes(of: self))) ?? [:]
         for name in ["type", "commissionBPS", "rules", "scoredBy", "wins", "tieBreaks"] {

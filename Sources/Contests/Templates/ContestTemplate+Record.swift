@@ -50,8 +50,8 @@ extension ContestTemplate {
         return (template, image)
     }
 
-    /// The reason why it cannot be added; `nil` if it can. These rules are newer than some
-    /// templates in use, so that only new templates are checked.
+    /// The reason why it cannot be added; `nil` if it can. These rules are newer than some stored
+    /// templates: only new templates are checked.
     private var newFlaw: String? {
         guard CanonicalJSON.bytes(of: self).count <= Self.sizeLimit else {
             return "the template must have at most \(Self.sizeLimit / 1024) KiB."
@@ -115,7 +115,7 @@ extension ContestTemplate {
 /// Adds a template, for the server's operator.
 package struct AddTemplate: LedgerCommand {
     package static let name = "add-template"
-    /// The login of the user who owns the templates: not an address or login of an OpenID issuer.
+    /// The login of the user who owns the templates. No email address or OpenID login equals it.
     package static let ownerLogin = "contest-templates"
 
     private let template: ContestTemplate

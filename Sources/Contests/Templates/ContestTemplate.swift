@@ -1,7 +1,7 @@
 package import GotchuCore
 
-/// A contest type: its texts, colours, sections, columns and rules. Never changed once written, so
-/// that it may be read outside the ledger's decisions.
+/// A contest type: its texts, colours, sections, columns and rules. Never changed once written: it
+/// may be read outside the ledger's decisions.
 package struct ContestTemplate: Codable, Equatable, Sendable {
     /// The stored name of its kind of record.
     package static let kind = "contest-template"

@@ -14,7 +14,7 @@ package final class ReplayRadio: Radio {
         self.recording = recording
     }
 
-    /// Does nothing: a recording always plays, and costs no radio anything.
+    /// Does nothing: a recording always plays.
     package func setListening(_ isWanted: Bool) async {}
 
     /// Always throws: a replay cannot send.
@@ -30,7 +30,7 @@ package final class ReplayRadio: Radio {
 
     private func play(_ onEvent: RadioListener) async {
         var state = RadioState(adapter: recording.header.adapter ?? name)
-        // Until the recording reports another state.
+        // This holds until the recording reports another state.
         (state.isScanning, state.isListeningWanted) = (true, true)
         onEvent(.stateChanged(state))
         let start = MonotonicTime.now

@@ -31,8 +31,8 @@ struct AirSocket: ~Copyable {
         close(descriptor)
     }
 
-    /// Sends to all other radios on the air; one that cannot receive it now misses it, as with real
-    /// radios.
+    /// Sends to all other radios on the air. A radio that cannot receive the datagram now misses
+    /// it, as with real radios.
     func broadcast(_ datagram: [UInt8]) {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
             return

@@ -2,8 +2,8 @@ import GotchuCore
 
 /// The parameters of a call, in Stripe's nested format: `a[b][0][c]=d`.
 ///
-/// Their order is kept, so that the same call has the same bytes: under one idempotency key Stripe
-/// rejects different parameters.
+/// Their order is kept: the same call has the same bytes. Stripe rejects different parameters under
+/// one idempotency key.
 struct Form: Equatable, Sendable, ExpressibleByDictionaryLiteral {
     /// A parameter.
     indirect enum Value: Equatable, Sendable {

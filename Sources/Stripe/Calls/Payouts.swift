@@ -2,7 +2,7 @@ package import GotchuCore
 
 extension StripeCall<ConnectedAccount> {
     /// Creates a payee's account: Stripe collects the required data and provides a dashboard, the
-    /// platform bears fees and losses, and money leaves it only when we request it.
+    /// platform bears fees and losses, and money leaves the account only when we request it.
     package static func createAccount(
         metadata: [String: String],
         key: CallKey

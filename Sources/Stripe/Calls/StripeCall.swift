@@ -3,8 +3,8 @@ import GotchuCore
 /// One call to Stripe, and the type of object in its reply.
 ///
 /// The same values result in the same bytes. A call that creates something has an idempotency key,
-/// which its caller has recorded before; one that ends something has none, since under a key its
-/// first reply would be replayed for a day.
+/// which its caller has recorded before. A call that ends something has none: with a key, its first
+/// reply would be replayed for a day.
 package struct StripeCall<Reply: StripeObject>: Sendable {
     /// The name in metrics: one of a few, never an id.
     package let name: String
@@ -40,7 +40,7 @@ package struct StripeCall<Reply: StripeObject>: Sendable {
         StripeCall(name: name, method: .post, path: path, form: form, account: account, key: key)
     }
 
-    /// The endpoint by which Stripe counts calls: a path without ids.
+    /// The endpoint for which calls are limited: the method and the name, without ids.
     var endpoint: String { "\(method.rawValue) \(name)" }
 }
 

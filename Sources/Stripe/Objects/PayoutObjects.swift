@@ -20,8 +20,8 @@ package struct ConnectedAccount: StripeObject, Identified {
     package let pastDue: [String]
     package let disabledReason: String?
     package let currentDeadline: Timestamp?
-    /// The currency, three lower-case letters, in which it is paid out unless it has bank accounts
-    /// for others.
+    /// The default currency of payouts, in three lower-case letters. The account may have bank
+    /// accounts for other currencies.
     package let defaultCurrency: String?
     package let metadata: [String: String]
 

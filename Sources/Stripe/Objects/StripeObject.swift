@@ -62,8 +62,8 @@ package struct AnyStripeObject: StripeObject, Identified {
     package let id: String
 }
 
-/// A state as Stripe names it. One that this release does not know is `unknown`, and nothing acts
-/// on it.
+/// A state as Stripe names it. A state that this release does not know is `unknown`, and causes no
+/// action.
 package protocol StripeEnum: RawRepresentable, Decodable, Sendable where RawValue == String {
     static var unknown: Self { get }
 }
