@@ -62,13 +62,9 @@ package struct StripeClient: Sendable {
     /// or the task is cancelled, the call is not made and its outcome is `throttled`.
     package func send<Reply>(_ call: StripeCall<Reply>) async -> StripeOutcome<Reply> {
         let start = MonotonicTime.now
-        let raw: StripeOutcome<[UInt8]>
-        var isReplay = false
-        if await rateLimiter.wait(for: call.endpoint) {
-            (raw, isReplay) = await exchange(request(call))
-        } else {
-            raw = .throttled(retryAfter: nil)
-        }
+        let isMade = await rateLimiter.wait(for: call.endpoint)
+        let (raw, isReplay): (StripeOutcome<[UInt8]>, Bool) =
+            isMade ? await exchange(request(call)) : (.throttled(retryAfter: nil), false)
         let outcome: StripeOutcome<Reply> = raw.then { body in
             Self.decode(body).map { .done($0) } ?? .unknown(StripeFault(.unreadable, status: 200))
         }
@@ -76,7 +72,7 @@ package struct StripeClient: Sendable {
             StripeCallReport(
                 call: call.name,
                 outcome: outcome.kind,
-                isAnswer: outcome.isAnswer,
+                isAnswer: isMade ? outcome.isAnswer : nil,
                 isReplay: isReplay,
                 time: .now - start
             )
@@ -166,8 +162,8 @@ package struct StripeClient: Sendable {
 package struct StripeCallReport: Sendable {
     package let call: String
     package let outcome: StripeOutcomeKind
-    /// A Boolean that is true if Stripe itself answered, or the call was throttled by either side.
-    package let isAnswer: Bool
+    /// A Boolean that is true if Stripe itself answered; `nil` if the call was not made.
+    package let isAnswer: Bool?
     /// A Boolean that is true if the answer is a replay of an earlier attempt's answer.
     package let isReplay: Bool
     package let time: Duration

@@ -50,8 +50,7 @@ package enum StripeOutcome<Reply: Sendable>: Sendable {
         }
     }
 
-    /// A Boolean that is true if Stripe itself answered, with any answer. Also true if our own rate
-    /// limiter throttled the call.
+    /// A Boolean that is true if Stripe itself answered a call that was made, with any answer.
     var isAnswer: Bool {
         switch self {
         case .done, .refused, .insufficient, .misconfigured, .keyReused: true

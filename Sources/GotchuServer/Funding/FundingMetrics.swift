@@ -40,7 +40,7 @@ final class FundingMetrics: Sendable {
             state.callTime.observe(report.time)
             if report.isReplay { state.replays += 1 }
             if [.unknown, .unresolved, .throttled].contains(report.outcome) { state.retries += 1 }
-            state.isUp = report.isAnswer
+            if let isAnswer = report.isAnswer { state.isUp = isAnswer }
         }
     }
 

@@ -82,16 +82,24 @@ def sale(world: World) -> None:
 
 
 def quick(world: World) -> None:
-    """A payment at once shows no flash of another state between waiting and paid."""
+    """A payment that takes less than 400 ms shows no other state between waiting and paid."""
     shop = world.shop()
     page = watched(world, shop.display)
-    for _ in range(3):
+    quick = 0
+    # On a busy machine a payment may take longer, and is then shown as being confirmed.
+    for _ in range(12):
         request = shop.kiosk.request(450)
         wait_for(page, "waiting")
         before = len(seen(page))
+        began = monotonic()
         shop.payer.pay(request)
         wait_for(page, "paid")
-        expect("the states since the payment", seen(page)[before:], ["paid"])
+        if monotonic() - began < 0.4:
+            expect("the states since the payment", seen(page)[before:], ["paid"])
+            quick += 1
+        if quick == 3:
+            return
+    raise AssertionError(f"only {quick} of 12 payments took less than 400 ms")
 
 
 def released(world: World) -> None:
