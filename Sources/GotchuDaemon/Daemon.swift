@@ -12,23 +12,23 @@ import ServiceProcess
 import Synchronization
 import UnixSignals
 
-/// The services of gotchud, in the order in which they depend on each other.
+/// The services of gotchud. Each depends only on the services before it.
 struct Daemon {
     private let services: [any Service]
     private let http: HTTPClient
     private let journal: Journal
     private let logger: Logger
 
-    /// The longest shutdown; below the unit's TimeoutStopSec.
+    /// The maximum duration of a shutdown. It is less than the unit's `TimeoutStopSec`.
     private static let shutdownLimit: Duration = .seconds(15)
 
     /// - Parameters:
-    ///   - configuration: The configuration of the start.
-    ///   - radio: The radio that it asks for.
+    ///   - configuration: The configuration at the start.
+    ///   - radio: The radio that the configuration selects.
     ///   - http: The settings of calls to the payment server.
     ///   - readConfiguration: Reads the configuration again, for a reload.
-    ///   - hangups: SIGHUP, trapped before anything else began.
-    ///   - ring: The newest lines of `logger`, for a report.
+    ///   - hangups: The SIGHUP signals. They are trapped before anything else starts.
+    ///   - ring: The newest lines of `logger`, for a bug report.
     init(
         _ configuration: DaemonConfiguration,
         radio: any Radio,
@@ -65,7 +65,7 @@ struct Daemon {
             reload: parts.reloading,
             hangups: hangups
         )
-        // In dependency order; they stop in reverse: the socket closes first, the radio last.
+        // The services are in dependency order and stop in reverse order.
         services =
             [
                 RadioService(radio) { parts.presenceService.apply($0) }, parts.presenceService,
@@ -98,7 +98,7 @@ struct Daemon {
         ) { core.status.apply(isDisplayMissing: $0) }
     }
 
-    /// The HTTP servers for browsers of this machine.
+    /// Returns the HTTP servers for browsers on this machine.
     private static func screens(_ parts: DaemonBackend) -> [any Service] {
         let core = parts.core
         let settings = core.configuration.screens
@@ -156,12 +156,12 @@ struct Daemon {
         ) {
             core.logger.notice("gotchud is listening", metadata: ["socket": "\(path)"])
             notifier.ready(status: core.status.reply.summary)
-            // Half of the memory that is mapped by now was only needed for the start.
+            // About half of the memory mapped by now was needed only for the start.
             clinux_release_code()
         }
     }
 
-    /// Runs until SIGTERM or SIGINT, or until a service fails: then all of them stop.
+    /// Runs until SIGTERM, SIGINT or the failure of a service. Then all services stop.
     func run() async throws {
         var configuration = ServiceGroupConfiguration(
             services: services.map { .init(named: $0) },
@@ -183,7 +183,7 @@ struct Daemon {
 }
 
 extension RadioSpecification {
-    /// `bluez`, `simulated` or `replay`, as the status says it.
+    /// The kind of radio in the status: `bluez`, `simulated` or `replay`.
     var kind: String {
         switch self {
         case .bluez: "bluez"

@@ -25,7 +25,7 @@ struct DaemonBackend: LocalBackend {
 
     /// - Parameters:
     ///   - readConfiguration: Reads the configuration again, for a reload.
-    ///   - ring: The newest lines of the log, for a report.
+    ///   - ring: The newest lines of the log, for a bug report.
     init(
         _ core: DaemonCore,
         journal: Journal,
@@ -86,7 +86,7 @@ struct DaemonBackend: LocalBackend {
         warnOfUnreadable()
     }
 
-    /// The parts that keep files of their own in the state folder.
+    /// Returns the parts that have their own files in the state folder.
     private static func stores(_ core: DaemonCore) -> (CalibrationStore, TillService) {
         let (folder, hub) = (core.configuration.stateDirectory, core.hub)
         return (

@@ -3,7 +3,7 @@ import LocalAPI
 import Logging
 import PaymentClient
 
-/// The parts that every service needs: the journal, the login, the client of the payment server.
+/// The parts that every service needs, such as the journal, the login and the payment client.
 struct DaemonCore {
     let configuration: DaemonConfiguration
     let journal: any RecordJournal
@@ -12,9 +12,9 @@ struct DaemonCore {
     let tokens: TokenStore
     let status: DaemonStatus
     let access: AccessTokens
-    /// The client that carries the login.
+    /// The client for the payment server. Its calls carry the login's token.
     let client: PaymentClient
-    /// The outcomes of its calls.
+    /// The outcomes of the client's calls.
     let calls: ServerCallOutcomes
     let logger: Logger
 
@@ -62,7 +62,8 @@ struct DaemonCore {
         )
     }
 
-    /// Shows a step of a request, and has the payment server probed more often while one is open.
+    /// Applies a step of a request to the display. While a request is open, the payment server is
+    /// probed more often.
     func apply(_ step: RequestStep) {
         display.board.apply(step)
         switch step {

@@ -2,12 +2,12 @@ import LocalAPI
 import Radio
 import ServiceProcess
 
-/// The reason why gotchud does not start or has ended, with the exit code that systemd sees. Its
-/// unit does not start it again after `usage`, `badData` and `configuration`.
+/// The reason why gotchud does not start or has ended, with the exit code for systemd. After
+/// `usage`, `badData` and `configuration`, the unit does not restart gotchud.
 struct DaemonFailure: Error {
     let status: ExitStatus
     let sentence: String
-    /// The next step for a person.
+    /// The next step for the user.
     let fix: String
 
     private init(_ status: ExitStatus, _ sentence: String, fix: String) {
@@ -32,7 +32,7 @@ struct DaemonFailure: Error {
                 switch failure {
                 case .inUse: .unavailable
                 case .system, .unreadable: .inputOutput
-                // A restart does not help, and the unit makes none.
+                // A restart does not help. With this code, the unit does not restart gotchud.
                 case .corrupt, .foreign: .badData
                 }
             self.init(status, failure.sentence, fix: failure.fix)
@@ -47,7 +47,7 @@ struct DaemonFailure: Error {
         }
     }
 
-    /// Explains why the state folder is not used.
+    /// Explains the reason why the state folder cannot be used.
     init(_ failure: StateFolder.Failure) {
         switch failure {
         case .foreign(let path, let userID):
@@ -65,7 +65,7 @@ struct DaemonFailure: Error {
         }
     }
 
-    /// Explains why the socket cannot be served.
+    /// Explains the reason why the socket cannot be served.
     init(_ failure: SocketLock.Failure, socketPath: String) {
         switch failure {
         case .inUse:

@@ -110,9 +110,9 @@ package struct GotchudCommand: AsyncParsableCommand {
     }
 
     private func serve() async throws {
-        // The default action of SIGHUP ends the process, so it is trapped before anything else.
+        // SIGHUP is trapped first: its default action ends the process.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
-        // Files that this process creates are private, unless they are opened on purpose.
+        // New files are private unless a mode is set explicitly.
         umask(0o077)
         let flags = flags
         let config = config
@@ -171,7 +171,7 @@ package struct GotchudCommand: AsyncParsableCommand {
         }
     }
 
-    /// The options by the keys of their settings.
+    /// The command line's options by the keys of their settings.
     private var flags: [String: String?] {
         [
             "socket": socket, "state": state, "server": server, "ca_file": caFile, "proxy": proxy,

@@ -3,7 +3,7 @@ import ServiceLifecycle
 import ServiceProcess
 import UnixSignals
 
-/// Serves the service manager: status, watchdog, reload on SIGHUP.
+/// Communicates with the service manager: status, watchdog, and reload on SIGHUP.
 struct Supervisor: Service {
     let notifier: SystemdNotifier
     let status: DaemonStatus
@@ -29,14 +29,13 @@ struct Supervisor: Service {
         }
     }
 
-    /// Sends heartbeats. Each proves that the radio's thread still takes turns, not only that a
-    /// timer runs.
+    /// Sends heartbeats. Each one is sent only after the radio's thread has run a job.
     private func sendHeartbeats(every interval: Duration) async {
         while !Task.isCancelled {
             await presences.waitForTurn()
             notifier.watchdog()
             notifier.status(status.reply.summary)
-            // systemd expects the heartbeat at fixed intervals, whatever happens here.
+            // systemd expects the heartbeat at fixed intervals.
             try? await Task.sleep(for: interval)
         }
     }

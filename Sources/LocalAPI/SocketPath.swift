@@ -1,12 +1,12 @@
 import Glibc
 
-/// The default path of the daemon's socket.
+/// The default paths of the daemon's socket.
 package enum SocketPath {
     /// The socket of the packaged service.
     package static let system = "/run/gotchu/gotchud.sock"
 
-    /// The socket of an ordinary user's own daemon; `nil` for root, and if there is no runtime
-    /// folder (XDG Base Directory Specification).
+    /// Returns the socket path of a user's own daemon. Returns `nil` for root, or if there is no
+    /// runtime folder (XDG Base Directory Specification).
     ///
     /// - Parameter runtimeFolder: `XDG_RUNTIME_DIR`.
     package static func personal(runtimeFolder: String?) -> String? {

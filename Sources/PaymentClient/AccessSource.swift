@@ -3,16 +3,16 @@ package protocol AccessSource: Sendable {
     /// Returns the access for the next call.
     func access() async -> Access
 
-    /// Returns another access after the server has refused a token.
+    /// Returns the access after the server has refused a token; `.none` if there is no other token.
     func access(replacing refused: String) async -> Access
 
-    /// Reports the server's answer to a login.
+    /// Records that the server has accepted or refused a login.
     ///
-    /// - Parameter token: The token that was sent; `nil` if there was none.
+    /// - Parameter token: The token that was sent; `nil` if none was sent.
     func report(isAccepted: Bool, token: String?)
 }
 
-/// A single token, with no replacement.
+/// A source with one token and no replacement.
 package struct GivenToken: AccessSource {
     private let token: String
 
@@ -33,7 +33,7 @@ package enum Access: Equatable, Sendable {
     case none
     /// A bearer token.
     case bearer(String)
-    /// A token is needed, but the server could not be asked for one: the call is not made.
+    /// The token could not be fetched from the server. The call is not made.
     case outage(Outage)
 }
 

@@ -2,12 +2,12 @@ package import GotchuAPI
 
 /// The outcome of a call to the payment server.
 package enum Answer<Reply: Sendable>: Sendable {
-    /// The server carried the call out.
+    /// The server has carried out the call.
     case success(Reply)
-    /// A definite refusal by the server, with its reason. Only a problem document with a code
-    /// counts: a proxy's error page decides nothing about money.
+    /// The server has definitely refused the call, with its reason. Only a problem document with a
+    /// code is a refusal: a proxy's error page decides nothing about money.
     case refused(Problem)
-    /// 401: the token is missing, expired or invalid; nothing was decided.
+    /// 401: the token is missing, expired or invalid. The server has decided nothing.
     case unauthorized(Problem)
     /// The outcome is unknown.
     case unknown(Outage)
@@ -37,23 +37,24 @@ package struct Outage: Error, Equatable, Sendable {
 
     /// Stable codes.
     package enum Code: String, Sendable {
-        /// No connection, or it was lost.
+        /// There was no connection, or it was lost.
         case unreachable
         /// The server's name has no known address.
         case unknownName = "unknown-name"
-        /// The proxy answered, but does not connect to the server.
+        /// The proxy has answered but does not connect to the server.
         case refusedByProxy = "refused-by-proxy"
         /// This machine does not trust the server's certificate, or TLS could not be negotiated.
         case untrusted
         /// The call timed out.
         case timedOut = "timed-out"
-        /// 408, 429, or a 5xx of the server itself: try again later.
+        /// 408, 429, or a 5xx of the server itself. The call can be retried later.
         case busy
-        /// A 5xx that is not the server's: a proxy cannot reach it.
+        /// A 5xx without the server's problem document. A proxy, for example, cannot reach the
+        /// server.
         case failing
-        /// A reply that no payment server sends.
+        /// A reply that no payment server would send.
         case unreadable
-        /// The call belongs to one user, but another is logged in now: it was not made.
+        /// The call belongs to another user than the one who is logged in now. It was not made.
         case otherUser = "other-user"
     }
 }
@@ -73,7 +74,8 @@ extension Answer {
         }
     }
 
-    /// Returns the same answer; a reply that does not confirm the call counts as unreadable.
+    /// Returns the same answer if the reply confirms the call; otherwise `.unknown` with
+    /// `unreadable`.
     func requiring(_ isDone: (Reply) -> Bool) -> Answer<Reply> {
         guard case .success(let reply) = self, !isDone(reply) else { return self }
         return .unknown(Outage(.unreadable, underlying: "a reply that is not ok"))

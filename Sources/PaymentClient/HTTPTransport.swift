@@ -3,7 +3,7 @@ package import NIOCore
 
 /// A way to send one HTTP request to the payment server and get its reply.
 package protocol HTTPTransport: Sendable {
-    /// - Parameter timeout: The timeout from connecting to the reply's head.
+    /// - Parameter timeout: The maximum time from the connection attempt to the reply's head.
     func execute(
         _ request: HTTPClientRequest,
         timeout: TimeAmount

@@ -4,11 +4,11 @@ import GotchuCore
 import NIOHTTP1
 
 extension PaymentClient {
-    /// Makes a contest call. Its reply is passed on unchanged.
+    /// Makes a contest call. The document in the reply is not changed.
     ///
-    /// - Returns: The document, without bytes if the caller's copy is current; `.unknown` with
-    ///   `unreadable` if it is not the call's document. Refused with a contest code. After
-    ///   `.unknown` of a call that moves money, retry only with the same bytes and key.
+    /// - Returns: The document. If the caller's copy is current, it has no bytes. If the reply is
+    ///   not the document of the call, `.unknown` with `unreadable`. Refused with a contest code.
+    ///   After `.unknown` of a call that moves money, retry only with the same bytes and key.
     package func contest(_ call: ContestCall) async -> Answer<ContestAnswer> {
         let headers = [
             ("Idempotency-Key", call.key?.rawValue), ("Accept-Language", call.language),

@@ -3,10 +3,11 @@ import GotchuCore
 import NIOHTTP1
 
 extension PaymentClient {
-    /// Reads the payments to the caller's wallet less its refunds, also by hours or days of the
-    /// selected period.
+    /// Reads the earnings: the payments to the wallet less the refunds. They are also given by hour
+    /// or day of the selected period.
     ///
-    /// - Returns: Refused with `VALIDATION_ERROR` for an invalid zone and for too many days.
+    /// - Returns: The earnings. Refused with `VALIDATION_ERROR` if the zone is invalid or there are
+    ///   too many days.
     package func earnings(of selection: EarningsSelection) async -> Answer<EarningsReply> {
         let parts = selection.step.map { "&by=\($0.rawValue)" } ?? ""
         return decode(await raw(.GET, "/api/payments/earnings?\(selection.query)\(parts)"))

@@ -9,13 +9,14 @@ extension PaymentClient {
     /// The longest line of an event stream, in bytes.
     static let eventLineLimit = 64 * 1024
 
-    /// Follows a session until it is final, the connection ends or the task is cancelled.
+    /// Follows a session until it is final, the connection ends, or the task is cancelled.
     ///
-    /// The server sends the full state first, so an interruption loses nothing: call again. There
-    /// is no rate limit: the session is the till's own, and only one line is buffered.
+    /// The server sends the full state first. After an interruption, a new call therefore misses
+    /// nothing. There is no rate limit: the session is the till's own, and only one line is
+    /// buffered.
     ///
     /// - Parameter body: Called with each state, in order.
-    /// - Returns: `.success` when the server closed the stream, else the reason of the failure.
+    /// - Returns: `.success` if the server closed the stream; otherwise the reason of the failure.
     package func followSession(
         _ sid: SessionID,
         _ body: (SessionReply) async -> Void

@@ -2,13 +2,16 @@ package import GotchuAPI
 package import GotchuCore
 import NIOHTTP1
 
-/// Deposits, withdrawals and the account at the provider.
+/// Calls for deposits, withdrawals and the account at the provider.
 extension PaymentClient {
-    /// Opens a payment intent, which fills the wallet on one of the provider's pages.
+    /// Opens an intent. The user pays it on one of the provider's pages, which adds money to the
+    /// wallet.
     ///
-    /// - Parameter key: A call repeated with the same key returns the same intent.
-    /// - Returns: The intent, with its page while it can be paid. Refused with
-    ///   `FUNDING_NOT_CONFIGURED`, `DEPOSIT_LIMIT`, `VALIDATION_ERROR` or `IDEMPOTENCY_KEY_REUSED`.
+    /// - Parameter key: The idempotency key. A call repeated with the same key returns the same
+    ///   intent.
+    /// - Returns: The intent. While it can be paid, it includes the address of its page. Refused
+    ///   with `FUNDING_NOT_CONFIGURED`, `DEPOSIT_LIMIT`, `VALIDATION_ERROR` or
+    ///   `IDEMPOTENCY_KEY_REUSED`.
     package func openIntent(_ amountCents: Int64, key: IdempotencyKey) async -> Answer<IntentReply>
     {
         let body = JSONValue.object([
@@ -24,7 +27,7 @@ extension PaymentClient {
         )
     }
 
-    /// The newest intents, newest first.
+    /// Returns the newest intents, newest first.
     package func intents() async -> Answer<IntentsReply> {
         decode(await raw(.GET, "/api/payments/intents?limit=25"))
     }
@@ -34,7 +37,7 @@ extension PaymentClient {
         decode(await raw(.GET, "/api/payments/intents/\(percentEncoded(id))"))
     }
 
-    /// Cancels an intent. Refused with `INTENT_SETTLED` once it has ended in another way.
+    /// Cancels an intent. If it has ended otherwise, the call is refused with `INTENT_SETTLED`.
     package func cancelIntent(_ id: String) async -> Answer<IntentReply> {
         decode(await raw(.POST, "/api/payments/intents/\(percentEncoded(id))/cancel", body: []))
     }
@@ -43,10 +46,10 @@ extension PaymentClient {
     ///
     /// - Parameters:
     ///   - body: The exact bytes from the journal.
-    ///   - key: The withdrawal's only key, also from the journal.
-    /// - Returns: The withdrawal. Refused, finally for this key, with
-    ///   `INSUFFICIENT_WALLET_BALANCE`, `PAYEE_NOT_ONBOARDED` or `WALLET_OWES`. After `.unknown`,
-    ///   retry only with the same bytes and key.
+    ///   - key: The idempotency key from the journal, the same for all sends.
+    /// - Returns: The withdrawal. Refused with `INSUFFICIENT_WALLET_BALANCE`, `PAYEE_NOT_ONBOARDED`
+    ///   or `WALLET_OWES`; such a refusal is final for this key. After `.unknown`, retry only with
+    ///   the same bytes and key.
     package func withdraw(body: [UInt8], key: IdempotencyKey) async -> Answer<WithdrawalReply> {
         decode(
             await raw(
@@ -58,17 +61,17 @@ extension PaymentClient {
         )
     }
 
-    /// The newest withdrawals, newest first.
+    /// Returns the newest withdrawals, newest first.
     package func withdrawals() async -> Answer<WithdrawalsReply> {
         decode(await raw(.GET, "/api/wallet/withdrawals?limit=25"))
     }
 
-    /// The state of the caller's account at the provider.
+    /// Returns the state of the caller's account at the provider.
     package func connectStatus() async -> Answer<ConnectStatusReply> {
         decode(await raw(.GET, "/api/connect/status"))
     }
 
-    /// A new link to the pages on which a payee gives their details. It works once.
+    /// Creates a link to the pages on which a payee gives their details. The link works once.
     package func connectLink() async -> Answer<ConnectLinkReply> {
         decode(await raw(.POST, "/api/connect/links", body: Array("{}".utf8)))
     }

@@ -7,10 +7,11 @@ import NIOPosix
 import NIOSSL
 
 extension PaymentClient {
-    /// The longest origin of a server's pages: a longer one makes a QR code too dense for a till.
+    /// The maximum length of the origin of a server's pages. A longer one makes a QR code too dense
+    /// for a till. It is left out.
     private static let originLimit = 128
 
-    /// Returns the reply with its name and origin limited in length.
+    /// Returns the reply with a limited length of its name. An origin that is too long is removed.
     static func bounded(_ reply: CreateSessionReply) -> CreateSessionReply {
         var reply = reply
         reply.payee = reply.payee.map { PayeeDisplay(name: $0.name.cut(to: nameLimit)) }
@@ -19,11 +20,11 @@ extension PaymentClient {
         return reply
     }
 
-    /// Classifies a reply.
+    /// Classifies a reply by its status.
     ///
-    /// 2xx is success; a problem document with any other 4xx is a definite refusal; 401 concerns
-    /// the token; 408, 429, 5xx and anything that is not the payment server's own reply decide
-    /// nothing.
+    /// 2xx is a success. 401 with a problem document concerns the token. 408, 429 and 5xx decide
+    /// nothing. Any other 4xx with a problem document is a definite refusal. Everything else is not
+    /// the payment server's own reply and decides nothing.
     static func classify(
         status: Int,
         body: [UInt8],
@@ -51,15 +52,15 @@ extension PaymentClient {
         return status == 401 ? .unauthorized(problem) : .refused(problem)
     }
 
-    /// The longest name or memo that is kept of a server's reply, in Unicode scalars: the limit of
-    /// a memo.
+    /// The maximum length of a name or memo in a server's reply, in Unicode scalars. A longer one
+    /// is cut.
     static let nameLimit = 140
-    /// The longest detail text that is kept and shown, in Unicode scalars.
+    /// The maximum length of a detail text, in Unicode scalars. A longer one is cut.
     static let detailLimit = 300
-    /// The longest code, in Unicode scalars.
+    /// The maximum length of a code, in Unicode scalars.
     static let codeLimit = 64
 
-    /// The header of a reply that the server stored under the call's key and now repeats.
+    /// The header of a repeated reply: the server had stored it under the call's key.
     static let replayHeader = "Idempotent-Replayed"
 
     static func outage(of error: any Error, limit: Int = replyLimit) -> Outage {
@@ -88,7 +89,7 @@ extension PaymentClient {
     }
 }
 
-/// A problem document of any server with the first API version: only `code` is required.
+/// A problem document, also of a server with the first version of the API. Only `code` is required.
 private struct WireProblem: Decodable {
     let code: String
     let detail: String?
@@ -117,8 +118,8 @@ private struct WireProblem: Decodable {
 }
 
 extension String {
-    /// Returns the text cut to `limit` scalars, with an ellipsis. Scalars are counted, because one
-    /// `Character` may have any number of them.
+    /// Returns the text cut to `limit` scalars, including an ellipsis. Scalars are counted, because
+    /// one `Character` can have any number of them.
     func cut(to limit: Int) -> String {
         guard unicodeScalars.dropFirst(limit).first != nil else { return self }
         return String(unicodeScalars.prefix(limit - 1)) + "…"
@@ -126,8 +127,8 @@ extension String {
 }
 
 extension Answer<SendOutcomeReply> {
-    /// The payment's state, looked up by its key. A 404 decides nothing: the server has made no
-    /// decision, or has the first contract, which lacks this call.
+    /// The payment's state that was looked up by its key. A 404 decides nothing: the server has
+    /// made no decision, or its API version lacks this call.
     package var paymentAnswer: PaymentAnswer {
         switch self {
         case .success(let known):
@@ -164,7 +165,7 @@ extension Outage {
 }
 
 extension Answer {
-    /// Converts the answer to a lock or a send to the answer of the payment.
+    /// Converts the answer to a lock, an unlock or a send.
     package func paymentAnswer(_ receipt: (Reply) -> Receipt) -> PaymentAnswer {
         switch self {
         case .success(let reply): .done(receipt(reply))

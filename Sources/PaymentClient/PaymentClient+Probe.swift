@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 
 extension PaymentClient {
-    /// Checks once if the server works, and reads its clock.
+    /// Checks once if the server works. Reads its clock.
     package func probe() async -> Probe {
         let start = ContinuousClock.now
         let answer = await ping()
@@ -15,7 +15,8 @@ extension PaymentClient {
         return Probe(outage: nil, latency: latency, clockLead: await clockLead())
     }
 
-    /// Returns the time by which this machine's clock is ahead of the server's.
+    /// Returns the time by which this machine's clock is ahead of the server's; `nil` if it is not
+    /// known.
     private func clockLead() async -> Duration? {
         let start = ContinuousClock.now
         let response = try? await http.execute(
@@ -25,17 +26,19 @@ extension PaymentClient {
         let latency = start.duration(to: .now)
         return response?.headers.first(name: "Date")
             .flatMap(Timestamp.init(httpDate:))
-            // Assumes that the server read its clock half-way through the call; its seconds are
-            // rounded down.
+            // The server is assumed to have read its clock half-way through the call. Its seconds
+            // are rounded down, by half a second on average.
             .map { $0.advanced(by: latency / 2 + .milliseconds(500)).duration(to: .now) }
     }
 
     /// The result of a probe of the server.
     package struct Probe: Sendable {
-        /// The reason why it does not work, or why this is unknown.
+        /// The reason why the server does not work or its condition is not known; `nil` if it
+        /// works.
         package let outage: Outage?
         package let latency: Duration?
-        /// The time by which this machine's clock is ahead of the server's, to half a second.
+        /// The time by which this machine's clock is ahead of the server's, accurate to half a
+        /// second.
         package let clockLead: Duration?
     }
 }

@@ -11,7 +11,8 @@ extension PaymentClient {
         /// The reply's `ETag`.
         let tag: String?
         let isReplay: Bool
-        /// A Boolean that is true if the caller's copy of the document is current.
+        /// A Boolean that is true if the server has confirmed that the caller's copy of the
+        /// document is current.
         let isUnchanged: Bool
     }
 
@@ -43,7 +44,7 @@ extension PaymentClient {
 
     /// Makes one call.
     ///
-    /// - Parameter limit: The largest reply, in bytes.
+    /// - Parameter limit: The maximum size of the reply, in bytes.
     func execute(_ request: HTTPClientRequest, limit: Int) async -> Answer<RawReply> {
         do {
             return try await withTimeout(Self.callLimit) {

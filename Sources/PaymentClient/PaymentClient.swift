@@ -8,23 +8,24 @@ import OutboundHTTP
 
 /// The client for the payment server's API.
 ///
-/// Sends each call once (again after a 401, with a new token). The caller decides about retries:
-/// only it knows if the journal allows one. Safe to use from any number of tasks.
+/// Each call is sent once. Only after a 401, it is sent again with a new token. The caller decides
+/// about other retries: only the caller knows if the journal allows one. Safe to use from any
+/// number of tasks.
 ///
-/// No call throws. Failures are in the `Answer`: `.refused` with the server's code (each call lists
-/// its own; `VALIDATION_ERROR` and `FORBIDDEN` can come from all), `.unauthorized` if the token is
-/// not accepted, and `.unknown` if the outcome is unknown; `callLimit` applies to each request, not
-/// to waiting for a token. Amounts are whole minor units of the currency beside them.
+/// No call throws. A failure is in the `Answer`: `.refused` with the server's code, `.unauthorized`
+/// if the token is not accepted, or `.unknown` if the outcome is unknown. Each call lists its
+/// codes; every call can also be refused with `VALIDATION_ERROR` or `FORBIDDEN`. Amounts are in
+/// minor units of the currency beside them.
 package struct PaymentClient: Sendable {
-    /// The timeout of a request, from connecting to the last byte of the reply; waiting for a token
-    /// is not part of it.
+    /// The timeout of a request, from connecting to the last byte of the reply. The wait for a
+    /// token is not included.
     static let callLimit: Duration = .seconds(10)
-    /// The maximum number of simultaneous connections to the server. The server's event streams use
-    /// one each. 16 open sessions need 3 each (stream, EID change, payment) = 48, which leaves 16
-    /// for other calls. A call that finds none free waits, and then fails as if the server were
-    /// unreachable.
+    /// The maximum number of simultaneous connections to the server. Each event stream uses one. 16
+    /// open sessions need 3 each (stream, EID change, payment), together 48. This leaves 16 for
+    /// other calls. If no connection is free, a call waits. If none becomes free in time, it fails
+    /// as if the server were unreachable.
     private static let connectionLimit = 64
-    /// The largest reply, in bytes.
+    /// The maximum size of a reply, in bytes.
     static let replyLimit = 256 * 1024
 
     static let readyPath = "/readyz"
@@ -36,11 +37,10 @@ package struct PaymentClient: Sendable {
     let onAnswer: @Sendable (Outage?) -> Void
 
     /// - Parameters:
-    ///   - http: Made with a `ServerRoute`'s configuration; the caller shuts it down.
-    ///   - access: The source of each call's token; `nil` for a client that makes only calls
-    ///     without authorization.
-    ///   - onAnswer: Called with each final answer (not `ping`'s): `nil`, or the outage if it is
-    ///     `.unknown`.
+    ///   - http: The HTTP client with a `ServerRoute`'s configuration. The caller shuts it down.
+    ///   - access: The source of each call's token. If it is `nil`, calls carry no authorization.
+    ///   - onAnswer: Called with the outcome of each call except `ping`: the outage if the answer
+    ///     is `.unknown`, otherwise `nil`.
     package init(
         server: ServerURL,
         http: any HTTPTransport,
@@ -60,8 +60,8 @@ package struct PaymentClient: Sendable {
         return client
     }
 
-    /// The settings of the HTTP client: no redirects (the answer must come from the configured
-    /// server), and a read timeout longer than the interval of the server's keep-alives.
+    /// The settings of the HTTP client. Redirects are not followed: the answer must come from the
+    /// configured server. The read timeout is longer than the interval of the server's keep-alives.
     static var httpConfiguration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration.outbound(
             connect: .seconds(5),
@@ -70,14 +70,14 @@ package struct PaymentClient: Sendable {
         )
         configuration.connectionPool.idleTimeout = .seconds(30)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionLimit
-        // A refused connection is a result; the caller decides about retries.
+        // A refused connection is returned as a result. The caller decides about retries.
         configuration.connectionPool.retryConnectionEstablishment = false
         return configuration
     }
 
-    /// Asks the server if it is ready: `GET /readyz`. Needs no token; `onAnswer` is not called.
+    /// Asks the server if it is ready (`GET /readyz`). Needs no token. `onAnswer` is not called.
     ///
-    /// - Returns: Refused by a server with the first version of the API, which lacks this path.
+    /// - Returns: Refused by a server with the first version of the API: it lacks this path.
     package func ping() async -> Answer<Void> {
         let answer: Answer<ReadyReply> = read(await raw(.GET, Self.readyPath))
         return answer.requiring { $0.status == "ready" }.map { _ in }
@@ -94,12 +94,12 @@ package struct PaymentClient: Sendable {
     ///
     /// - Returns: The token with its lifetime in seconds, and the next credential. `.unauthorized`
     ///   if the credential is not accepted. After `.unknown`, retry with the same credential: the
-    ///   server accepts it until the next credential has been used.
+    ///   server accepts it until the next credential is used.
     package func refresh(_ credential: String) async -> Answer<TokenReply> {
         await call(.POST, "/auth/token", ["refresh_token": credential])
     }
 
-    /// The caller's own wallet.
+    /// Reads the caller's own wallet.
     ///
     /// - Returns: The balance in minor units, and the newest entries, newest first.
     package func wallet() async -> Answer<WalletReply> {
@@ -108,26 +108,27 @@ package struct PaymentClient: Sendable {
 
     /// Creates a session, as the payee.
     ///
-    /// Not idempotent: after `.unknown` there may be a session that nobody advertises; it expires.
+    /// The call is not idempotent. After `.unknown`, there may be a session that nobody advertises.
+    /// It expires.
     ///
     /// - Parameter request: The amount in minor units, the lifetime in seconds, and the options.
-    /// - Returns: The session, its first EID and its expiry by the server's clock. Refused with
-    ///   `VALIDATION_ERROR` also if the payee has no wallet in the currency.
+    /// - Returns: The session, its first EID, and its expiry by the server's clock. Refused with
+    ///   `VALIDATION_ERROR`, for example if the payee has no wallet in the currency.
     package func createSession(_ request: CreateSessionRequest) async -> Answer<CreateSessionReply>
     {
         let answer: Answer<CreateSessionReply> = await call(.POST, "/sessions/create", request)
         return answer.map(Self.bounded)
     }
 
-    /// Resolves an EID to its session. Changes nothing, and needs no token.
+    /// Resolves an EID to its session. Needs no token. Changes nothing, but can notify the payee.
     ///
     /// - Parameters:
     ///   - isBackground: True if nobody waits for the answer. The server counts the unknown EIDs of
-    ///     such calls separately, so that they do not use up the user's own limit.
-    ///   - proximity: The position of this device, which is shown to the payee. A server with the
-    ///     first version of the API refuses it with `VALIDATION_ERROR`.
-    /// - Returns: The amount in minor units, the payee, and all else that a payer should see.
-    ///   Refused with `NOT_FOUND`, `SESSION_PAID`, `SESSION_CANCELLED` or `SESSION_EXPIRED`.
+    ///     such calls separately. They do not use up the user's own limit.
+    ///   - proximity: The position of this device, which the server shows to the payee. A server
+    ///     with the first version of the API refuses it with `VALIDATION_ERROR`.
+    /// - Returns: The amount in minor units, the payee, and everything else that a payer should
+    ///   see. Refused with `NOT_FOUND`, `SESSION_PAID`, `SESSION_CANCELLED` or `SESSION_EXPIRED`.
     package func resolve(
         _ eid: EID,
         isBackground: Bool = false,
@@ -147,11 +148,12 @@ package struct PaymentClient: Sendable {
         }
     }
 
-    /// Locks a session for this payer; the first one wins. Idempotent for the same payer.
+    /// Locks a session for this payer. The first payer wins. Idempotent for the same payer.
     ///
-    /// - Parameter cents: The amount of the share, if several payers pay the session.
-    /// - Returns: Refused with `NOT_FOUND`, `OWN_SESSION`, `SESSION_BUSY` (another payer holds it),
-    ///   `SESSION_PAID`, `SESSION_CANCELLED`, `SESSION_EXPIRED`, or `AMOUNT_CHANGED` (of a share).
+    /// - Parameter cents: The amount of the share if several payers share the session.
+    /// - Returns: Refused with `NOT_FOUND`, `OWN_SESSION`, `SESSION_BUSY` if another payer has the
+    ///   lock, `SESSION_PAID`, `SESSION_CANCELLED`, `SESSION_EXPIRED`, or `AMOUNT_CHANGED` for a
+    ///   share.
     package func lock(_ sid: SessionID, expecting cents: Int64? = nil) async -> Answer<LockReply> {
         let request = JSONValue.members([
             "sid": .string(sid.rawValue), "expected_amount_cents": cents.map(JSONValue.integer),
@@ -160,10 +162,10 @@ package struct PaymentClient: Sendable {
         return answer.requiring(\.ok)
     }
 
-    /// Unlocks a session. Does nothing if this payer does not hold it.
+    /// Unlocks a session. Does nothing if this payer does not have the lock.
     ///
     /// - Returns: Refused with `NOT_FOUND`, `SESSION_NOT_LOCKED`, `SESSION_PAID`,
-    ///   `SESSION_CANCELLED` or `SESSION_EXPIRED`, none of which leaves it locked by this payer.
+    ///   `SESSION_CANCELLED` or `SESSION_EXPIRED`. After each of these, this payer has no lock.
     package func unlock(_ sid: SessionID) async -> Answer<Void> {
         let answer: Answer<LockReply> = decode(
             await raw(.POST, "/sessions/\(sid)/unlock", body: [])
@@ -173,8 +175,8 @@ package struct PaymentClient: Sendable {
 
     /// Cancels a session, as its payee. Idempotent.
     ///
-    /// - Returns: Refused with `NOT_FOUND`, `SESSION_BUSY` (a payer holds it), `SESSION_PAID` or
-    ///   `SESSION_EXPIRED`.
+    /// - Returns: Refused with `NOT_FOUND`, `SESSION_BUSY` if a payer has the lock, `SESSION_PAID`
+    ///   or `SESSION_EXPIRED`.
     package func cancel(_ sid: SessionID) async -> Answer<Void> {
         let answer: Answer<SessionReply> = decode(
             await raw(.POST, "/sessions/\(sid)/cancel", body: [])
@@ -182,12 +184,12 @@ package struct PaymentClient: Sendable {
         return answer.map { _ in }
     }
 
-    /// Gives a session another EID; the old one resolves for a while longer.
+    /// Changes a session's EID. For some time, the old EID still resolves.
     ///
-    /// - Parameter eid: The EID on the air. A retry with the same one, after a lost reply, returns
-    ///   the lost reply.
+    /// - Parameter eid: The EID on the air. If a reply is lost, a retry with the same EID returns
+    ///   that reply again.
     /// - Returns: The new EID. Refused with `NOT_FOUND`, `TOO_MANY_ROTATIONS`, `SESSION_PAID`,
-    ///   `SESSION_CANCELLED` or `SESSION_EXPIRED`: the EID is then unchanged.
+    ///   `SESSION_CANCELLED` or `SESSION_EXPIRED`. After a refusal, the EID is unchanged.
     package func rotateEID(
         of sid: SessionID,
         replacing eid: EID
@@ -206,11 +208,12 @@ package struct PaymentClient: Sendable {
     ///
     /// - Parameters:
     ///   - body: The exact bytes from the journal.
-    ///   - key: The payment's only key, also from the journal.
-    /// - Returns: The payer's new balance in minor units. Refused, finally for this key, with
+    ///   - key: The idempotency key from the journal, the same for all sends.
+    /// - Returns: The payer's new balance in minor units. Refused with
     ///   `INSUFFICIENT_WALLET_BALANCE`, `AMOUNT_CHANGED`, `OWN_SESSION`, `NOT_FOUND` or a code of
-    ///   the session's state; with `IDEMPOTENCY_KEY_REUSED` if `body` differs from the first
-    ///   call's. After `.unknown` it may have been paid: retry only with the same bytes and key.
+    ///   the session's state; such a refusal is final for this key. Refused with
+    ///   `IDEMPOTENCY_KEY_REUSED` if `body` differs from that of the first call. After `.unknown`,
+    ///   the payment may have been made: retry only with the same bytes and key.
     package func send(body: [UInt8], key: IdempotencyKey) async -> Answer<SendReply> {
         let bytes = await raw(
             .POST,
@@ -225,9 +228,9 @@ package struct PaymentClient: Sendable {
     /// Reads the outcome of a payment.
     ///
     /// - Parameter key: The key with which it was sent.
-    /// - Returns: Its outcome and the balance at that time, in minor units. Refused with
-    ///   `NOT_FOUND` while the server has no decision under this key; a `send` in flight may still
-    ///   change that.
+    /// - Returns: The outcome and the balance at that time, in minor units. Refused with
+    ///   `NOT_FOUND` while the server has no decision under this key. A `send` in progress may
+    ///   still lead to one.
     package func sendOutcome(of key: IdempotencyKey) async -> Answer<SendOutcomeReply> {
         decode(await raw(.GET, "/wallet/sends/\(key.rawValue)"))
     }
@@ -236,9 +239,9 @@ package struct PaymentClient: Sendable {
     ///
     /// - Parameters:
     ///   - body: The exact bytes from the journal.
-    ///   - key: The refund's only key, also from the journal.
-    /// - Returns: The payee's new balance in minor units, and `isReplay` if it was made before.
-    ///   Refused with `INSUFFICIENT_WALLET_BALANCE`, `NOT_FOUND`, `SESSION_NOT_PAID`,
+    ///   - key: The idempotency key from the journal, the same for all sends.
+    /// - Returns: The payee's new balance in minor units. `isReplay` is true if the refund was made
+    ///   before. Refused with `INSUFFICIENT_WALLET_BALANCE`, `NOT_FOUND`, `SESSION_NOT_PAID`,
     ///   `SESSION_REFUNDED`, `REFUND_TOO_LARGE` or `IDEMPOTENCY_KEY_REUSED`. After `.unknown`,
     ///   retry only with the same bytes and key.
     package func refund(
@@ -286,7 +289,7 @@ package struct PaymentClient: Sendable {
         return request
     }
 
-    /// The calls without authorization: they do not wait for a token.
+    /// The paths of calls without authorization. These calls do not wait for a token.
     private static let publicPaths: Set = [
         readyPath, "/auth/dev-login", "/auth/token",
     ]
@@ -309,8 +312,8 @@ package struct PaymentClient: Sendable {
         }
     }
 
-    /// Makes a call with the current token. After a 401, repeats it once with a new token: nothing
-    /// was decided, so the same bytes may be sent again.
+    /// Makes a call with the current token. After a 401, repeats it once with a new token. The
+    /// server has decided nothing, so the same bytes may be sent again.
     func withAccess<Reply: Sendable>(
         _ call: (Access) async -> Answer<Reply>
     ) async -> Answer<Reply> {

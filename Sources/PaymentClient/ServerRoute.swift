@@ -1,7 +1,7 @@
 package import AsyncHTTPClient
 import NIOSSL
 
-/// The route to a payment server: its address, the trusted certificates, and a proxy.
+/// The route to a payment server: its address, the trusted certificates, and the proxy.
 package struct ServerRoute: Equatable, Sendable {
     package let server: ServerURL
     /// A PEM file of certificates that are trusted in addition to the system's.
@@ -32,17 +32,15 @@ package struct ServerRoute: Equatable, Sendable {
     }
 }
 
-/// The URL of an HTTP proxy: `http://`, a host and a port. It receives CONNECT, even for plain
-/// HTTP, and cannot read the content of TLS connections.
+/// The URL of an HTTP proxy: `http://`, a host and a port. The client sends CONNECT to it, even for
+/// plain HTTP. The proxy cannot read the content of TLS connections.
 package struct ProxyURL: Hashable, Sendable, CustomStringConvertible {
     package let description: String
     /// The host, without the brackets of an IPv6 address.
     package let host: String
     package let port: Int
 
-    /// Parses a URL.
-    ///
-    /// - Returns: `nil` for any other form, such as one with a path or user information.
+    /// Parses a URL; `nil` for any other form, for example with a path or user information.
     package init?(_ text: String) {
         guard let url = ServerURL(text), let port = url.port,
             text == "http://\(url.host):\(port)"

@@ -1,9 +1,9 @@
 /// Splits a byte stream into the data of server-sent events (HTML Living Standard, 9.2.6).
 ///
-/// Only `data` is used: every event of ours carries the full state, so ids and event names are not
-/// needed.
+/// Only `data` is used. Every event of the payment server carries the full state, so ids and event
+/// names are not needed.
 struct ServerSentEventParser {
-    /// A line or an event over the limit, which no payment server sends.
+    /// The error for a line or an event over the limit. No payment server sends one.
     struct TooLong: Error {}
 
     private let lineLimit: Int
@@ -15,7 +15,7 @@ struct ServerSentEventParser {
         self.lineLimit = lineLimit
     }
 
-    /// Parses the next bytes and returns the data of each event that they complete.
+    /// Parses the next bytes. Returns the data of each event that they complete.
     mutating func add(_ bytes: some Sequence<UInt8>) throws(TooLong) -> [[UInt8]] {
         var events: [[UInt8]] = []
         for byte in bytes {

@@ -1,6 +1,7 @@
 import Glibc
 
-/// The address of a payment server: `http` or `https`, a host, optionally a port and a path prefix.
+/// The address of a payment server: `http` or `https`, a host, and optionally a port and a path
+/// prefix.
 package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
     /// The URL without a trailing slash.
     package let description: String
@@ -16,8 +17,8 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
 
     /// Parses a URL.
     ///
-    /// - Returns: `nil` unless it is `http://` or `https://` followed by a host, without user
-    ///   information (a secret has no place in a URL), query or fragment.
+    /// - Returns: `nil` if the text is not `http://` or `https://` with a host. User information,
+    ///   query and fragment are not allowed: a URL must not contain a secret.
     package init?(_ text: String) {
         let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0] == "http" || parts[0] == "https" else { return nil }
@@ -33,15 +34,15 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
         isPrivate = parts[0] == "https" || Self.isLoopback(host)
     }
 
-    /// Returns true if a host is this machine. The only name accepted is the reserved one (RFC
-    /// 6761): any other may resolve to another machine.
+    /// Returns true if a host is this machine. `localhost` is the only name accepted, because it is
+    /// reserved (RFC 6761). Any other name may resolve to another machine.
     private static func isLoopback(_ host: Substring) -> Bool {
         var address = in_addr()
         return host == "localhost" || host == "[::1]"
             || inet_pton(AF_INET, String(host), &address) == 1 && host.hasPrefix("127.")
     }
 
-    /// Splits `host`, `host:port`, `[v6]` or `[v6]:port`; `nil` if it is none of these.
+    /// Splits `host`, `host:port`, `[v6]` or `[v6]:port`; `nil` for any other form.
     private static func hostAndPort(of authority: Substring) -> (Substring, UInt16?)? {
         var host = authority
         var port: Substring?

@@ -2,7 +2,7 @@ import HTTPTypes
 package import LocalAPI
 package import Pages
 
-/// The routes of the customer's display. All of them are read-only.
+/// The routes of the customer's display. All are read-only.
 package struct DisplayScreen: Sendable {
     private let page: DisplayPage
     private let feed: DisplayFeed

@@ -4,7 +4,7 @@ import NIOCore
 import Pages
 
 extension Response {
-    /// A page; the server adds the headers of its policy.
+    /// Creates a page's reply. The server adds the headers of its policy.
     static func page(_ html: HTML, status: HTTPResponse.Status = .ok) -> Response {
         Response(
             status: status,

@@ -2,15 +2,16 @@ import GotchuAPI
 import HTTPTypes
 import LocalAPI
 
-/// Decides which requests come from the screen's own page, or from a person who typed its address.
+/// Admits requests from the screen's own page, or from a person who typed its address.
 ///
-/// A page of another origin can send requests to loopback, and one whose name resolves to loopback
-/// (DNS rebinding) can read the replies. Both are recognised by headers that they cannot change.
+/// A page of another origin can send requests to loopback. A page whose name resolves to loopback
+/// (DNS rebinding) can also read the replies. Both are recognized by headers that a page cannot
+/// change.
 struct SameOriginCheck {
-    /// The only accepted `Host`: `127.0.0.1:7465`.
+    /// The only accepted `Host`, such as `127.0.0.1:7465`.
     let authority: String
 
-    /// - Parameter port: The port of 127.0.0.1 that is served.
+    /// - Parameter port: The port on 127.0.0.1 that is served.
     init(port: Int) {
         // Browsers omit the default port of the scheme.
         authority = port == 80 ? "127.0.0.1" : "127.0.0.1:\(port)"
@@ -18,7 +19,7 @@ struct SameOriginCheck {
 
     func admit(_ request: HTTPRequest) throws(Problem) {
         let fields = request.headerFields
-        // The first one is the authority already (RFC 9112, 3.2: a request with two is refused).
+        // The first `Host` is in `authority`, so this is a second one. RFC 9112, 3.2 forbids two.
         guard fields[Self.host] == nil else {
             throw Problem.invalid("A request names one host.")
         }
@@ -36,7 +37,7 @@ struct SameOriginCheck {
             }
         default:
             guard origins.count == 1 else { throw Self.foreign }
-            // A page of another origin can send other types without a preflight request.
+            // A page of another origin can send all other types without a preflight request.
             guard fields[values: .contentType].map(Self.mediaType) == ["application/json"] else {
                 throw Problem(
                     .unsupportedMediaType,
@@ -46,7 +47,8 @@ struct SameOriginCheck {
         }
     }
 
-    /// A browser sends `none` only for an address that a person typed.
+    /// Returns true if all values are from the own page, or `none`, which a browser sends only for
+    /// an address that a person typed.
     private func isOwn(_ sites: [String]) -> Bool {
         sites.allSatisfy { $0 == "same-origin" || $0 == "none" }
     }

@@ -6,7 +6,8 @@ import NIOCore
 import NIOPosix
 import Pages
 
-/// The access checks of a port of 127.0.0.1: its own pages, in browsers of permitted users.
+/// The access checks of a port on 127.0.0.1. They admit its own pages, in browsers of permitted
+/// users.
 struct ScreenEntrance: Entrance {
     let lowestLevel: AccessLevel
     let headers = HTTPFields(policy: .screen)
@@ -22,7 +23,7 @@ struct ScreenEntrance: Entrance {
         guard let client = channel.remoteAddress, let server = channel.localAddress,
             let peer = TCPPeer(client: client, server: server)
         else { return channel.eventLoop.makeSucceededFuture(nil) }
-        // The kernel generates the whole table for this read: too slow for the event loop.
+        // The kernel generates the whole table for this read, which is too slow for the event loop.
         return NIOThreadPool.singleton.runIfActive(eventLoop: channel.eventLoop) {
             peer.userID().map { Peer(userID: $0, groupID: nil) }
         }

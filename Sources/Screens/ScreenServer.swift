@@ -6,7 +6,7 @@ import NIOCore
 import Pages
 import ServiceLifecycle
 
-/// A page that gotchud serves to browsers on this machine. Each has its own port, because browsers
+/// A page that gotchud serves to browsers on this machine. Each page has its own port: browsers
 /// isolate the origins of different ports.
 package enum Screen: Sendable {
     /// The customer's display, which is read-only.
@@ -25,12 +25,13 @@ package enum Screen: Sendable {
 
 /// The port of one screen.
 ///
-/// Callers are identified by the user that the kernel reports for their connection, as on the
-/// socket, and a browser's page by the headers that the browser sends (`SameOriginCheck`).
+/// A caller is identified by the user that the kernel reports for the connection, as on the socket.
+/// A browser's page is identified by the headers that the browser sends (`SameOriginCheck`).
 package struct ScreenServer: Service {
-    /// The maximum number of open connections; more wait in the kernel's queue.
+    /// The maximum number of connections. Further ones wait in the kernel's queue.
     static let connectionLimit = 36
-    /// A browser opens six and a stream. Owners can connect even if all others are in use.
+    /// The limits of a screen's connections. A browser opens up to six, and one for the stream.
+    /// Owners can connect even if all other users together have reached their limit.
     static let limits = LocalTraffic.Limits(user: 32, unauthorized: 4, common: 34)
 
     private let screen: Screen
@@ -41,8 +42,8 @@ package struct ScreenServer: Service {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - address: An IPv4 address: callers are looked up in the kernel's table for IPv4.
-    ///   - policy: Returns the policy in force; called for each connection and each request.
+    ///   - address: An IPv4 address, because callers are looked up in the kernel's table for IPv4.
+    ///   - policy: Returns the current policy; called for each connection and each request.
     ///   - routes: Adds the screen's routes in addition to its style sheets and scripts.
     package init(
         _ screen: Screen,

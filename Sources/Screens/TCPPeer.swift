@@ -3,7 +3,7 @@ import NIOCore
 
 /// The user at the other end of a TCP connection within this machine, as the kernel reports it.
 ///
-/// Each end has a line in `/proc/net/tcp` (proc_net_tcp(5)), with the user who created its socket.
+/// Each end has a line in `/proc/net/tcp` (proc_net_tcp(5)), with the user who created the socket.
 struct TCPPeer {
     /// The two addresses in the client's line: `0100007F:A1B2 0100007F:1D29`.
     private let ends: String
@@ -14,17 +14,17 @@ struct TCPPeer {
         ends = "\(client) \(server)"
     }
 
-    /// Looks up the client's user, and blocks briefly; `nil` if the kernel reports none.
+    /// Looks up the client's user; `nil` if the kernel reports none. Blocks briefly.
     func userID() -> UInt32? {
-        // A socket that closes while the table is read can hide an adjacent line: retry once.
+        // If a socket closes while the table is read, an adjacent line can be missing. Retry once.
         Self.read().flatMap(userID) ?? Self.read().flatMap(userID)
     }
 
-    /// The maximum size of the table in bytes: some 100,000 connections.
+    /// The maximum size of the table in bytes. This is enough for some 100,000 connections.
     private static let tableLimit = 16 << 20
 
-    /// Reads the table. The kernel returns it in pieces, each shorter than requested: only an empty
-    /// one is the end.
+    /// Reads the table. The kernel returns it in pieces that may be shorter than requested. Only an
+    /// empty piece is the end.
     private static func read() -> String? {
         let descriptor = open("/proc/self/net/tcp", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -40,14 +40,14 @@ struct TCPPeer {
         return nil
     }
 
-    /// Returns the client's user from a table.
+    /// Returns the client's user from a table; `nil` if it has no valid line of the client.
     ///
-    /// For a socket that its program has closed, the kernel reports user 0: the user is valid only
-    /// if the connection is established and has an inode.
+    /// The kernel reports user 0 for a socket that its program has closed. The user is therefore
+    /// valid only if the connection is established and has an inode.
     func userID(in table: String) -> UInt32? {
         guard let ends = table.utf8.firstRange(of: " \(ends) ".utf8) else { return nil }
         let line = table[ends.upperBound...].utf8.prefix { $0 != UInt8(ascii: "\n") }
-        // State, queues, timer, retransmissions, user, timeout, inode.
+        // The columns are state, queues, timer, retransmissions, user, timeout and inode.
         let columns = line.split(separator: UInt8(ascii: " ")).map { Substring($0) }
         guard columns.count > 6, columns[0] == "01", let inode = UInt64(columns[6]), inode > 0
         else { return nil }

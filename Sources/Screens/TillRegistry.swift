@@ -5,11 +5,11 @@ package import LocalAPI
 package protocol TillRegistry: Sendable {
     /// Begins the pairing of a page.
     func begin() throws(Problem) -> PairingOffer
-    /// Returns the outcome of a page's pairing, with its token the first time only.
+    /// Returns the outcome of a page's pairing. Only the first approved outcome includes the token.
     func outcome(ofTicket ticket: String) throws(Problem) -> PairingOutcome
     /// Returns the till of a bearer token; `nil` if the token is unknown or no longer valid.
     func till(ofToken token: String) -> PairingView?
-    /// Counts a refund against its till's limit, durably, and makes it.
+    /// Counts a refund against the till's limit, durably, and then makes it.
     func refund(
         _ new: NewRefund,
         byToken token: String,

@@ -9,8 +9,8 @@ package import Pages
 
 /// The till's port: its page, and the calls of a paired page.
 ///
-/// Each call needs the caller's level and the till's bearer token: one user may run the till's
-/// browser and another program.
+/// Each call needs the caller's level and the till's bearer token. The level alone is not enough:
+/// the user of the till's browser may also run other programs.
 package struct TillRoutes: Sendable {
     private let calls: LocalCalls
     private let tills: any TillRegistry
@@ -76,7 +76,7 @@ package struct TillRoutes: Sendable {
         try await calls.tillEvents(context) { () throws(Problem) in _ = try till(of: request) }
     }
 
-    /// The till that a request's token belongs to.
+    /// The till of a request's token.
     private struct CallingTill {
         let view: PairingView
         let token: String

@@ -1,10 +1,11 @@
 import Glibc
 import Synchronization
 
-/// The program's own standard output and standard error, written at once and without buffering.
+/// The program's own standard output and standard error. Both are written at once, without
+/// buffering.
 package enum Console {
-    /// The errno of the first write to standard output that failed; `StandardStreams` reports it at
-    /// the end.
+    /// The errno of the first failed write to standard output. `StandardStreams` reports it at the
+    /// end.
     static var outputFailure: CInt? { failure.withLock(\.self) }
     private static let failure = Mutex<CInt?>(nil)
 
@@ -14,11 +15,11 @@ package enum Console {
     }
 
     package static func error(_ line: String) {
-        // A failure is ignored: there is nobody left to report it to.
+        // A failure is ignored: there is no other stream to report it on.
         _ = write(line, to: STDERR_FILENO)
     }
 
-    /// - Returns: The errno, unless everything was written.
+    /// - Returns: The errno of a failed write; `nil` if everything was written.
     private static func write(_ line: String, to descriptor: Int32) -> CInt? {
         var bytes = Array((line + "\n").utf8)[...]
         while !bytes.isEmpty {

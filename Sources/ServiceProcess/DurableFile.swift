@@ -2,26 +2,28 @@ package import Glibc
 
 /// A small file that is replaced as a whole. All calls block.
 package enum DurableFile {
-    /// A failure to replace a file. The old file is still there, or both are.
+    /// A failure to replace a file. The old file is unchanged, unless the sync of the folder
+    /// failed. In that case the new file is in its place, but a power cut can bring back the old
+    /// one.
     package struct Failure: Error, Equatable {
         package let operation: String
         package let reason: String
     }
 
-    /// Replaces a file through a new one beside it: the old contents stay until the new ones are
-    /// on the disk, and those survive a power cut once this returns.
+    /// Replaces a file with a new one. The old contents stay until the new contents are on disk.
+    /// Once this returns, the new contents survive a power cut.
     ///
     /// - Parameters:
-    ///   - path: Absolute; in a folder where no other user may write.
-    ///   - old: A file whose owner and mode the new file gets; `nil` for one that is accessible to
-    ///     its owner alone.
+    ///   - path: An absolute path in a folder where no other user may write.
+    ///   - old: The file whose owner and mode the new file gets. If it is `nil`, only the owner can
+    ///     access the new file.
     package static func replace(
         _ path: String,
         with bytes: [UInt8],
         like old: stat? = nil
     ) throws(Failure) {
         let new = path + ".new"
-        // A file left by a crash, or put there by another user, would keep its owner and its mode.
+        // A file left by a crash or created by another user would keep its owner and mode.
         unlink(new)
         let descriptor = try call("open") {
             open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -49,7 +51,7 @@ package enum DurableFile {
         try syncFolder(of: path)
     }
 
-    /// Syncs the folder of a file, so that the names in it are durable.
+    /// Syncs the folder of a file. The names in the folder are then durable.
     package static func syncFolder(of path: String) throws(Failure) {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         let descriptor = try call("open \(folder)") {
@@ -59,7 +61,7 @@ package enum DurableFile {
         try call("sync \(folder)") { fsync(descriptor) }
     }
 
-    /// Makes a call of the system, again while signals interrupt it.
+    /// Makes a system call. Repeats it if a signal interrupts it.
     @discardableResult
     package static func call<Result: BinaryInteger>(
         _ operation: String,

@@ -1,8 +1,8 @@
-/// The exit statuses of our programs, with the numbers of sysexits(3). Scripts and unit files rely
+/// The exit statuses of the programs, with the numbers of sysexits(3). Scripts and unit files rely
 /// on them.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
     case done = 0
-    /// A valid negative answer: declined, not ready, the books do not balance.
+    /// A valid negative answer: refused, not ready, or the books do not balance.
     case negative = 1
     case usage = 64
     case badData = 65
@@ -11,10 +11,10 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
     case bug = 70
     case inputOutput = 74
     case tryAgain = 75
-    /// The other side speaks another version of the contract.
+    /// The other side uses another version of the API.
     case apiMismatch = 76
     case notPermitted = 77
     case configuration = 78
-    /// Ended by SIGINT, with the number that shells report for it.
+    /// The program was ended by SIGINT. The number is the one that shells report for it.
     case interrupted = 130
 }

@@ -1,6 +1,6 @@
 package import Logging
 
-/// Logs a repeated failure once, and once its end: an hour without a database must not bury other
+/// Logs a repeated failure once, and its end once. A long failure then does not hide other
 /// messages.
 package struct FailureLog: Sendable {
     private let logger: Logger
@@ -11,8 +11,8 @@ package struct FailureLog: Sendable {
 
     /// - Parameters:
     ///   - level: The level of both messages.
-    ///   - failure: The sentence on the failure.
-    ///   - recovery: The sentence on its end.
+    ///   - failure: The message for the failure.
+    ///   - recovery: The message for its end.
     package init(
         _ logger: Logger,
         level: Logger.Level = .info,
@@ -25,7 +25,7 @@ package struct FailureLog: Sendable {
         self.recovery = recovery
     }
 
-    /// Logs a failure: the first at the usual level, further ones at debug.
+    /// Logs a failure. The first one is logged at the usual level, further ones at debug.
     package mutating func recordFailure(_ error: any Error) {
         logger.log(
             level: isFailing ? .debug : level,

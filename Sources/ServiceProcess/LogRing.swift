@@ -1,11 +1,11 @@
 import GotchuCore
 import Synchronization
 
-/// The newest log lines, for a report; older ones are dropped.
+/// The newest log lines, for a bug report. Older ones are dropped.
 package final class LogRing: Sendable {
     /// The number of lines that are kept.
     package static let lineLimit = 400
-    /// The number of bytes of a line that are kept.
+    /// The maximum length of a line in bytes. A longer line is cut to `byteLimit / 4` characters.
     static let byteLimit = 1024
 
     private let state = Mutex(State())
@@ -18,7 +18,7 @@ package final class LogRing: Sendable {
 
     package init() {}
 
-    /// Appends a line with the current time, cut to the limit.
+    /// Appends a line with the current time. A line that is too long is cut.
     package func append(_ line: String) {
         let short = line.utf8.count > Self.byteLimit ? "\(line.prefix(Self.byteLimit / 4)) …" : line
         let kept = "\(Timestamp.now.iso8601.prefix(19))Z \(short)"

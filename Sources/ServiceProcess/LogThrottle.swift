@@ -2,8 +2,8 @@ internal import GotchuCore
 package import Logging
 internal import Synchronization
 
-/// Limits a repeated failure message, so that it does not fill the log and the disk: the first in
-/// each period is logged at its own level, the others at debug.
+/// Limits a repeated failure message. The first one in each period is logged at its own level, the
+/// others at debug. The message then does not fill the log and the disk.
 package final class LogThrottle: Sendable {
     private static let period: Duration = .seconds(1)
 
@@ -11,7 +11,7 @@ package final class LogThrottle: Sendable {
 
     package init() {}
 
-    /// Returns the level for the message now.
+    /// Returns the level at which the message is to be logged now.
     ///
     /// - Parameter level: The level of the first message in a period.
     package func level(_ level: Logger.Level) -> Logger.Level {

@@ -8,7 +8,7 @@ package struct MetricsPage {
 
     package typealias Sample = (labels: [String: String], value: Int)
 
-    /// - Parameter name: Ends in `_total`.
+    /// - Parameter name: The name, which ends in `_total`.
     package mutating func counter(_ name: String, _ help: String, _ samples: [Sample]) {
         add(name, help, "counter", samples)
     }
@@ -25,12 +25,12 @@ package struct MetricsPage {
         add(name, help, "gauge", [([:], value)])
     }
 
-    /// - Parameter name: Ends in `_seconds`.
+    /// - Parameter name: The name, which ends in `_seconds`.
     package mutating func histogram(_ name: String, _ help: String, _ histogram: Histogram) {
         self.histogram(name, help, [([:], histogram)])
     }
 
-    /// - Parameter name: Ends in `_seconds`.
+    /// - Parameter name: The name, which ends in `_seconds`.
     package mutating func histogram(
         _ name: String,
         _ help: String,

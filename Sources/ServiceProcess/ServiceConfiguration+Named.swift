@@ -1,8 +1,8 @@
 package import ServiceLifecycle
 
 extension ServiceGroupConfiguration.ServiceConfiguration {
-    /// Names a service by its type in logs and errors. The default name, its description, would
-    /// expose all that it holds, secrets included.
+    /// Names a service by its type in logs and errors. The default name is the service's
+    /// description. It would show all stored values, including secrets.
     package init(
         named service: any Service,
         onFailure failureTermination: TerminationBehavior = .cancelGroup

@@ -1,11 +1,11 @@
 import Glibc
 package import Logging
 
-/// Writes one line a record to standard error: a constant sentence, then `key=value` for its
-/// metadata.
+/// Writes one line per log record to standard error: the level, a constant sentence, then the
+/// metadata as `key=value`.
 ///
-/// Under systemd each line begins with its priority (`<6>`, sd-daemon(3)), so that the journal can
-/// filter; elsewhere with the level's name.
+/// Under systemd, each line begins with its priority (`<6>`, sd-daemon(3)), by which the system's
+/// journal can filter. Otherwise it begins with the level's name.
 package struct StandardErrorLogHandler: LogHandler {
     package var logLevel: Logger.Level
     package var metadata: Logger.Metadata = [:]
@@ -14,7 +14,7 @@ package struct StandardErrorLogHandler: LogHandler {
 
     /// - Parameters:
     ///   - hasPriorities: True if systemd reads the lines.
-    ///   - ring: Receives each line too.
+    ///   - ring: The ring to which each line is also written.
     package init(
         level: Logger.Level,
         hasPriorities: Bool = getenv("JOURNAL_STREAM") != nil,
@@ -40,7 +40,8 @@ package struct StandardErrorLogHandler: LogHandler {
         ring?.append("\(event.level): \(line)")
     }
 
-    /// Escapes control characters and quotes, so that text from outside cannot forge a line.
+    /// Quotes a text that is empty or has spaces, control characters or quotes, and escapes these.
+    /// Text from outside can then not forge a line.
     private static func quoted(_ text: String) -> String {
         let isPlain = text.unicodeScalars.allSatisfy {
             $0.value > 0x20 && $0 != "\"" && $0.value != 0x7F
@@ -50,7 +51,7 @@ package struct StandardErrorLogHandler: LogHandler {
 }
 
 extension Logger.Level {
-    /// The priority of this level in syslog(3).
+    /// The syslog(3) priority of this level.
     fileprivate var priority: Int {
         switch self {
         case .trace, .debug: 7

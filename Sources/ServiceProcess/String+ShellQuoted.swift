@@ -1,5 +1,5 @@
 extension String {
-    /// The text as one word of a POSIX shell.
+    /// The text quoted as one word of a POSIX shell.
     package var shellQuoted: String {
         let plain = utf8.allSatisfy { byte in
             switch byte {

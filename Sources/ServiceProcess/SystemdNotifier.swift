@@ -1,8 +1,9 @@
 import Glibc
 
-/// Notifies the service manager: the protocol of sd_notify(3), without libsystemd.
+/// Sends notifications to the service manager, with the protocol of sd_notify(3) but without
+/// libsystemd.
 ///
-/// Does nothing if no service manager started the program.
+/// Does nothing if no service manager has started the program.
 package struct SystemdNotifier: Sendable {
     private let address: [UInt8]?
 
@@ -28,7 +29,8 @@ package struct SystemdNotifier: Sendable {
     /// Sets the text that `systemctl status` shows.
     package func status(_ status: String) { send("STATUS=\(status)") }
 
-    /// Reports the beginning of a reload. Managers that treat us as `notify-reload` need the time.
+    /// Reports the beginning of a reload. A service of the type `notify-reload` must send the time
+    /// too.
     package func reloading() {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
@@ -40,8 +42,8 @@ package struct SystemdNotifier: Sendable {
     /// Reports that the process is alive.
     package func watchdog() { send("WATCHDOG=1") }
 
-    /// The interval within which the service manager expects `watchdog()`; `nil` if it expects none
-    /// (sd_watchdog_enabled(3)).
+    /// The maximum interval between two calls of `watchdog()` (sd_watchdog_enabled(3)); `nil` if
+    /// the service manager expects none.
     package static var watchdogInterval: Duration? {
         guard let text = getenv("WATCHDOG_USEC").map({ String(cString: $0) }),
             let microseconds = Int64(text), microseconds > 0

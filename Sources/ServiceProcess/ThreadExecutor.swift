@@ -2,16 +2,16 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// A serial executor with a thread of its own, for an actor whose calls block.
+/// A serial executor with its own thread, for an actor whose calls block.
 ///
-/// Blocking in the cooperative pool would stall the program's tasks: it has one thread per core.
-/// The thread ends when the last reference to the executor is gone and its queue is empty.
+/// The cooperative pool has only one thread per core. A blocking call in it would stall the
+/// program's tasks. The thread ends when the executor has no reference and the queue is empty.
 package final class ThreadExecutor: SerialExecutor {
     private let jobQueue: JobQueue
 
     /// Starts the thread.
     ///
-    /// - Parameter name: The thread's name in tools; at most 15 bytes are kept.
+    /// - Parameter name: The thread's name in system tools. At most 15 bytes are kept.
     package init(name: String) {
         let jobQueue = JobQueue()
         self.jobQueue = jobQueue
@@ -66,7 +66,8 @@ private final class JobQueue: Sendable {
     }
 
     private let state = Mutex(State())
-    /// The eventfd that wakes the thread. Written when the queue stops being empty and on close.
+    /// The eventfd that wakes the thread. It is written when a job is added to the empty queue, and
+    /// when the queue is closed.
     private let wake: Int32
 
     init() {

@@ -2,10 +2,10 @@ import GotchuAPI
 import PaymentClient
 
 extension Answer {
-    /// Returns the reply.
+    /// Returns the reply of a successful call.
     ///
     /// - Parameter tokens: The login that the call was made with.
-    /// - Throws: The problem for the daemon's own caller.
+    /// - Throws: The problem to return to the daemon's own caller.
     func getOrThrow(_ tokens: TokenStore) throws(Problem) -> Reply {
         switch self {
         case .success(let reply): return reply
@@ -17,7 +17,7 @@ extension Answer {
 }
 
 extension Problem {
-    /// The problem of a call without a token.
+    /// The problem of a call while nobody is logged in.
     static func notLoggedIn(_ tokens: TokenStore) -> Problem {
         let item = HealthItem.notLoggedIn(from: tokens.origin)
         return Problem(.notLoggedIn, detail: item.text, fix: item.fix)
@@ -29,7 +29,7 @@ extension Problem {
         return Problem(.notLoggedIn, detail: item.text, fix: item.fix)
     }
 
-    /// The daemon is shutting down and starts nothing new.
+    /// The problem of a call that would start something while the daemon shuts down.
     static var stopping: Problem {
         Problem(.tryAgain, detail: "gotchud is stopping.", fix: "Try again in a few seconds.")
     }
@@ -55,7 +55,8 @@ extension Problem {
         )
     }
 
-    /// Creates the problem of a failed write: nothing is started that a crash would lose.
+    /// Creates the problem of a failed journal write. An operation starts only after its record is
+    /// written.
     init(_ failure: JournalFailure) {
         self.init(.journalUnwritable, detail: failure.sentence, fix: failure.fix)
     }

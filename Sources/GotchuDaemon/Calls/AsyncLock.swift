@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A FIFO lock for an actor's work of several steps: at each `await` other calls can run.
+/// A FIFO lock for an actor's work of several steps. At each `await`, other calls of the actor can
+/// run.
 final class AsyncLock: Sendable {
     private struct State {
         var isLocked = false

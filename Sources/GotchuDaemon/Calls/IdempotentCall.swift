@@ -4,11 +4,11 @@ import GotchuCore
 
 /// A call that may be repeated: its idempotency key and its body.
 ///
-/// Stored in the record that the call created, so that a replay after a restart is recognized;
-/// removed with that record.
+/// The call is stored in the record that it created. After a restart, a replay is recognized by it.
+/// It is removed with that record.
 struct IdempotentCall: Codable, Equatable, Sendable {
     let key: IdempotencyKey
-    /// The body as canonical JSON: equal input has equal text.
+    /// The body as canonical JSON. Equal input has equal text.
     let body: String
 
     init(key: IdempotencyKey, _ body: some Encodable) {
@@ -16,7 +16,7 @@ struct IdempotentCall: Codable, Equatable, Sendable {
         self.body = String(decoding: CanonicalJSON.bytes(of: body), as: UTF8.self)
     }
 
-    /// - Throws: `IDEMPOTENCY_KEY_REUSED` if the same key asked for something else before.
+    /// - Throws: `IDEMPOTENCY_KEY_REUSED` if the earlier call with this key had another body.
     func requireSame(_ earlier: IdempotentCall) throws(Problem) {
         guard body != earlier.body else { return }
         throw Problem(

@@ -2,12 +2,12 @@ import GotchuAPI
 import GotchuCore
 import LocalAPI
 
-/// An actor that creates one record for each key, however often the call is repeated.
+/// An actor that creates one record for each key, even if the call is repeated.
 protocol IdempotentCreation: Actor {
     associatedtype Input: Encodable & Sendable
     associatedtype View: Sendable
 
-    /// The calls with a key that are in progress. Bounded by the socket's connections.
+    /// The calls in progress that have a key. The number of the socket's connections limits them.
     var inFlight: [IdempotencyKey: InFlightCall] { get set }
 
     /// Refuses input that can never be accepted.

@@ -11,8 +11,8 @@ final class AccessControl: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - hub: Its readers were admitted by the policy in force when they subscribed.
-    ///   - display: The same.
+    ///   - hub: The hub of the event readers. A change of the policy ends them.
+    ///   - display: The feed of the display's readers. A change of the policy ends them.
     init(
         _ configuration: DaemonConfiguration,
         hub: EventHub,
@@ -40,7 +40,7 @@ final class AccessControl: Sendable {
             groupID: AccessPolicy.groupID(named: configuration.group),
             logger: logger
         )
-        // Readers that are still allowed reconnect, and are checked against the new policy.
+        // Ended readers reconnect and are checked against the new policy.
         hub.endReaders()
         display.endReaders()
     }

@@ -4,16 +4,17 @@ import GotchuAPI
 internal import GotchuCore
 import ServiceProcess
 
-/// The settings of `gotchud.json` by key, in the form of environment variables, with their lines.
+/// The settings of `gotchud.json` by key: each value as the text of an environment variable, with
+/// its line.
 struct ConfigurationFile: Sendable {
     private(set) var settings: [String: SettingText] = [:]
     private var path = ""
     private var text = ""
 
-    /// Creates an empty one, for when there is no file.
+    /// Creates the settings of a missing file.
     init() {}
 
-    /// Reads a file. An error names the file and the line.
+    /// Reads a file. An error names the file and, if known, the line.
     init(path: String) throws(ConfigurationError) {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ConfigurationError(
@@ -40,7 +41,7 @@ struct ConfigurationFile: Sendable {
         }
     }
 
-    /// True for the name of an object whose members are settings.
+    /// Returns true if a key names an object whose members are settings.
     private static func isGroup(_ key: String) -> Bool {
         DaemonConfiguration.table.contains { $0.key.hasPrefix(key + ".") }
     }
@@ -58,13 +59,14 @@ struct ConfigurationFile: Sendable {
         settings[key] = SettingText(text, place: place(of: name))
     }
 
-    /// Returns true if a file exists, even an unreadable one: the defaults must not apply then.
+    /// Returns true if a file exists. An unreadable file counts as existing: the defaults must not
+    /// replace it.
     static func exists(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
     }
 
-    /// The reason why a file cannot be read.
+    /// Returns the reason why a file cannot be read.
     static func readProblem(_ path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return String(cString: strerror(errno)) }
@@ -72,8 +74,8 @@ struct ConfigurationFile: Sendable {
         return "it is not a file"
     }
 
-    /// Returns the members of the file, which is one JSON object without repeated names: which of
-    /// two values applies must not be guessed.
+    /// Returns the members of the file's one JSON object. A repeated name is an error: it is not
+    /// clear which of its values applies.
     private func members() throws(ConfigurationError) -> [String: JSONValue] {
         do throws(JSONReader.Malformed) {
             return try JSONReader.object(Array(text.utf8))
@@ -86,7 +88,8 @@ struct ConfigurationFile: Sendable {
         }
     }
 
-    /// Returns a value in the form of a variable; `nil` for null, which counts as absent.
+    /// Returns a value as the text of an environment variable; `nil` for null, which counts as
+    /// absent.
     private func text(
         of value: JSONValue,
         _ key: String,
@@ -151,7 +154,8 @@ struct ConfigurationFile: Sendable {
         return "\(whole)"
     }
 
-    /// Returns the error for an unknown key: a typing error would otherwise silently set nothing.
+    /// Returns the error for an unknown key. If unknown keys were ignored, a mistyped key would set
+    /// nothing.
     private func unknownKey(_ key: String) -> ConfigurationError {
         configurationError(key, "There is no setting with this name.")
     }
@@ -160,7 +164,7 @@ struct ConfigurationFile: Sendable {
         ConfigurationError(place: place(of: key), problem: "\(key): \(problem)")
     }
 
-    /// `FILE:LINE` of the first occurrence of a key, with lines counted from 1.
+    /// Returns the place of a key's first occurrence as `FILE:LINE`. Lines are counted from 1.
     private func place(of key: String) -> String {
         place(at: text.firstRange(of: "\"\(key)\"")?.lowerBound ?? text.startIndex)
     }
@@ -171,7 +175,8 @@ struct ConfigurationFile: Sendable {
 }
 
 extension JSONValue {
-    /// The nearest `Double`, infinite if there is none near; `nil` for a value that is no number.
+    /// The nearest `Double`; infinite if the number is too large, `nil` if the value is not a
+    /// number.
     fileprivate var number: Double? {
         switch self {
         case .integer(let value): Double(value)

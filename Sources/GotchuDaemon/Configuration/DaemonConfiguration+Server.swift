@@ -4,7 +4,7 @@ import PaymentClient
 import ServiceProcess
 
 extension DaemonConfiguration {
-    /// The way to the payment server.
+    /// The route to the payment server.
     var serverRoute: ServerRoute { ServerRoute(server: server, caFile: caFile, proxy: proxy) }
 
     /// The settings of all calls to the payment server. Reads the CA file.
@@ -25,7 +25,7 @@ extension DaemonConfiguration {
 }
 
 extension ServerRoute {
-    /// A command that shows the user what happens on this route.
+    /// A shell command that shows the user the connection on this route.
     var curlCommand: String {
         var words = ["curl", "-sv"]
         if let proxy { words += ["--proxytunnel", "--proxy", proxy.description] }

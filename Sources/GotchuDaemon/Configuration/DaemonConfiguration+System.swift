@@ -4,14 +4,16 @@ import LocalAPI
 import Logging
 import ServiceProcess
 
-/// The users, groups and files that a configuration names and this system must have.
+/// The users, groups and files that a configuration names, checked on this system.
 extension DaemonConfiguration {
-    /// Warns of settings that are no error, because they may become valid, but have no effect now.
+    /// Logs a warning for each setting that has no effect now. Such a setting may become valid
+    /// later.
     func warn(of environment: [String: String], _ logger: Logger) {
         for name in Self.unknownVariables(in: environment) {
             logger.warning("There is no setting with this name", metadata: ["variable": "\(name)"])
         }
-        // The default group may be missing, as in a trial run; any other missing one is reported.
+        // The default group may be missing, for example in a trial run. Any other missing group is
+        // reported.
         if AccessPolicy.groupID(named: group) == nil, group != Self.defaultGroup {
             logger.warning(
                 "There is no such group: only listed users may request payments",
@@ -31,10 +33,12 @@ extension DaemonConfiguration {
         }
     }
 
-    /// Refuses a missing token file. The daemon itself starts without one, and reports that.
+    /// Throws if the token file is missing. The daemon itself starts without it and reports the
+    /// problem.
     func requireTokenFile() throws(ConfigurationError) {
         guard let tokenFile else { return }
-        // The user who runs the check may differ from the daemon's, and may have no access to it.
+        // The check may run as another user than the daemon. That user may have no access to the
+        // file.
         let isMissing = access(tokenFile, F_OK) != 0 && errno != EACCES
         let isFolder = Self.mode(of: tokenFile).map { $0 & S_IFMT == S_IFDIR } ?? false
         guard !isMissing, !isFolder else {

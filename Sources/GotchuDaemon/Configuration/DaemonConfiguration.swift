@@ -9,33 +9,36 @@ import PaymentClient
 import Radio
 import ServiceProcess
 
-/// The resolved configuration of gotchud: flag, else environment, else file, else default.
+/// The resolved configuration of gotchud. A flag overrides an environment variable, which overrides
+/// the file, which overrides the default.
 struct DaemonConfiguration: Settings {
     var socketPath = SocketPath.system
     var stateDirectory = ""
-    /// The default is a server on the same machine.
+    /// The payment server. The default is a server on this machine.
     var server = Self.defaultServer
     /// A PEM file of certificates that are trusted in addition to the system's.
     var caFile: String?
     var proxy: ProxyURL?
-    /// The token file; `nil` for the systemd credential `token`, else the state folder.
+    /// The token file. If it is `nil`, the systemd credential `token` is used, or else the state
+    /// folder.
     var tokenFile: String?
     var radio = RadioSpecification.bluez(adapter: nil, transport: .best)
     var listen = ListenSetting.auto
-    /// 0xFEED is assigned to Tile: a product must use its own number.
+    /// The UUID that advertisements carry. The default 0xFEED is assigned to Tile: a product must
+    /// use its own number.
     var serviceUUID: UInt16 = 0xFEED
-    /// The lifetime of an open request's EID; `nil` for the request's whole life. Most requests end
-    /// before this; those that wait longer cannot be tracked for longer.
+    /// The time after which an open request changes its EID; `nil` if it keeps one EID. Most
+    /// requests end before this. A till cannot be tracked longer than this by one EID.
     var eidLifetime: Duration? = .seconds(120)
     var group = Self.defaultGroup
     var observerUserIDs: Set<UInt32> = []
-    /// In addition to the user of the display's package.
+    /// The users who may see the display, in addition to `displayUser`.
     var viewerUserIDs: Set<UInt32> = []
     var cashierUserIDs: Set<UInt32> = []
     var spenderUserIDs: Set<UInt32> = []
     var proximity = ProximityPolicy()
-    /// A Boolean that is true if the adapter may be switched off and on when nothing else restores
-    /// the scan.
+    /// A Boolean that is true if the adapter may be switched off and on as the last means to
+    /// restore the scan.
     var canPowerCycle = false
     /// The address on which metrics are served in addition to the socket; `nil` for none.
     var metrics: LoopbackAddress?
@@ -44,8 +47,8 @@ struct DaemonConfiguration: Settings {
 
     static let prefix = "GOTCHU_"
 
-    /// Only the lists of users can change while the daemon runs. The socket keeps the group that it
-    /// was created with, which `gotchu-ctl doctor` relies on.
+    /// The settings. Only the lists of users can change while the daemon runs. The socket keeps the
+    /// group that it was created with; `gotchu-ctl doctor` relies on this.
     static let table: [Setting<Self>] = [
         Setting("socket", \.socketPath, .socketPath),
         Setting("state", \.stateDirectory, .path("The state folder's path begins with /.")),
@@ -62,7 +65,7 @@ struct DaemonConfiguration: Settings {
         Setting("observer_uids", \.observerUserIDs, .userIDs, isReloaded: true),
         Setting("cashier_uids", \.cashierUserIDs, .userIDs, flag: "cashier-uid", isReloaded: true),
         Setting("spender_uids", \.spenderUserIDs, .userIDs, flag: "spender-uid", isReloaded: true),
-        // Sets the whole policy, so it precedes the settings of its parts.
+        // This setting sets the whole policy. The settings of single parts follow it.
         Setting("proximity", \.proximity, .proximity, variable: false),
         Setting("accept_unknown_rssi", \.proximity.acceptsUnknownRSSI, .boolean, variable: false),
         Setting("power_cycle", \.canPowerCycle, .boolean, variable: false),
@@ -79,11 +82,11 @@ struct DaemonConfiguration: Settings {
         Setting("log_level", \.logLevel, .logLevel),
     ]
 
-    /// The user whose browser shows the display; a package creates it.
+    /// The user whose browser shows the display. A package creates this user.
     static let displayUser = "gotchu-display"
-    /// The group that a package creates.
+    /// The group that may request money by default. A package creates it.
     static let defaultGroup = "gotchu"
-    /// Read if it exists and no other file is named.
+    /// The configuration file that is read if no other file is named. It may be missing.
     static let defaultFile = "/etc/gotchu/gotchud.json"
     private static let defaultServer: ServerURL = {
         guard let server = ServerURL("http://127.0.0.1:8080") else {
@@ -94,7 +97,7 @@ struct DaemonConfiguration: Settings {
 }
 
 extension DaemonConfiguration {
-    /// Builds it from the three sources.
+    /// Builds the configuration from its sources.
     ///
     /// - Parameters:
     ///   - flags: The command line's options by key.
@@ -124,16 +127,16 @@ extension DaemonConfiguration {
         }
     }
 
-    /// Returns variables that look like settings and are none: mostly typing errors.
+    /// Returns the variables that look like settings but set nothing. Most of them are mistyped.
     static func unknownVariables(in environment: [String: String]) -> [String] {
         unknownVariables(among: environment.keys) { name in
-            // Those of gotchu-server may be set as well.
+            // The variables of gotchu-server may be set in the same environment.
             name.hasPrefix(prefix) && !name.hasPrefix("GOTCHU_SERVER_") && name != "GOTCHU_CONFIG"
         }
     }
 
-    /// The state folder of a user's own daemon (XDG Base Directory Specification); for root, the
-    /// system's. `nil` if the user's home is not known.
+    /// Returns the default state folder: the system's for root, otherwise the user's own (XDG Base
+    /// Directory Specification). Returns `nil` if the user's home is not known.
     private static func stateDirectory(_ environment: [String: String]) -> String? {
         if geteuid() == 0 { return "/var/lib/gotchu" }
         if let folder = environment["XDG_STATE_HOME"], folder.hasPrefix("/") {

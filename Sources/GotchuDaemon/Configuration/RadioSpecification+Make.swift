@@ -8,8 +8,8 @@ import ServiceProcess
 extension RadioSpecification {
     /// Creates the radio. It does nothing until it is run.
     ///
-    /// - Throws: `ConfigurationError` if there is nothing to replay, `DBusError` if the process has
-    ///   no descriptor or thread left.
+    /// - Throws: `ConfigurationError` if the recording to replay cannot be read. `DBusError` if the
+    ///   process has no descriptor or thread left.
     func make(
         _ configuration: DaemonConfiguration,
         logger: Logger

@@ -4,7 +4,7 @@ import ServiceProcess
 
 /// The radio to use, as `--radio` names it.
 enum RadioSpecification: Equatable, Sendable {
-    /// BlueZ with this adapter (`hci0`), or with the first that is powered.
+    /// BlueZ with this adapter (`hci0`). If no adapter is given, the first powered adapter is used.
     case bluez(adapter: String?, transport: TransportPolicy = .dbus)
     /// The simulated air in a folder.
     case simulated(folder: String, position: AirPosition)
@@ -24,7 +24,7 @@ enum RadioSpecification: Equatable, Sendable {
         default:
             guard let transport = Self.transports.first(where: { $0.name == parts[0] })?.policy
             else { return nil }
-            // In the kernel's spelling: `hci01` is not an adapter.
+            // Only the kernel's spelling is accepted: `hci01` is not an adapter.
             if let argument {
                 guard argument.hasPrefix("hci"), let index = UInt16(digits: argument.dropFirst(3)),
                     argument == "hci\(index)"

@@ -2,11 +2,12 @@ import GotchuAPI
 import Logging
 import ServiceProcess
 
-/// Applies a changed configuration while the daemon runs: the users' rights and the token file.
+/// Applies a changed configuration while the daemon runs: the lists of users, and the contents of
+/// the token file.
 ///
-/// The settings that a running payment or request depends on (server, radio, folders), the group
-/// that the socket was opened with, and the log level change only with a restart. An invalid
-/// configuration changes nothing; the status reports it until a valid one is loaded.
+/// All other settings change only with a restart, for example the server, the radio, the folders,
+/// the group and the log level. An invalid configuration changes nothing. The status reports it
+/// until a valid one is loaded.
 struct Reload: Sendable {
     let current: DaemonConfiguration
     let readConfiguration: @Sendable () throws(ConfigurationError) -> DaemonConfiguration

@@ -3,7 +3,7 @@ import LocalAPI
 import Pages
 import ServiceProcess
 
-/// The settings of the screens that gotchud serves to browsers of this machine.
+/// The settings of the screens that gotchud serves to browsers on this machine.
 struct ScreenSettings: Equatable, Sendable {
     /// The address of the customer's display; `nil` for none.
     var display: LoopbackAddress?

@@ -41,7 +41,7 @@ extension SettingSyntax<String> {
 
     static var tokenFile: Self {
         path("A token file's path begins with /.") { path in
-            // A user who may write it decides whose money is spent.
+            // A user who can write the token file decides whose money is spent.
             let mode = DaemonConfiguration.mode(of: path) ?? 0
             guard mode & (S_IWGRP | S_IWOTH) != 0 else { return nil }
             return "Others may write the token file: chmod go-w \(path.shellQuoted)"
@@ -86,7 +86,7 @@ extension SettingSyntax<Set<UInt32>> {
 }
 
 extension SettingSyntax<ProximityPolicy> {
-    /// Levels in dBm, `tap_enter=-45,near_leave=-68`; what is absent keeps its default.
+    /// Levels in dBm: `tap_enter=-45,near_leave=-68`. A level that is not given keeps its default.
     static var proximity: Self {
         Self(
             "Levels are -127 to 20 dBm; each leave is below its enter, near not above tap.",

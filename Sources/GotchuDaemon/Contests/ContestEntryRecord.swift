@@ -25,12 +25,13 @@ struct ContestEntryRecord: OrderRecord {
     }
 
     let id: String
-    /// The idempotency key of every send: the caller's if it gave one, else a random one.
+    /// The idempotency key of every send: the caller's key, or a random one if the caller gave
+    /// none.
     let key: IdempotencyKey
     let contest: WireUUID
     /// The exact bytes of the request's body.
     let body: String
-    /// The language that its caller reads.
+    /// The language that the caller reads.
     let language: String?
     let server: String
     let user: String
@@ -58,13 +59,13 @@ struct ContestEntryRecord: OrderRecord {
         contents.contestEntries
     }
 
-    /// Returns true for codes that the server returns only after it has looked the key up.
+    /// Returns true if the server returns a code only after it has looked up the key.
     static func isDecidedByKey(_ code: String) -> Bool {
         switch ErrorCode(rawValue: code) {
         case .contestFull, .contestLocked, .contestCancelled, .contestNotFound, .alreadyJoined,
             .ownContest, .joinTokenRequired, .amountChanged, .insufficientWalletBalance:
             true
-        default: false  // SAFETY: the others may come from the door, or follow an entry.
+        default: false  // SAFETY: other codes can come without a look-up.
         }
     }
 

@@ -3,9 +3,10 @@ import GotchuCore
 import LocalAPI
 import PaymentClient
 
-/// Contests: entries are journalled, all other calls are forwarded.
+/// Contest calls. Entries are journalled. All other calls are forwarded.
 extension DaemonBackend {
-    /// The timeout for the end of an entry, below that of a local call.
+    /// The maximum wait for the outcome of an entry. It is shorter than the timeout of a local
+    /// call.
     private static let entryTimeout: Duration = .seconds(20)
 
     func contest(_ call: ContestCall) async throws(Problem) -> ContestAnswer {
@@ -30,7 +31,7 @@ extension DaemonBackend {
                 reply.isReplay = reply.isReplay || created.isReplay
                 return reply
             }
-            // Entered earlier: only the contest is read.
+            // The entry was made earlier. Only the contest is read.
             var look = ContestCall(.get, "/\(new.contest)", document: ContestDetail.self)
             look.language = new.language
             var answer = try await contest(look)

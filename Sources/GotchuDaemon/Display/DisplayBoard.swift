@@ -3,12 +3,12 @@ import GotchuCore
 import Pages
 import Synchronization
 
-/// The state of the customer's display: receives events, and returns what is to be shown.
+/// The state of the customer's display. Receives events and returns the content to show.
 final class DisplayBoard: Sendable {
-    /// The time after its expiry for which a request resumed at the start is still shown.
+    /// The time after a request's expiry during which a restart still shows the request.
     private static let resumeLimit: Duration = .seconds(600)
 
-    /// An element whenever the content or the readers may have changed.
+    /// Yields an element whenever the content or the readers may have changed.
     let wakes: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
     private let page: DisplayPage
@@ -51,7 +51,7 @@ final class DisplayBoard: Sendable {
 
     func view(at now: MonotonicTime) -> DisplayView { flow.withLock { $0.view(at: now) } }
 
-    /// The next time at which the view changes by itself, if it does.
+    /// Returns the next time at which the view changes without an event; `nil` if there is none.
     func nextChange(after now: MonotonicTime) -> MonotonicTime? {
         flow.withLock { $0.nextChange(after: now) }
     }
@@ -68,7 +68,7 @@ final class DisplayBoard: Sendable {
             isRightToLeft: text.isRightToLeft,
             headline: text.headline
         )
-        // The payee's name, which the payer compares with the one on the phone.
+        // The payee's name. The payer compares it with the name on the phone.
         reply.shop = view.payee ?? page.appearance.shop
         reply.amount = text.amount
         reply.amountCents = view.amount?.amount.minorUnits
@@ -99,7 +99,8 @@ final class DisplayBoard: Sendable {
 }
 
 extension DisplayRequest {
-    /// Creates it from a request, whose wall-clock times are those of this machine.
+    /// Creates the display's request from the daemon's view. Its wall-clock times are by this
+    /// machine's clock.
     fileprivate init(_ view: RequestView) {
         let phase: Phase =
             switch view.state {

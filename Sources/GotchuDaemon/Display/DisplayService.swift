@@ -31,17 +31,17 @@ struct Display: Sendable {
     }
 }
 
-/// Publishes the content of the display, and reports that nothing shows it.
+/// Publishes the content of the display. Reports if no browser shows the display.
 struct DisplayService: Service {
-    /// The interval at which each reader is sent the state again, as a heartbeat.
+    /// The interval of the heartbeat, which sends the state again to each reader.
     static let heartbeat: Duration = .seconds(5)
 
     let display: Display
-    /// A Boolean that is true if the display has an address.
+    /// A Boolean that is true if the display has an address and so should have a reader.
     let isExpected: Bool
-    /// The time without a reader after which an expected display is missing.
+    /// The time without a reader after which an expected display counts as missing.
     var missingLimit: Duration = .seconds(60)
-    /// Called with true if an expected display is shown nowhere.
+    /// Called with true if an expected display has no reader, and with false once it has one again.
     let onMissing: @Sendable (Bool) -> Void
 
     func run() async throws {
@@ -72,7 +72,7 @@ struct DisplayService: Service {
             timer = due.map { due in
                 // SAFETY: cancelled by the next element, and after the last one.
                 Task {
-                    // Due at a time, without an event.
+                    // The next change is due at a time. No event reports it.
                     guard (try? await Task.sleep(for: due - .now)) != nil else { return }
                     board.wake()
                 }

@@ -3,7 +3,7 @@ import GotchuCore
 import LocalAPI
 import PaymentClient
 
-/// Deposits and withdrawals: deposits are handled by the server, withdrawals are journalled.
+/// Deposits and withdrawals. The server handles deposits. Withdrawals are journalled.
 extension DaemonBackend {
     func openDeposit(
         _ new: NewDeposit,
@@ -74,6 +74,6 @@ extension DaemonBackend {
 }
 
 extension EarningsSelection {
-    /// The same selection in this machine's time zone, unless it names one.
+    /// The same selection with this machine's time zone if the selection has none.
     var here: EarningsSelection { EarningsSelection(days, zone: zone ?? .system) }
 }

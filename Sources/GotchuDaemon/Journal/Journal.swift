@@ -5,15 +5,15 @@ import Synchronization
 
 /// The durable records of the operations that the daemon has started.
 protocol RecordJournal: Sendable {
-    /// The records that it held when it was opened.
+    /// The records that the journal held when it was opened.
     var contentsAtStart: JournalContents { get }
 
-    /// Writes one record; returns when it is on the disk.
+    /// Writes one record. Returns when it is on disk.
     func append(_ record: JournalRecord) async throws(JournalFailure)
 }
 
 extension RecordJournal {
-    /// Writes one record like `append`; throws the problem for the daemon's caller.
+    /// Writes one record like `append`, but throws a problem for the daemon's caller.
     func require(_ record: JournalRecord) async throws(Problem) {
         do throws(JournalFailure) {
             try await append(record)
@@ -23,10 +23,10 @@ extension RecordJournal {
     }
 }
 
-/// The journal in the state folder. Writes happen one after the other on a thread of their own.
+/// The journal in the state folder. Writes run one after the other on their own thread.
 final class Journal: RecordJournal {
     let contentsAtStart: JournalContents
-    /// True if an incomplete last write was cut off when it was opened.
+    /// True if the start removed an incomplete last write from the file.
     let wasTorn: Bool
 
     private let file: Mutex<JournalFile>
@@ -34,7 +34,8 @@ final class Journal: RecordJournal {
     private let thread: NIOThreadPool
     /// True if the last write or check failed.
     private let isFailing = Mutex(false)
-    /// The outcome of each write and each check: its failure, or `nil`.
+    /// The result of each write and check: the failure, or `nil` for a success. Only the newest is
+    /// buffered.
     let outcomes: AsyncStream<JournalFailure?>
     private let outcome: AsyncStream<JournalFailure?>.Continuation
 
@@ -48,7 +49,7 @@ final class Journal: RecordJournal {
         thread.start()
     }
 
-    /// The statistics of its writes since the start.
+    /// The statistics of the writes since the start.
     struct Statistics: Sendable {
         /// The time until a record is on disk, including the wait for earlier writes.
         var latency = Histogram.local
@@ -81,13 +82,14 @@ final class Journal: RecordJournal {
         try result.get()
     }
 
-    /// Publishes an outcome. Called with the file's lock, in the order of the writes.
+    /// Publishes the result of a write or check. The caller holds the file's lock, which keeps the
+    /// results in order.
     private func report(_ failure: JournalFailure?) {
         isFailing.withLock { $0 = failure != nil }
         outcome.yield(failure)
     }
 
-    /// Checks that a record could be written; the result is an element of `outcomes`.
+    /// Checks if a record could be written. The result is published in `outcomes`.
     func check() async {
         try? await thread.runIfActive {
             self.file.withLock { file in
@@ -100,7 +102,7 @@ final class Journal: RecordJournal {
         }
     }
 
-    /// Waits for the write in progress and refuses all others.
+    /// Waits for the write in progress. All later writes are refused.
     func close() async {
         try? await thread.shutdownGracefully()
     }

@@ -2,16 +2,16 @@
 enum JournalFailure: Error, Equatable, Sendable {
     /// Another gotchud uses this state folder.
     case inUse(folder: String)
-    /// A file operation failed; `reason` is the errno's text.
+    /// A file operation failed. `reason` is the system's error message.
     case system(operation: String, reason: String)
-    /// A line is damaged, but not by an incomplete write: the disk or a person changed it.
+    /// A line is damaged, but not by an incomplete write. The disk or a person has changed it.
     case corrupt(file: String, line: Int)
-    /// An intact line has a format that another version of gotchud writes.
+    /// A line is intact, but this version of gotchud does not know its format.
     case foreign(file: String, line: Int)
-    /// The line encoded from a record could not be decoded, and was not written.
+    /// A record's encoded line could not be decoded. The line was not written.
     case unreadable
 
-    /// One sentence.
+    /// One sentence for the user.
     var sentence: String {
         switch self {
         case .inUse(let folder): "Another gotchud uses the state folder \(folder)."

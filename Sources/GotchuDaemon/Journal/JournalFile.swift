@@ -2,35 +2,37 @@ import FoundationEssentials
 import Glibc
 import ServiceProcess
 
-/// The journal on disk: append-only, synced, one line per record. All calls block.
+/// The journal on disk: append-only and synced, with one line per record. All calls block.
 struct JournalFile: ~Copyable {
-    /// A journal with more lines than this is rewritten with the retained records.
+    /// The maximum number of lines. If the journal has more, the next write first reduces it to the
+    /// retained records.
     static let lineLimit = 2000
     private static let name = "journal"
-    /// The number of bytes that a check writes: more than the longest record.
+    /// The number of bytes that a check writes. It is more than the longest record.
     private static let checkLength = 16 * 1024
-    /// The free bytes above which a write is assumed to fit: a payment takes a few hundred.
+    /// The free bytes from which a write is assumed to fit. A payment takes a few hundred.
     private static let enoughSpace: UInt = 1024 * 1024
 
-    /// The number of bytes of an incomplete line that are copied to a file beside the journal.
+    /// The maximum number of bytes of an incomplete line that are copied to a file beside the
+    /// journal.
     private static let keptLength = 64 * 1024
 
-    /// The records that it held when it was opened.
+    /// The records that the journal held when it was opened.
     let contentsAtStart: JournalContents
-    /// True if an incomplete last line, without its line feed, was cut off at the start. A crash
-    /// before the sync leaves one; nothing was sent because of it.
+    /// True if the start removed an incomplete last line, which has no line feed. A crash before
+    /// the sync leaves such a line. Nothing was sent because of it.
     let wasTorn: Bool
 
     private let folder: String
     private let lock: Int32
     private var descriptor: Int32
     private var contents: JournalContents
-    /// The end of the last complete record; an incomplete write may follow it.
+    /// The length of the file up to its last complete record. An incomplete write may follow.
     private var length: Int
-    /// True if an incomplete write may follow it on disk.
+    /// True if an incomplete write may follow the last complete record on disk.
     private var hasIncompleteWrite = false
 
-    /// Opens the journal of a state folder, and creates it if it is missing.
+    /// Opens the journal of a state folder. Creates it if it is missing.
     init(folder: String) throws(JournalFailure) {
         let lock = try Self.takeLock(folder)
         let opened: (contents: JournalContents, length: Int, wasTorn: Bool, descriptor: Int32)
@@ -54,15 +56,17 @@ struct JournalFile: ~Copyable {
         close(lock)
     }
 
-    /// Writes one record, which must be decodable, and returns when it is on disk.
+    /// Writes one record and returns when it is on disk. The record must be decodable.
     ///
-    /// If anything fails, the file is truncated to its old length: a record is whole or absent.
-    /// While even that fails, nothing is written: a refused record could come back.
+    /// If a write fails, the file is truncated to its old length: a record is complete or absent.
+    /// If the truncation fails too, no record is written until it succeeds. Otherwise a refused
+    /// record could appear again after a restart.
     mutating func append(_ record: JournalRecord) throws(JournalFailure) {
         if hasIncompleteWrite { try truncateIncompleteWrite() }
         if contents.lineCount > Self.lineLimit { try compact() }
         let line = JournalLine.encode(record)
-        // A line that cannot be decoded would stop the next start, and with it every open payment.
+        // A line that cannot be decoded would prevent the next start. Then no open payment would be
+        // driven.
         guard case .record = JournalLine.decode(line.dropLast()) else { throw .unreadable }
         do throws(JournalFailure) {
             var written = 0
@@ -83,10 +87,10 @@ struct JournalFile: ~Copyable {
         contents.add(record)
     }
 
-    /// Checks the free space, and if that is not conclusive writes and syncs a file beside the
-    /// journal.
+    /// Checks the free space. If that does not prove that a write fits, writes and syncs a file
+    /// beside the journal.
     ///
-    /// - Parameter isUncertain: True to write the file even if the disk has room.
+    /// - Parameter isUncertain: True to write the file even if there is enough free space.
     mutating func check(isUncertain: Bool) throws(JournalFailure) {
         if hasIncompleteWrite { try truncateIncompleteWrite() }
         var disk = statvfs()
@@ -116,7 +120,7 @@ struct JournalFile: ~Copyable {
         hasIncompleteWrite = false
     }
 
-    /// Rewrites it with the retained records, so that a year in a shop does not fill the disk.
+    /// Rewrites the journal with the retained records only. This limits its size.
     private mutating func compact() throws(JournalFailure) {
         let path = "\(folder)/\(Self.name)"
         let bytes = contents.retainedRecords.flatMap(JournalLine.encode)
@@ -157,7 +161,7 @@ struct JournalFile: ~Copyable {
         return (contents, length, wasTorn, descriptor)
     }
 
-    /// True if the last record has no line feed.
+    /// Returns true if the last record has no line feed.
     private static func lacksFinalLineFeed(_ path: String) -> Bool {
         let last = FileManager.default.contents(atPath: path)?.last
         return last.map { $0 != UInt8(ascii: "\n") } ?? false
@@ -168,7 +172,8 @@ struct JournalFile: ~Copyable {
     ) throws(JournalFailure) -> (JournalContents, Int, wasTorn: Bool) {
         if access(path, R_OK) != 0 {
             let code = errno
-            // Only a missing file is empty: any other error must not end every open payment.
+            // Only a missing file counts as empty. If another error counted as empty, all open
+            // payments would be lost.
             if code == ENOENT { return (JournalContents(), 0, false) }
             throw .system(operation: "read", reason: String(cString: strerror(code)))
         }
@@ -181,7 +186,8 @@ struct JournalFile: ~Copyable {
             guard let end = data[start...].firstIndex(of: UInt8(ascii: "\n")) else {
                 let torn = data[start...]
                 if case .record(let record) = JournalLine.decode(torn) {
-                    // Complete but for its line feed: treating it as written is the safe choice.
+                    // Only the line feed is missing. The safe choice is to treat the record as
+                    // written.
                     contents.add(record)
                     return (contents, data.count, false)
                 }
@@ -193,7 +199,8 @@ struct JournalFile: ~Copyable {
             }
             switch JournalLine.decode(data[start..<end]) {
             case .record(let record): contents.add(record)
-            // Also as the last line: it was written completely, so what it announces may be sent.
+            // This applies to the last line too: it is complete, and its operation may have been
+            // sent.
             case .foreign: throw .foreign(file: path, line: contents.lineCount + 1)
             case .damaged: throw .corrupt(file: path, line: contents.lineCount + 1)
             }
@@ -202,7 +209,7 @@ struct JournalFile: ~Copyable {
         return (contents, data.count, false)
     }
 
-    /// Copies the part that is cut off to a file, if possible, so that it can be examined.
+    /// Copies the removed part to a file, for an examination. Ignores a failure.
     private static func copy(_ torn: Data, beside path: String) {
         try? DurableFile.replace("\(path).torn", with: Array(torn.prefix(keptLength)))
     }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import GotchuAPI
 import GotchuCore
 
-/// The text of one record: eight hex digits of a CRC-32, a space, the record as JSON, a line feed.
+/// The text of one record: a CRC-32 in eight hex digits, a space, the record as JSON, a line feed.
 enum JournalLine {
     static func encode(_ record: JournalRecord) -> [UInt8] {
         let json = CanonicalJSON.bytes(of: record)
@@ -14,13 +14,13 @@ enum JournalLine {
     /// The result of decoding a line.
     enum Decoded {
         case record(JournalRecord)
-        /// Intact, in a format that this version does not know.
+        /// An intact line whose format this version does not know.
         case foreign
-        /// Its checksum does not match.
+        /// A line whose checksum does not match.
         case damaged
     }
 
-    /// - Parameter line: Without its line feed.
+    /// - Parameter line: The line without its line feed.
     static func decode(_ line: some Collection<UInt8>) -> Decoded {
         let json = line.dropFirst(9)
         guard line.count > 9, line.dropFirst(8).first == UInt8(ascii: " "),
@@ -31,10 +31,10 @@ enum JournalLine {
         return record.map(Decoded.record) ?? .foreign
     }
 
-    /// Returns true if a last line without its line feed contains a complete record: the write was
-    /// complete, but the line feed after that record is damaged.
+    /// Returns true if a last line without a line feed contains a complete record. Then the write
+    /// was complete, and the record's line feed is damaged.
     static func holdsRecord(_ tail: Data) -> Bool {
-        // No record is longer than this.
+        // No record is longer than this limit.
         let line = tail.suffix(64 * 1024)
         if isRecord(line.dropLast()) { return true }
         // A record begins with its checksum, a space and a brace.

@@ -1,8 +1,8 @@
 import GotchuAPI
 import GotchuCore
 
-/// One line of the journal: the newest state of a payment, a refund, a request, a withdrawal or an
-/// entry of a contest.
+/// One line of the journal: the newest state of a payment, a refund, a request, a withdrawal or a
+/// contest entry.
 enum JournalRecord: Codable, Equatable, Sendable {
     case payment(PaymentRecord)
     case refund(RefundRecord)
@@ -18,14 +18,15 @@ struct JournalContents: Equatable, Sendable {
     var requests: [String: RequestRecord] = [:]
     var withdrawals: [String: WithdrawalRecord] = [:]
     var contestEntries: [String: ContestEntryRecord] = [:]
-    /// The number of lines that it was read from.
+    /// The number of lines that were read or added.
     var lineCount = 0
 
-    /// The number of ended records of each kind that are kept when the journal is rewritten.
+    /// The maximum number of ended records of each kind that a rewritten journal keeps.
     static let endedLimit = 200
 
-    /// The time after its expiry for which a request with an unknown outcome is kept. Dropping it
-    /// costs the payee nothing: the server's ledger has the payment.
+    /// The time after its expiry for which a rewritten journal keeps a request that has not ended.
+    /// After that the record is dropped. The payee loses nothing: the server's ledger has the
+    /// payment.
     static let unknownLifetime: Duration = .seconds(24 * 3600)
 
     mutating func add(_ record: JournalRecord) {
@@ -39,7 +40,7 @@ struct JournalContents: Equatable, Sendable {
         }
     }
 
-    /// The records of a rewritten journal: all open ones and the newest that have ended.
+    /// The records of a rewritten journal: the open ones, and the newest ended ones.
     var retainedRecords: [JournalRecord] {
         let oldest = Timestamp.now.advanced(by: .zero - Self.unknownLifetime)
         return Self.retained(payments.values) + Self.retained(refunds.values)

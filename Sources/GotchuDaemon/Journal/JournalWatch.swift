@@ -1,11 +1,11 @@
 import ServiceLifecycle
 
-/// Reports to the status if the journal can be written: after each write, and by periodic checks,
-/// so that a full disk is known before the next payment.
+/// Reports to the status if the journal can be written: after each write, and by periodic checks.
+/// The checks find a full disk before the next payment.
 struct JournalWatch: Service {
     /// The interval between two checks of the disk.
     private static let interval: Duration = .seconds(30)
-    /// The interval between two checks while it cannot be written.
+    /// The interval between two checks while the journal cannot be written.
     private static let failureInterval: Duration = .seconds(3)
 
     let journal: Journal
@@ -25,7 +25,7 @@ struct JournalWatch: Service {
             group.addTask {
                 while !Task.isCancelled {
                     await journal.check()
-                    // No event reports that a disk fills up, either.
+                    // No event reports that a disk becomes full.
                     try? await Task.sleep(for: Self.interval)
                 }
             }

@@ -9,25 +9,26 @@ protocol MoneyRecord: JournalledRecord {
     var sid: SessionID { get }
     var amount: TippedAmount { get }
     var updatedAt: Timestamp { get set }
-    /// The stage that the journal has.
+    /// The stage that is stored in the journal.
     var stage: MoneyStage<Flow.Progress> { get set }
 
-    /// A Boolean that is true once it may have been sent: only the server knows its outcome.
+    /// A Boolean that is true once the record may have been sent. Then only the server knows the
+    /// outcome.
     var mayBeSent: Bool { get }
 
-    /// Creates the flow that continues it.
+    /// Creates the flow that continues the record.
     ///
     /// - Parameter isResumed: True after a restart.
     func flow(from progress: Flow.Progress, isResumed: Bool) -> Flow
 
-    /// Asks the payment server a question of the flow.
+    /// Makes a call of the flow to the payment server.
     ///
     /// - Parameter client: A client that carries no other user's token.
     func ask(_ question: Flow.Call, _ client: PaymentClient) async -> PaymentAnswer
 
     /// The record as the local API shows it.
     ///
-    /// - Parameter reason: The reason why its outcome is not known, if the server was asked.
+    /// - Parameter reason: The reason why the outcome is not known; `nil` if there is none.
     func view(_ reason: UnresolvedReason?) -> PaymentView
 }
 

@@ -6,7 +6,7 @@ import PaymentClient
 /// A payment that the user has agreed to.
 struct PaymentRecord: MoneyRecord {
     let id: String
-    /// The idempotency key of this payment, the same for all its sends.
+    /// The idempotency key of this payment. All sends have the same key.
     let key: IdempotencyKey
     let sid: SessionID
     let eid: EID?
@@ -20,26 +20,26 @@ struct PaymentRecord: MoneyRecord {
     var tipCents: Int64?
     let currency: Currency
     let payee: String
-    /// The id that distinguishes that payee from others of the same name, if the server gave one.
+    /// The payee's id, if the server gave one. It distinguishes payees of the same name.
     var payeeID: String?
     let createdAt: Timestamp
     var updatedAt: Timestamp
     var stage: MoneyStage<PaymentFlow.Progress>
-    /// True if it is a share of a bill: the lock then names its amount.
+    /// True if the payment is a share of a bill. The lock then includes the amount.
     var isShare: Bool?
-    /// The call that created it, if it may be repeated.
+    /// The call that created the payment, if that call has an idempotency key.
     var call: IdempotentCall?
-    /// Further calls that asked for it while it was open, and may be repeated too.
+    /// Further calls with an idempotency key that requested the payment while it was open.
     var joined: [IdempotentCall]?
 
     var amount: TippedAmount {
         TippedAmount(Money(minorUnits: amountCents, currency: currency), tip: tipCents)
     }
 
-    /// All calls that asked for it and may be repeated.
+    /// All calls with an idempotency key that requested the payment.
     var calls: [IdempotentCall] { (call.map { [$0] } ?? []) + (joined ?? []) }
 
-    /// A Boolean that is true while it can be cancelled: nothing was sent.
+    /// A Boolean that is true while the payment can be cancelled because nothing was sent.
     var isLocking: Bool { stage == .open(.locking) }
     var mayBeSent: Bool { !isLocking }
     var line: JournalRecord { .payment(self) }
@@ -51,7 +51,8 @@ struct PaymentRecord: MoneyRecord {
     func ask(_ question: PaymentFlow.Call, _ client: PaymentClient) async -> PaymentAnswer {
         switch question {
         case .lock:
-            // Other payment servers reject members that they do not know.
+            // Only a share sends its amount: other payment servers reject members that they do not
+            // know.
             await client.lock(sid, expecting: isShare == true ? amountCents : nil)
                 .paymentAnswer { _ in Receipt() }
         case .unlock: await client.unlock(sid).paymentAnswer { _ in Receipt() }

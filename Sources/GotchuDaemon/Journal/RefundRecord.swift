@@ -3,10 +3,10 @@ import GotchuAPI
 import GotchuCore
 import PaymentClient
 
-/// A refund of a paid request of the user.
+/// A refund of one of the user's paid requests.
 struct RefundRecord: MoneyRecord {
     let id: String
-    /// The refund as it was requested; the key is derived from it.
+    /// The refund as it was requested. The idempotency key is derived from it.
     let wish: NewRefund
     let server: String
     let user: String
@@ -20,13 +20,13 @@ struct RefundRecord: MoneyRecord {
     var stage: MoneyStage<RefundFlow.Progress> {
         didSet { if case .open(let progress) = stage { attempt = progress.attempt } }
     }
-    /// The attempt in its last key; a later refund of the same wish begins there.
+    /// The attempt number in the last key. A later refund of the same wish begins with it.
     private(set) var attempt: Int
 
     /// - Parameters:
-    ///   - amount: The amount to refund; a resend has the same.
-    ///   - attempt: The newest known attempt at the same wish, or 0. If the server has declined
-    ///     that one for good, the flow goes on to the next.
+    ///   - amount: The amount to refund. A resend has the same amount.
+    ///   - attempt: The newest known attempt for the same wish, or 0. If the server has finally
+    ///     refused that attempt, the flow continues with the next one.
     init(_ wish: NewRefund, amount: Money, attempt: Int, user: String, server: String) {
         let fields = ["amount_cents": amount.minorUnits]
         id = String(IdempotencyKey.random().rawValue.prefix(12))

@@ -1,10 +1,10 @@
 import GotchuAPI
 import GotchuCore
 
-/// A request in the journal; a restarted kiosk resumes it.
+/// A request in the journal. A restarted kiosk resumes it.
 struct RequestRecord: Codable, Equatable, Sendable {
     let sid: SessionID
-    /// The EID that it is advertised with.
+    /// The current EID.
     var eid: EID
     let server: String
     let amountCents: Int64
@@ -22,15 +22,15 @@ struct RequestRecord: Codable, Equatable, Sendable {
     let expiresAt: Timestamp
     var state: RequestView.State
     var paidAt: Timestamp?
-    /// The payee as payers see it.
+    /// The payee's name as payers see it.
     var payee: String?
-    /// The origin of the payer's pages.
+    /// The origin of the payment server's pages for payers.
     var publicURL: String?
-    /// The call that asked for it, if it may be repeated.
+    /// The call that created the request, if that call has an idempotency key.
     var call: IdempotentCall?
-    /// True if the server may have assigned it another EID that is not known here yet.
+    /// True if the server may have assigned another EID that is not known here yet.
     var isRotating: Bool?
-    /// The EID that its caller was given, once it has another one.
+    /// The EID that the caller was given; `nil` while the request still has it.
     var firstEID: EID?
 
     var amount: Money { Money(minorUnits: amountCents, currency: currency) }

@@ -4,15 +4,19 @@ import Logging
 import PaymentClient
 import Synchronization
 
-/// The token for each call: the login's own, or a short-lived one fetched with a device's
-/// credential, before the last one expires and when the server refuses it.
+/// The token for each call: the login's own token, or a short-lived token that is fetched with a
+/// device's credential.
 ///
-/// The successor of a credential is on disk before it is used. If it cannot be written, the old one
-/// stays in use, which the server accepts until it has seen the successor.
+/// A new short-lived token is fetched before the last one expires, and if the server refuses it.
+///
+/// The successor of a credential is written to disk before it is used. If it cannot be written, the
+/// old credential stays in use. The server accepts it until the successor is used.
 final class AccessTokens: AccessSource {
-    /// The used part of a token's lifetime; the rest allows for clocks and slow networks.
+    /// The fraction of a token's lifetime after which a new one is fetched. The rest allows for
+    /// clock differences and slow networks.
     private static let renewalFraction = 0.75
-    /// The minimum age at which a refused token is replaced: a younger one is not the cause.
+    /// The minimum age at which a refused token is replaced. If a newer token is refused, another
+    /// token would not help.
     private static let minimumTokenAge: Duration = .seconds(1)
 
     private struct Grant {
@@ -30,13 +34,14 @@ final class AccessTokens: AccessSource {
         var fetch: Task<UserAccess, Never>?
     }
 
-    /// A token and its user, read at once: the login can change between two reads.
+    /// A token and its user. Both are read at once, because the login can change between two reads.
     private struct UserAccess {
         /// `nil` if nobody is logged in.
         let identity: String?
         let access: Access
 
-        /// Returns the token for a call that may only be made as this user.
+        /// Returns the access for a call of this user, or an outage if another user or nobody is
+        /// logged in.
         func access(of user: String) -> Access {
             identity == user ? access : .outage(Outage(.otherUser))
         }
@@ -51,7 +56,8 @@ final class AccessTokens: AccessSource {
 
     /// - Parameters:
     ///   - client: A client that makes calls without a token.
-    ///   - status: Published when the server begins to refuse the login, or accepts it again.
+    ///   - status: The status to publish when the server begins to refuse the login or accepts it
+    ///     again.
     init(
         tokens: TokenStore,
         client: PaymentClient,
@@ -73,7 +79,8 @@ final class AccessTokens: AccessSource {
     }
 
     func report(isAccepted: Bool, token: String?) {
-        // A login that was replaced is ignored. A device's login is judged by its exchange.
+        // The report on a login that was replaced is ignored. A device's login is judged by its
+        // exchange.
         guard let login = tokens.login, !login.isDevice, token == login.text else { return }
         report(login, isAccepted: isAccepted)
     }
@@ -82,8 +89,8 @@ final class AccessTokens: AccessSource {
         if tokens.record(login.text, isAccepted: isAccepted) { status.publish() }
     }
 
-    /// Returns the same tokens for calls that may only be made as one user: while another user or
-    /// nobody is logged in, such a call is not made.
+    /// Returns a source of these tokens for the calls of one user. While another user or nobody is
+    /// logged in, such a call is not made.
     func restricted(to user: String) -> some AccessSource {
         SingleUserAccess(user: user, tokens: self)
     }
@@ -114,7 +121,8 @@ final class AccessTokens: AccessSource {
         }
         if let grant, now < grant.renewAt { return grant.userAccess }
         let renewed = await fetch()
-        // After a short outage the server still accepts a token that has not expired.
+        // The server may be out of reach for a short time only. It still accepts a token that has
+        // not expired.
         if case .outage = renewed.access, let grant { return grant.userAccess }
         return renewed
     }
@@ -131,7 +139,7 @@ final class AccessTokens: AccessSource {
         return await fetch()
     }
 
-    /// Exchanges the credential that a device was enrolled with for the one to store.
+    /// Exchanges a device's first credential for a token and the credential to store.
     ///
     /// - Returns: The credential to store.
     func enrol(_ credential: String) async throws(Problem) -> String {
@@ -141,18 +149,19 @@ final class AccessTokens: AccessSource {
         return Self.withNonce(reply.refreshToken)
     }
 
-    /// Returns a credential with the id of its exchange, which is stored with it: the server then
-    /// recognizes even a late replay, and tells it from an exchange by a copy of this machine.
+    /// Returns a credential with a random id of its next exchange. Both are stored. The server then
+    /// recognizes a late replay of the exchange. An exchange by a copy of this machine has another
+    /// id.
     private static func withNonce(_ credential: String) -> String {
         "\(credential)~\(String(UInt64.random(in: .min ... .max), radix: 36))"
     }
 
-    /// Waits for the fetch in progress, or starts one: two exchanges of one credential at once
-    /// would give two successors of which only one is valid.
+    /// Waits for the fetch in progress, or starts one. Two simultaneous exchanges of one credential
+    /// would return two successors, and only one would be valid.
     private func fetch() async -> UserAccess {
         let fetch = state.withLock { state in
             if let fetch = state.fetch { return fetch }
-            // Not a child of the caller, which may be cancelled while the successor is in flight.
+            // Not a child of the caller: a cancelled caller must not cancel the exchange.
             // SAFETY: owned by the state until it ends, which the client's time limit bounds.
             let fetch = Task {
                 let userAccess = await self.renew()

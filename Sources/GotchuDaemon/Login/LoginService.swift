@@ -3,7 +3,7 @@ import GotchuCore
 import LocalAPI
 import PaymentClient
 
-/// Changes the logged-in user, unless the next one could not finish the open records.
+/// Changes the logged-in user. Refuses if the next user could not finish the open records.
 struct LoginService: LocalLogins {
     let core: DaemonCore
     let payments: PaymentService
@@ -37,13 +37,13 @@ struct LoginService: LocalLogins {
         try store(nil)
     }
 
-    /// Refuses a change of the user while a record is open that the next one could not finish.
+    /// Throws if a record is open that the next user could not finish.
     ///
     /// - Parameter user: The next user; `nil` for none.
     private func refuseWhileOpen(for user: String?) async throws(Problem) {
-        // The same user may log in again whatever is open.
+        // The same user may log in again, even with open records.
         guard user == nil || user != tokens.identity else { return }
-        // With nobody logged in an open request waits for a login, and its user is not known here.
+        // While nobody is logged in, an open request waits for a login. Its user is not known here.
         let isChange = user == nil || (tokens.identity.map { $0 != user } ?? false)
         let hasRequest = isChange ? await requests.hasOpenRequest : false
         let open = [
@@ -59,8 +59,8 @@ struct LoginService: LocalLogins {
         )
     }
 
-    /// Refuses a token that the server rejects. While the server cannot be asked, the token is
-    /// stored.
+    /// Throws if the server rejects a token. While the server cannot be reached, the token counts
+    /// as accepted.
     private func refuseUnaccepted(_ token: String) async throws(Problem) {
         guard case .unauthorized = await core.client.using(GivenToken(token)).wallet() else {
             return

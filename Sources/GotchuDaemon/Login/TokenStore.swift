@@ -3,40 +3,42 @@ import Glibc
 import ServiceProcess
 import Synchronization
 
-/// The bearer token of the login, or a device's credential, in memory and in one file.
+/// The login: a bearer token or a device's credential, in memory and in one file.
 ///
-/// Neither is ever logged, and no error carries it.
+/// No log line or error contains it.
 final class TokenStore: Sendable {
     private let path: String
-    /// The file of a credential's successors if the credential itself is in an operator's file.
+    /// The file of a credential's successors. It is used if `login` may not write the credential's
+    /// own file.
     private let successorPath: String
-    /// The owner of the file.
+    /// The source of the login.
     let origin: Origin
     private let cached: Mutex<String?>
-    /// The login that the server has refused last.
+    /// The last login that the server has refused.
     private let refused = Mutex<String?>(nil)
 
-    /// The source of the login.
+    /// A source of the login.
     enum Origin: Equatable {
         /// The daemon's own file, which `login` writes.
         case own
-        /// A file of the operator.
+        /// A token file that the operator has configured.
         case file(path: String)
-        /// A systemd credential, unchanged since the service started.
+        /// A systemd credential. Its file does not change while the service runs.
         case credential
     }
 
     /// The reason why a token could not be stored.
     enum Failure: Error, Equatable {
-        /// The token comes from a file that belongs to the operator.
+        /// The token's file belongs to the operator or to systemd.
         case fixed(path: String)
         case system(String)
     }
 
     /// - Parameters:
     ///   - configured: The configured token file.
-    ///   - credentials: The folder of systemd credentials, if this is a service.
-    ///   - stateDirectory: The folder of a token stored by `login`.
+    ///   - credentials: The folder of systemd credentials; `nil` if the service manager gave none.
+    ///   - stateDirectory: The folder for a token stored by `login` and for a credential's
+    ///     successors.
     init(configured: String?, credentials: String?, stateDirectory: String) {
         let credential = credentials.map { $0 + "/token" }
         if let configured {
@@ -55,25 +57,26 @@ final class TokenStore: Sendable {
 
     var token: String? { cached.withLock(\.self) }
 
-    /// The token, or the credential to exchange for one.
+    /// A bearer token, or a credential to exchange for one.
     struct Login {
         let text: String
 
-        /// A Boolean that is true if it must be exchanged for a token first.
+        /// A Boolean that is true if the text is a credential, which must be exchanged for a token
+        /// first.
         var isDevice: Bool { TokenStore.isDevice(text) }
         var identity: String { TokenStore.identity(of: text) }
     }
 
     var login: Login? { token.map(Login.init) }
 
-    /// A Boolean that is true while the server refuses the login.
+    /// A Boolean that is true while the last answer of the server refuses the login.
     var isRefused: Bool { token.map { token in refused.withLock { $0 == token } } ?? false }
 
     private var isWritable: Bool { origin == .own }
 
-    /// Records the server's verdict on a login.
+    /// Records that the server has accepted or refused a login.
     ///
-    /// - Returns: True if it differs from the previous verdict.
+    /// - Returns: True if this is a change.
     func record(_ login: String, isAccepted: Bool) -> Bool {
         refused.withLock { refused in
             guard (refused == login) == isAccepted else { return false }
@@ -87,12 +90,13 @@ final class TokenStore: Sendable {
     /// Returns true for a device's credential: `gotchu-device.ID.FAMILY.SECRET…`.
     static func isDevice(_ text: String) -> Bool { text.hasPrefix(devicePrefix) }
 
-    /// The part that a credential and its successors share.
+    /// The part that a credential has in common with its successors.
     private static func family(_ text: String) -> ArraySlice<Substring> {
         text.split(separator: ".").prefix(3)
     }
 
-    /// Returns the content of the file, or the stored successor of the credential in it.
+    /// Returns the content of the file. If the file holds a credential with a stored successor,
+    /// returns the successor.
     private static func newest(_ path: String, _ successorPath: String) -> String? {
         guard let given = read(path), isDevice(given), let kept = read(successorPath),
             family(kept) == family(given)
@@ -100,17 +104,19 @@ final class TokenStore: Sendable {
         return kept
     }
 
-    /// Stores the successor of a credential durably, unless another login has replaced `old`
-    /// meanwhile.
+    /// Stores the successor of a credential durably. Does nothing if another login has replaced
+    /// `old`.
     func replace(_ old: String, with successor: String) throws(Failure) {
         guard token == old else { return }
         try Self.write(successor, to: isWritable ? path : successorPath)
         cached.withLock { if $0 == old { $0 = successor } }
     }
 
-    /// The token's user: the `sub` claim of a JSON Web Token, not verified: only the server can
-    /// verify it, and here it only distinguishes users. A token of another form is identified by a
-    /// hash.
+    /// The identity of the token's user; `nil` if there is no token. It only distinguishes users.
+    ///
+    /// For a device's credential, it contains the device's id. For a JSON Web Token, it is the
+    /// `sub` claim, which is not verified: only the server can verify it. For any other token, it
+    /// is a hash.
     var identity: String? { token.map(Self.identity(of:)) }
 
     /// Reads the file again.
@@ -132,7 +138,7 @@ final class TokenStore: Sendable {
 
     static func identity(of token: String) -> String {
         if isDevice(token) {
-            // A device always acts for one user, even after it is enrolled again.
+            // A device always acts for the same user, even after a second enrolment.
             return "device-" + (token.split(separator: ".").dropFirst().first ?? "")
         }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
@@ -141,7 +147,8 @@ final class TokenStore: Sendable {
         {
             return claims.sub
         }
-        // FNV-1a, 64 bits: an identity without cryptographic strength, kept in a private folder.
+        // FNV-1a with 64 bits. It has no cryptographic strength, and is stored only in a private
+        // folder.
         let hash = token.utf8.reduce(14_695_981_039_346_656_037 as UInt64) {
             ($0 ^ UInt64($1)) &* 1_099_511_628_211
         }
@@ -158,7 +165,7 @@ final class TokenStore: Sendable {
         return Data(base64Encoded: String(base64))
     }
 
-    /// The longest token that is read, in bytes.
+    /// The maximum length of a token, in bytes. A longer token is ignored.
     private static let lengthLimit = 16 * 1024
 
     private static func read(_ path: String) -> String? {
@@ -168,7 +175,8 @@ final class TokenStore: Sendable {
         return usable(text)
     }
 
-    /// Returns the token as valid in a header: visible ASCII, without surrounding white space.
+    /// Returns the text without surrounding white space; `nil` if it is not valid in a header
+    /// (visible ASCII, at most `lengthLimit` bytes).
     static func usable(_ text: String) -> String? {
         let token = text.trimmingPrefix(while: \.isWhitespace)
         let end = token.lastIndex { !$0.isWhitespace }.map(token.index(after:)) ?? token.startIndex
@@ -179,8 +187,8 @@ final class TokenStore: Sendable {
         return String(trimmed)
     }
 
-    /// Writes durably: a power cut must not bring back the credential before a successor, which the
-    /// server treats as stolen once it has seen the successor.
+    /// Writes durably. After a power cut, the file must not hold a credential whose successor was
+    /// used: the server treats that credential as stolen.
     private static func write(_ token: String, to path: String) throws(Failure) {
         do throws(DurableFile.Failure) {
             try DurableFile.replace(path, with: Array(token.utf8))

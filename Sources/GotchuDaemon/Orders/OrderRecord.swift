@@ -2,36 +2,36 @@ import GotchuAPI
 import GotchuCore
 import PaymentClient
 
-/// A call that moves money, in the journal. It has one idempotency key for all its sends.
+/// A journal record of a call that moves money. All its sends have one idempotency key.
 protocol OrderRecord: JournalledRecord {
     associatedtype New: Encodable & Sendable
-    /// The payment server's answer once it has carried the order out.
+    /// The payment server's reply after it has carried out the order.
     associatedtype Reply: Sendable
     associatedtype View: Sendable
 
-    /// The kind of order in one word: `withdrawal`.
+    /// The kind of order in one word, such as `withdrawal`.
     static var kindName: String { get }
-    /// The command that shows its outcome.
+    /// The command that shows the outcome.
     static var nextStep: String { get }
 
-    /// The records of the journal, by id.
+    /// Returns the journal's records of this kind, by id.
     static func kept(in contents: JournalContents) -> [String: Self]
-    /// Returns true for codes that the server returns only after it has looked the key up.
+    /// Returns true if the server returns a code only after it has looked up the key.
     static func isDecidedByKey(_ code: String) -> Bool
 
-    /// - Parameter call: The call that created it, if that may be repeated.
+    /// - Parameter call: The call that created the record, if that call has an idempotency key.
     init(_ new: New, user: String, server: String, call: IdempotentCall?)
 
     var call: IdempotentCall? { get }
 
-    /// Sends it, always with the same key and bytes.
+    /// Sends the order, always with the same key and bytes.
     ///
     /// - Parameter client: A client that carries no other user's token.
     func send(with client: PaymentClient) async -> Answer<Reply>
     func ended(by end: Result<Reply, Problem>) -> Self
     /// The record as the local API shows it.
     ///
-    /// - Parameter reason: The reason why its outcome is not known, if the server was asked.
+    /// - Parameter reason: The reason why the outcome is not known; `nil` if there is none.
     func view(_ reason: UnresolvedReason?) -> View
 }
 
@@ -39,7 +39,7 @@ extension OrderRecord {
     static func isDecidedByKey(_ code: String) -> Bool { false }
 }
 
-/// The decisions about one order: only a definite answer to its key ends it.
+/// The decisions about one order. Only a definite answer to its key ends it.
 struct OrderFlow<Order: OrderRecord> {
     enum SendOutcome {
         case answer(Answer<Order.Reply>)

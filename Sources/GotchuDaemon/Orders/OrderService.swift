@@ -5,10 +5,10 @@ import Logging
 import PaymentClient
 import ServiceLifecycle
 
-/// Journals the orders of one kind, then sends each until the server has carried it out or refused
-/// it.
+/// Journals the orders of one kind. Then sends each order until the server has carried it out or
+/// refused it.
 actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
-    /// The number of orders that can be open at once.
+    /// The maximum number of open orders.
     private static var openLimit: Int { 16 }
     /// The maximum number of records in memory; the oldest ended ones are evicted.
     private static var memoryLimit: Int { 200 }
@@ -38,7 +38,7 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         if !driveQueue.isEmpty { wake.yield() }
     }
 
-    /// Drives every open order, those from before the start first.
+    /// Drives every open order. The orders from before the start come first.
     func run() async throws {
         await withDiscardingTaskGroup { group in
             for await _ in wakes.cancelOnGracefulShutdown() {
@@ -51,7 +51,9 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         }
     }
 
-    /// Returns true if only a user other than this one can finish an open order.
+    /// Returns true if an open order belongs to another user, or if an order is being started.
+    ///
+    /// - Parameter user: The next user; `nil` for none.
     func hasOpenRecord(notOf user: String?) -> Bool {
         starting > 0 || records.values.contains { $0.isOpen && $0.user != user }
     }
@@ -95,9 +97,10 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         return view(record)
     }
 
-    /// Waits for an order's end, at most for `limit`.
+    /// Waits for the end of an order, at most for `limit`.
     ///
-    /// - Returns: The current order; the server's answer only if it arrived during the wait.
+    /// - Returns: The order in its current state, and the server's reply if it arrived during the
+    ///   wait.
     func end(
         of id: String,
         within limit: Duration
@@ -120,7 +123,8 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         record.view(reasons[record.id])
     }
 
-    /// Sends an order until the server answers definitely, always with the same key and bytes.
+    /// Sends an order until the server gives a definite answer. All sends have the same key and
+    /// bytes.
     ///
     /// - Parameter isUncertain: True if an earlier send may have arrived.
     func drive(_ id: String, isUncertain: Bool) async {
@@ -147,7 +151,7 @@ actor OrderService<Order: OrderRecord>: Service, IdempotentCreation {
         )
     }
 
-    /// - Returns: True once it is journalled.
+    /// - Returns: True if the end was journalled.
     private func journal(_ end: Result<Order.Reply, Problem>, of record: Order) async -> Bool {
         let record = record.ended(by: end)
         do throws(JournalFailure) {

@@ -109,9 +109,9 @@ extension RefundRecord {
 }
 
 extension UnresolvedReason {
-    /// Returns the message that says why it is open and what the user can do about it.
+    /// Returns a message with the reason why the record is open, and the user's next step.
     ///
-    /// - Parameter once: The promise about a resend: "it charges once".
+    /// - Parameter once: The promise that a resend moves money only once: "it charges once".
     fileprivate func sentence(_ once: String, server: String, mayBeSent: Bool) -> String {
         let known = mayBeSent ? "It is not known whether it was done" : "Nothing was sent yet"
         return switch self {

@@ -6,7 +6,8 @@ extension PaymentService {
     struct Counts: Sendable {
         var payments = Tally()
         var refunds = Tally()
-        /// The time from the first sighting at a near level to the server's answer that it is paid.
+        /// The time from the first sighting at a near level to the server's confirmation of the
+        /// payment.
         var tapLatency = Histogram.human
 
         mutating func began(_ record: any MoneyRecord) {
@@ -20,13 +21,14 @@ extension PaymentService {
         }
     }
 
-    /// The numbers of payments, or refunds, that began and ended.
+    /// The numbers of started and ended payments or refunds.
     struct Tally: Sendable {
         var started = 0
         var done = 0
-        /// Those that the server had already done under the same key: no more money moved.
+        /// The number that the server had already carried out under the same key. They are also in
+        /// `done`.
         var repeated = 0
-        /// By refusal code; codes that `ErrorCode` does not have are counted under `nil`.
+        /// The refusals by code. Codes that `ErrorCode` does not have are counted under `nil`.
         var declined: [ErrorCode?: Int] = [:]
 
         mutating func count(_ ended: any MoneyRecord) {

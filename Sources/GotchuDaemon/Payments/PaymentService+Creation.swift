@@ -5,9 +5,9 @@ import PaymentClient
 
 /// The creation and cancellation of a payment that the user has agreed to.
 ///
-/// `create` itself is in `IdempotentCreation`; it calls back `validate`, `created` and `make`.
+/// `create` is in `IdempotentCreation` and calls `validate`, `created` and `make`.
 extension PaymentService: IdempotentCreation, LocalCollection {
-    /// The maximum number of further calls that may join one open payment.
+    /// The maximum number of further calls that can join one open payment.
     static let joinLimit = 16
 
     static func validate(_ new: NewPayment) throws(Problem) {
@@ -29,7 +29,7 @@ extension PaymentService: IdempotentCreation, LocalCollection {
         return nil
     }
 
-    /// Returns the session of an EID, which the user is shown before they agree.
+    /// Returns the session of an EID. The user sees it before they agree.
     func resolve(_ eid: EID) async throws(Problem) -> ResolvedSession {
         var session = try await sessions.resolve(eid).getOrThrow(core.tokens)
         session.isPayeeKnown =
@@ -40,7 +40,7 @@ extension PaymentService: IdempotentCreation, LocalCollection {
 
     /// Starts a payment that the user has agreed to. Returns once it is journalled.
     func make(_ new: NewPayment, call: IdempotentCall?) async throws(Problem) -> PaymentView {
-        // The user who is logged in now has agreed; the login may change during the calls below.
+        // The user who is logged in now has agreed. The login can change during the calls below.
         guard let user = core.tokens.identity else { throw .notLoggedIn(core.tokens) }
         let session = try await agreedSession(new)
         try await checkProximity(new, session.sid)
@@ -53,7 +53,7 @@ extension PaymentService: IdempotentCreation, LocalCollection {
                     fix: "gotchu-ctl history"
                 )
             }
-            // The same user pressing twice wants one payment.
+            // If the same user presses twice, only one payment is made.
             guard open.amountCents == session.amountCents, open.tipCents == new.tipCents else {
                 throw Problem(
                     .amountChanged,
@@ -81,8 +81,8 @@ extension PaymentService: IdempotentCreation, LocalCollection {
         return view(record)
     }
 
-    /// Records another call that asked for the same payment: a replay of it after the payment's end
-    /// must not start a second payment.
+    /// Records another call for the same payment. If that call is repeated after the payment's end,
+    /// it starts no second payment.
     private func join(_ id: String, _ call: IdempotentCall?) async throws(Problem) -> PaymentView {
         guard let call else { return try view(of: id) }
         await changes.lock()
@@ -97,7 +97,7 @@ extension PaymentService: IdempotentCreation, LocalCollection {
         }
         joined.joined = (joined.joined ?? []) + [call]
         try await core.journal.require(joined.line)
-        // It may have ended meanwhile without a journal write.
+        // The payment may have ended meanwhile without a journal write.
         if var now = record(id) as? PaymentRecord {
             now.joined = joined.joined
             update(now)
@@ -105,10 +105,10 @@ extension PaymentService: IdempotentCreation, LocalCollection {
         return try view(of: id)
     }
 
-    /// Cancels a payment of which nothing was sent. A payment that has ended is returned unchanged.
+    /// Cancels a payment that was not sent. Returns an ended payment unchanged.
     ///
-    /// - Throws: `NOT_FOUND`, or `PAYMENT_IN_PROGRESS` if it may have been sent: then only the
-    ///   server knows its outcome.
+    /// - Throws: `NOT_FOUND`. `PAYMENT_IN_PROGRESS` if the record is an open refund, or if the
+    ///   payment may have been sent. In the second case only the server knows the outcome.
     func cancel(_ id: String) async throws(Problem) -> PaymentView {
         await changes.lock()
         defer { changes.unlock() }
@@ -132,11 +132,12 @@ extension PaymentService: IdempotentCreation, LocalCollection {
 }
 
 extension PaymentService {
-    /// Returns the session to pay, if it is the one that the user has confirmed.
+    /// Returns the session to pay. Throws if it differs from the one that the user has confirmed.
     ///
-    /// For a session with one payer a fresh cached answer is enough: its amount, currency and payee
-    /// never change, the lock reports its state, and the send repeats the amount. A session that
-    /// several payers share is asked about each time: the next share may have another amount.
+    /// If one payer pays the session, a fresh cached answer is enough. Its amount, currency and
+    /// payee never change. The lock reports its state, and the send repeats the amount. If several
+    /// payers share the session, the server is asked each time: the next share may have another
+    /// amount.
     private func agreedSession(_ new: NewPayment) async throws(Problem) -> ResolvedSession {
         guard let eid = new.eid else { return try Self.unverifiedSession(new) }
         let session = try await sessions.resolve(eid).getOrThrow(core.tokens)
@@ -171,8 +172,8 @@ extension PaymentService {
         return session
     }
 
-    /// Returns a session that was given by its id alone: the server checks the amount when it is
-    /// sent. It would not check a tip: a server without tips ignores it.
+    /// Returns a session that the caller gave by its id alone. The server checks the amount when
+    /// the payment is sent. A tip is refused, because a server without tips would ignore it.
     private static func unverifiedSession(_ new: NewPayment) throws(Problem) -> ResolvedSession {
         guard let sid = new.sid else {
             throw Problem.invalid("eid or sid is missing.")
@@ -198,8 +199,7 @@ extension PaymentService {
         )
     }
 
-    /// Refuses an EID that is not heard at the requested distance now, unless another EID of its
-    /// session is.
+    /// Throws if no EID of the session is heard now at the requested distance.
     private func checkProximity(_ new: NewPayment, _ sid: SessionID) async throws(Problem) {
         guard let eid = new.eid, let wanted = new.proximity else { return }
         // The radio may have stopped listening while the user decided.

@@ -6,10 +6,10 @@ import ServiceLifecycle
 
 /// Carries out the steps that the flow of a payment or refund requests.
 extension PaymentService {
-    /// Drives a record until it has ended, or the daemon stops.
+    /// Drives a record until it has ended or the daemon stops.
     func drive(_ id: String, isResumed: Bool) async {
         if let record = record(id) { await drive(record, isResumed: isResumed) }
-        // Its session may be paid again.
+        // From now on, the session can be paid again.
         unlocking[id] = nil
     }
 
@@ -21,7 +21,8 @@ extension PaymentService {
         while true {
             switch flow.handle(event, jitter: .random(in: 0..<1)) {
             case .call(let call):
-                // Stop only between two steps: the journal then has all that the next start needs.
+                // A stop happens only between two steps: the journal then has all that the next
+                // start needs.
                 guard !isTaskStopping, let now = self.record(record.id) as? Record else { return }
                 event = .answered(await ask(call, about: now))
             case .journal(let stage):
@@ -36,8 +37,8 @@ extension PaymentService {
         }
     }
 
-    /// Asks the server, unless that could pay twice: the idempotency key protects only one wallet
-    /// at one server, so nothing is sent as another user or to another server.
+    /// Makes a call to the server. Nothing is sent as another user or to another server: the
+    /// idempotency key is valid only for one wallet at one server, so money could move twice.
     private func ask<Record: MoneyRecord>(
         _ call: Record.Flow.Call,
         about record: Record
@@ -53,7 +54,8 @@ extension PaymentService {
 
     /// Journals a record's new stage, and publishes it once it is on disk.
     ///
-    /// - Returns: `.cancelled`, without a write, if it has ended, as by the user's cancellation.
+    /// - Returns: `.cancelled` if the record has already ended, for example by the user's
+    ///   cancellation. Then nothing is written.
     private func journal<Record: MoneyRecord>(
         _ stage: MoneyStage<Record.Flow.Progress>,
         of record: Record

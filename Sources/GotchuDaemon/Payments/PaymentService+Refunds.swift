@@ -7,10 +7,10 @@ import PaymentClient
 extension PaymentService {
     /// Refunds a paid request. Returns once the refund is journalled.
     ///
-    /// A wish with the same session, amount and reference as an earlier refund returns that refund,
-    /// unless it was declined: a retry after a lost answer or a closed window refunds nothing
-    /// twice. The records here are only a shortcut: the idempotency key is derived from the wish,
-    /// and the server keeps it forever.
+    /// If an earlier refund has the same session, amount and reference, that refund is returned,
+    /// unless it was declined. A retry, for example after a lost answer, thus refunds nothing
+    /// twice. The records here only save a call: the idempotency key is derived from the wish, and
+    /// the server keeps it forever.
     func refund(_ new: NewRefund) async throws(Problem) -> Created<PaymentView> {
         guard let user = core.tokens.identity else { throw .notLoggedIn(core.tokens) }
         var wish = new
@@ -21,7 +21,7 @@ extension PaymentService {
         }
         let amount = try await refundableAmount(for: wish)
         try Self.require(new.currency, toBe: amount.currency)
-        // The same refund may have been started meanwhile.
+        // The same refund may have been started during the call.
         if let known = existingRefund(for: wish) {
             return Created(replayView(of: known), isReplay: true)
         }
@@ -44,13 +44,13 @@ extension PaymentService {
         return Created(view(record), isReplay: false)
     }
 
-    /// The oldest refund of this wish that was not declined.
+    /// Returns the oldest refund of a wish that was not declined.
     private func existingRefund(for wish: NewRefund) -> RefundRecord? {
         refunds.filter { $0.wish == wish && $0.refusal == nil }
             .min { $0.createdAt < $1.createdAt }
     }
 
-    /// Refuses an amount in another currency: 500 yen are not 500 cents.
+    /// Throws if the amount is in another currency: 500 yen are not 500 cents.
     private static func require(_ given: Currency?, toBe paid: Currency) throws(Problem) {
         guard let given, given != paid else { return }
         throw Problem(
@@ -60,7 +60,8 @@ extension PaymentService {
         )
     }
 
-    /// Returns the view of a repeated wish; a refund that was made is marked as made before.
+    /// Returns the view of an existing refund. If the refund is done, its receipt says that it was
+    /// made before.
     private func replayView(of known: RefundRecord) -> PaymentView {
         var record = known
         if var receipt = record.receipt {
@@ -100,7 +101,8 @@ extension PaymentService {
             }
             return Money(minorUnits: rest, currency: currency)
         }
-        // The refunded amount may include this very refund, made long ago: only the server knows.
+        // The refunded amount may include this refund, if it was made earlier. Only the server
+        // knows.
         guard amount <= rest || refunded >= amount else {
             throw Problem(
                 .refundTooLarge,

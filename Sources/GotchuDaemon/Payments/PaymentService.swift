@@ -5,9 +5,9 @@ import Logging
 import PaymentClient
 import ServiceLifecycle
 
-/// Journals the payments and refunds that the user agreed to, and drives each to a definite end.
+/// Journals the payments and refunds that the user agreed to. Drives each to a definite end.
 actor PaymentService: Service {
-    /// The number of payments and refunds that can be open at once.
+    /// The maximum number of open payments and refunds.
     static let openLimit = 16
     /// The maximum number of records in memory; the oldest ended ones are evicted.
     static let memoryLimit = 200
@@ -18,12 +18,14 @@ actor PaymentService: Service {
     private let clock: any Clock<Duration>
 
     var inFlight: [IdempotencyKey: InFlightCall] = [:]
-    /// Held while an existing record is written: each write is of the whole record, and must not
-    /// undo another change.
+    /// The lock for writes of existing records. Each write is of the whole record, so simultaneous
+    /// writes could undo each other's changes.
     let changes = AsyncLock()
-    /// Sessions whose payment is being journalled: a second press must not start a second payment.
+    /// The sessions whose payment or refund is being journalled. A second press must not start
+    /// another one.
     private(set) var starting: Set<SessionID> = []
-    /// Sessions of cancelled payments whose lock may still be requested or being released.
+    /// The sessions of cancelled payments whose lock may still be requested or released, by
+    /// payment.
     var unlocking: [String: SessionID] = [:]
     private(set) var isStopping = false
     private(set) var counts = Counts()
@@ -31,9 +33,9 @@ actor PaymentService: Service {
     private var records: [String: any MoneyRecord]
     private var unresolved: UnresolvedPayments
     private var driveQueue: [(id: String, isResumed: Bool)]
-    /// The waits between two attempts.
+    /// The waits between two attempts, by record.
     private var waits: [String: Task<Void, Never>] = [:]
-    /// The time at which the session of an open payment was first heard near.
+    /// The time at which each open payment's session was first heard at a near level, by payment.
     private var nearSince: [String: MonotonicTime] = [:]
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
@@ -59,9 +61,10 @@ actor PaymentService: Service {
         if !driveQueue.isEmpty { wake.yield() }
     }
 
-    /// Drives every open record, those from before the start first.
+    /// Drives every open record. The records from before the start come first.
     ///
-    /// A graceful shutdown lets each finish its current step; the next start resumes after it.
+    /// A graceful shutdown lets each record finish its current step. The next start continues after
+    /// that step.
     func run() async throws {
         await withDiscardingTaskGroup { group in
             for await _ in wakes.cancelOnGracefulShutdown() {
@@ -91,11 +94,11 @@ actor PaymentService: Service {
 
     func view(_ record: any MoneyRecord) -> PaymentView { record.view(unresolved[record.id]) }
 
-    /// Returns true if only a user other than this one can finish an open record: that user's login
-    /// must remain or be able to return. A record whose own login the server has refused does not
-    /// block another login.
+    /// Returns true if an open record belongs to another user, or if a record is being started.
+    /// That other user must stay logged in, or be able to log in again. If the server has refused
+    /// that user's own login, the record does not block another login.
     ///
-    /// - Parameter user: `nil` for no user.
+    /// - Parameter user: The next user; `nil` for none.
     func hasOpenRecord(notOf user: String?) -> Bool {
         if !starting.isEmpty { return true }
         return records.values.contains {
@@ -103,7 +106,7 @@ actor PaymentService: Service {
         }
     }
 
-    /// Journals a new record and schedules it. Returns once it is on disk.
+    /// Journals a new record and schedules it. Returns once the record is on disk.
     func start(
         _ record: any MoneyRecord,
         nearSince since: MonotonicTime? = nil
@@ -132,7 +135,7 @@ actor PaymentService: Service {
         core.hub.publish(.paymentChanged(view(record)))
     }
 
-    /// Replaces a record and publishes it, if it has changed.
+    /// Replaces a record. If its view has changed, publishes it.
     func update(_ record: any MoneyRecord) {
         let before = records[record.id]
         records[record.id] = record
@@ -157,7 +160,7 @@ actor PaymentService: Service {
         )
     }
 
-    /// Publishes the reason why the outcome of a record is not known yet.
+    /// Records the reason why an outcome is not known yet. If the reason is new, publishes it.
     func report(_ reason: UnresolvedReason, of id: String) {
         guard let record = records[id], record.isOpen else { return }
         let isNew = unresolved.record(id, reason, at: .now)
@@ -172,8 +175,8 @@ actor PaymentService: Service {
         core.hub.publish(.paymentChanged(view(record)))
     }
 
-    /// Reports the number of unresolved records that may have been sent. One that was never sent
-    /// ends by itself with its session.
+    /// Reports to the status the number of unresolved records that may have been sent. A record
+    /// that was never sent does not count: it ends with its session.
     private func reportUnresolved() {
         let now = MonotonicTime.now
         core.status.apply(
@@ -183,7 +186,7 @@ actor PaymentService: Service {
         )
     }
 
-    /// A stopwatch that starts now.
+    /// A stopwatch that starts when this is read.
     var elapsed: @Sendable () -> Duration {
         func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
             let start = clock.now
@@ -192,12 +195,12 @@ actor PaymentService: Service {
         return stopwatch(clock)
     }
 
-    /// Waits between two attempts; a cancellation of the payment or a stop ends the wait.
+    /// Waits between two attempts. The payment's cancellation or the daemon's stop ends the wait.
     func wait(_ id: String, for duration: Duration) async {
         // SAFETY: ends with its caller, which waits for it. The wait is the flow's backoff.
         let wait = Task { [clock] in _ = try? await clock.sleep(for: duration) }
         waits[id] = wait
-        // A server that could not answer does not announce that it is available again.
+        // No event reports that a server is available again.
         await cancelWhenGracefulShutdown {
             await withTaskCancellationHandler {
                 await wait.value

@@ -2,27 +2,28 @@ import GotchuCore
 
 /// The open payments and refunds whose outcome is not known yet, each with its reason.
 struct UnresolvedPayments: Sendable {
-    /// The time after which a payment without an outcome is called unresolved.
+    /// The time after which a payment without an outcome counts as unresolved.
     static let unresolvedAfter: Duration = .seconds(60)
 
     private struct Entry {
         var reason: UnresolvedReason
-        /// The time of the first reason; later reasons do not change it.
+        /// The time at which the first reason was recorded. Later reasons do not change it.
         let since: MonotonicTime
-        /// True once the server has refused the login of its own user.
+        /// True once the server has refused the login of the record's user.
         var isOwnLoginRefused = false
     }
 
     private var entries: [String: Entry] = [:]
 
-    /// - Parameter ids: Records found open at the start: the server was not asked about them yet.
+    /// - Parameter ids: The records that were open at the start. The server was not asked about
+    ///   them yet.
     init(_ ids: some Sequence<String>, at time: MonotonicTime) {
         for id in ids { entries[id] = Entry(reason: .noAnswer, since: time) }
     }
 
     subscript(id: String) -> UnresolvedReason? { entries[id]?.reason }
 
-    /// - Returns: True if the reason is a new one.
+    /// - Returns: True if the reason has changed.
     mutating func record(_ id: String, _ reason: UnresolvedReason, at time: MonotonicTime) -> Bool {
         let before = entries[id]
         var entry = before ?? Entry(reason: reason, since: time)
@@ -32,13 +33,13 @@ struct UnresolvedPayments: Sendable {
         return before?.reason != reason
     }
 
-    /// A Boolean that is true if the server has refused the login of the record's own user.
+    /// Returns true if the server has refused the login of the record's own user.
     func isOwnLoginRefused(_ id: String) -> Bool { entries[id]?.isOwnLoginRefused == true }
 
     mutating func remove(_ id: String) { entries[id] = nil }
 
-    /// Returns true if the user should be told of it: it needs a person, or has lasted longer than
-    /// a short outage.
+    /// Returns true if the user should be informed: the record needs a person, or its outcome has
+    /// been unknown for longer than a short outage.
     func isUnresolved(_ id: String, at time: MonotonicTime) -> Bool {
         entries[id].map {
             !$0.reason.resolvesAutomatically || time - $0.since >= Self.unresolvedAfter

@@ -6,9 +6,11 @@ import Synchronization
 
 /// The calibration of each adapter, in memory and in one file of the state folder.
 ///
-/// Keyed by the adapter's address, because its number changes when it is plugged in again.
+/// The key is the adapter's address, if it is known: its number changes when it is plugged in
+/// again.
 final class CalibrationStore: Sendable {
-    /// The maximum number of stored adapters; the one measured longest ago is evicted.
+    /// The maximum number of stored adapters. Beyond it, the one with the oldest measurement is
+    /// evicted.
     static let adapterLimit = 16
 
     private struct Entry: Codable {
@@ -23,7 +25,7 @@ final class CalibrationStore: Sendable {
 
     private let path: String
     private let entries: Mutex<[String: Entry]>
-    /// A Boolean that is true if the file could not be read, so that the defaults apply.
+    /// A Boolean that is true if the file could not be read. Then the default levels apply.
     let wasUnreadable: Bool
 
     init(stateDirectory: String) {
@@ -44,7 +46,7 @@ final class CalibrationStore: Sendable {
         entries.withLock { $0.keys.sorted() }.compactMap { view(of: $0) }
     }
 
-    /// The calibration of one adapter.
+    /// Returns the calibration of one adapter.
     func view(of adapter: String) -> CalibrationView? {
         entries.withLock { $0[adapter] }.map {
             CalibrationView(
@@ -57,7 +59,7 @@ final class CalibrationStore: Sendable {
 
     subscript(adapter: String) -> Calibration? { entries.withLock { $0[adapter]?.calibration } }
 
-    /// Stores a calibration; it is on disk when this returns.
+    /// Stores a calibration. Returns once it is on disk.
     func set(_ calibration: Calibration, for adapter: String) throws(Failure) {
         var new = entries.withLock(\.self)
         new[adapter] = Entry(measuredAt: .now, calibration: calibration)

@@ -5,22 +5,22 @@ import Radio
 import ServiceLifecycle
 import Synchronization
 
-/// Makes the radio listen while needed, evaluates sightings, and publishes changes.
+/// Controls when the radio listens, evaluates sightings, and publishes changes.
 ///
 /// Sightings are evaluated on the thread that received them, without a thread switch.
 final class PresenceService: Service {
-    /// The interval at which silent presences are removed, and presences of which only the level
-    /// has changed are published.
+    /// The interval at which silent presences are removed. Presences of which only the level has
+    /// changed are published at this interval.
     static let tick: Duration = .milliseconds(200)
-    /// The tolerance of a tick, so that one wake-up can serve both an advertisement and the tick.
+    /// The tolerance of a tick. One wake-up can then serve both an advertisement and the tick.
     private static let tickTolerance: Duration = .milliseconds(50)
 
-    /// The interval at which demand is checked. Listening stops after two checks in a row without
-    /// demand, 15 to 45 s after the last. So a program that polls, and a user between `scan` and
-    /// `pay`, do not wait for a new scan each time.
+    /// The interval of the demand checks. After two checks in a row without demand, listening
+    /// stops, 15 to 45 s after the last demand. A program that polls, and a user between `scan` and
+    /// `pay`, do not wait for a new scan.
     static let demandInterval: Duration = .seconds(15)
-    /// The listening time after which everything near has been heard: three advertisements of a
-    /// till, or one of the slowest, every 1.28 s.
+    /// The listening time after which all devices nearby have been heard. A till advertises three
+    /// times in it; the slowest device, which advertises every 1.28 s, once.
     private static let hearingTime: Duration = .seconds(2)
     /// The timeout for the radio to begin listening.
     private static let startLimit: Duration = .seconds(2)
@@ -33,26 +33,26 @@ final class PresenceService: Service {
     private let calibrations: CalibrationStore
     private let recorder: SightingRecorder
     private let state: Mutex<State>
-    /// False for a replay: the server's current answers do not apply to the recorded EIDs.
+    /// False for a replay. The server's current answers do not apply to recorded EIDs.
     private let usesServerAnswers: Bool
 
-    /// Not copyable: an accidental copy would cost more than evaluating an advertisement.
+    /// Not copyable: a copy would cost more time than the evaluation of an advertisement.
     fileprivate struct State: ~Copyable {
         var policy: ProximityPolicy
         var board: ProximityBoard
-        /// EIDs heard since they were last published: their level may have changed.
+        /// The EIDs that were heard since they were last published. Their level may have changed.
         var unpublished: Set<EID> = []
         var isAdvertising: Set<EID> = []
-        /// The adapter that is used, and its address where it has one.
+        /// The adapter in use, and its address if it has one.
         var listening: (adapter: String?, address: String?)
-        /// The time since which the radio has listened; `nil` while it does not.
+        /// The time at which the radio began to listen; `nil` while it does not listen.
         var scanningSince: MonotonicTime?
         /// The callers that wait for the radio to begin listening.
         var listeningWaiters: [UInt64: AsyncStream<MonotonicTime>.Continuation] = [:]
         var nextWaiterID: UInt64 = 0
         /// A Boolean that is true if `requestListening` was called since the last demand check.
         var isListeningRequested = false
-        /// The time at which each EID was first heard at a near level, while it is present.
+        /// The time at which each present EID was first heard at a near level.
         var nearSince: [EID: MonotonicTime] = [:]
         var counts = Counts()
     }
@@ -72,8 +72,8 @@ final class PresenceService: Service {
     private let radioState: AsyncStream<RadioState>.Continuation
     private let onRadioState: @Sendable (RadioState) async -> Void
 
-    /// - Parameter onRadioState: Called with each state of the radio; a state that a newer one
-    ///   replaced before delivery is skipped.
+    /// - Parameter onRadioState: Called with the states of the radio. If a newer state arrives
+    ///   before a state is delivered, the older one is skipped.
     init(
         radio: any Radio,
         listen: ListenSetting = .auto,
@@ -127,23 +127,23 @@ final class PresenceService: Service {
 
     // MARK: Demand
 
-    /// Makes the radio listen, if the setting allows it, until some time after the last call.
+    /// Makes the radio listen for some time if the setting is `auto`. Each call extends the time.
     func requestListening() {
         state.withLock { $0.isListeningRequested = true }
         demand.yield()
     }
 
-    /// Makes the radio listen, and returns once everything near should have been heard: two seconds
-    /// after listening began, at once if that is longer ago, and after a timeout of two seconds if
-    /// it does not begin.
+    /// Makes the radio listen. Returns two seconds after listening began, when all devices nearby
+    /// should have been heard. If listening began earlier than that, returns at once. If it does
+    /// not begin, returns after two seconds.
     func listenForPresences() async {
         requestListening()
         guard listen != .never, let since = await listeningSince() else { return }
-        // Presences appear only as advertisements arrive, each till at its own interval.
+        // No event ends this wait: each device advertises at its own interval.
         await radio.pause(for: max(.zero, since + Self.hearingTime - .now))
     }
 
-    /// Returns the time since which the radio has listened, once it does; `nil` after a timeout.
+    /// Waits until the radio listens. Returns the time at which it began; `nil` after a timeout.
     private func listeningSince() async -> MonotonicTime? {
         let (moments, moment) = AsyncStream<MonotonicTime>.makeStream()
         let id = state.withLock { $0.addListeningWaiter(moment) }
@@ -167,7 +167,7 @@ final class PresenceService: Service {
             await radio.setListening(true)
             var (isIdle, wasIdle) = (false, false)
             while !(isIdle && wasIdle), !Task.isCancelled {
-                // No event reports the end of demand: readers and calls are polled.
+                // No event reports the end of demand. Readers and calls are polled.
                 try? await Task.sleep(for: demandInterval)
                 (isIdle, wasIdle) = (!popDemand(), isIdle)
             }
@@ -175,7 +175,7 @@ final class PresenceService: Service {
         }
     }
 
-    /// Returns true if sessions are read or recorded, or listening was requested since last time.
+    /// Returns true if presences are read or recorded, or listening was requested since last time.
     private func popDemand() -> Bool {
         let isRequested = state.withLock { state in
             defer { state.isListeningRequested = false }
@@ -186,7 +186,7 @@ final class PresenceService: Service {
 
     // MARK: Presences
 
-    /// The presences heard now, nearest first.
+    /// Returns the presences heard now, nearest first.
     func presences() -> [PresenceView] {
         let now = MonotonicTime.now
         let sessions = resolver.known
@@ -195,7 +195,7 @@ final class PresenceService: Service {
         }
     }
 
-    /// The verdict on one EID at this moment; `nil` if it is not heard.
+    /// Returns the current verdict on one EID; `nil` if it is not heard.
     func verdict(on eid: EID) -> Verdict? {
         state.withLock { state in
             apply(state.board.advance(to: .now), &state)
@@ -203,8 +203,8 @@ final class PresenceService: Service {
         }
     }
 
-    /// The current verdict on a session, by whichever of its EIDs is heard best: the EID may have
-    /// changed since the user saw it. `nil` if no EID that is heard is known to belong to it.
+    /// Returns the current verdict on a session: that of its EID that is heard best. The EID may
+    /// have changed since the user saw it. Returns `nil` if no EID is known to be the session's.
     func verdict(on session: SessionID) -> Verdict? {
         state.withLock { state in
             apply(state.board.advance(to: .now), &state)
@@ -212,8 +212,8 @@ final class PresenceService: Service {
         }
     }
 
-    /// Ends a session that was paid: its EIDs, if they are still advertised or repeated, no longer
-    /// make another till ambiguous.
+    /// Records that a session was paid. Its EIDs may still be advertised or repeated. They no
+    /// longer make another till ambiguous.
     func end(_ session: SessionID) {
         let eids = resolver.end(session)
         state.withLock { state in
@@ -222,7 +222,7 @@ final class PresenceService: Service {
         }
     }
 
-    /// Returns once the radio's thread has had a turn and the board's lock was available.
+    /// Returns once the radio's thread has run a job and the board's lock was available.
     func waitForTurn() async {
         await radio.pause(for: .milliseconds(1))
         _ = presenceCount
@@ -232,7 +232,7 @@ final class PresenceService: Service {
 
     var counts: Counts { state.withLock { $0.counts } }
 
-    /// The moment since which an EID has been heard at a near level; `nil` if it was not.
+    /// Returns the time at which an EID was first heard at a near level; `nil` if it was not.
     func nearSince(_ eid: EID) -> MonotonicTime? { state.withLock { $0.nearSince[eid] } }
 
     /// Applies the calibration of the adapter that listens now.
@@ -264,7 +264,7 @@ final class PresenceService: Service {
     }
 
     private func apply(_ sighting: Sighting, _ state: inout State) {
-        // Our own advertisements, heard by another of our adapters, are ignored.
+        // This machine's own advertisements, heard by another of its adapters, are ignored.
         guard !state.isAdvertising.contains(sighting.eid) else { return }
         state.counts.heard[sighting.carrier, default: 0] += 1
         recorder.record(sighting)
@@ -272,7 +272,7 @@ final class PresenceService: Service {
         state.unpublished.insert(sighting.eid)
         let isNew = usesServerAnswers && !state.board.contains(sighting.eid)
         let changes = state.board.add(sighting)
-        // An EID that is heard again gets the server's cached answer before its next verdict.
+        // A new presence gets the server's cached answer before its next verdict.
         if isNew { state.board.record(sighting.eid, resolver.resolution(of: sighting.eid)) }
         apply(changes, &state)
         state.recordNearness(of: sighting)
@@ -287,13 +287,13 @@ final class PresenceService: Service {
         state.board.use(state.policy)
     }
 
-    /// Advances the board at each tick while there are presences; otherwise no timer runs.
+    /// Advances the board at each tick until it is empty. While it is empty, no timer runs.
     private func tick() async {
         while !Task.isCancelled {
-            // Silence is not an event: only the passing of time shows that a device has gone.
+            // No event reports silence: only time without a sighting shows that a device has gone.
             await radio.pause(for: Self.tick, tolerance: Self.tickTolerance)
             let isEmpty = state.withLock { state in
-                // In one call, so that the lines are written together.
+                // All changes are published in one call. Their lines are then written together.
                 apply(state.board.advance(to: .now), publishingAll: true, &state)
                 return state.board.isEmpty
             }
@@ -301,13 +301,13 @@ final class PresenceService: Service {
         }
     }
 
-    /// - Parameter publishingAll: True to publish presences whose level alone has changed, too.
+    /// - Parameter publishingAll: True to also publish presences whose level alone has changed.
     private func apply(
         _ changes: ProximityBoard.Changes,
         publishingAll: Bool = false,
         _ state: inout State
     ) {
-        // Nearly every advertisement changes nothing but a level.
+        // Most advertisements change only a level.
         guard !changes.isEmpty || publishingAll && !state.unpublished.isEmpty else { return }
         for eid in changes.lost { state.nearSince[eid] = nil }
         for eid in changes.changed {
@@ -340,7 +340,7 @@ final class PresenceService: Service {
         )
     }
 
-    /// Schedules a query to the server about a presence in reach. The resolver drops it if its
+    /// Queues a query to the server about a presence in reach. The resolver drops the query if the
     /// answer is fresh and no tap has to be reported.
     private func resolve(_ presence: Presence) {
         resolver.enqueue(

@@ -3,36 +3,41 @@ import GotchuCore
 
 /// The order in which nearby EIDs are resolved at the payment server in the background.
 ///
-/// Anyone can advertise any number of EIDs without a session, so queries are limited: the
-/// strongest EID first, each at most once until its answer is stale, and only `missLimit` misses
-/// (EIDs without a session). Among EIDs within `lead` dB the newest is first, before an older crowd
-/// if that is no larger than the board's capacity. A pure value: the time is passed in.
+/// Anyone can advertise any number of EIDs without a session, so queries are limited. The strongest
+/// EID is first. Each EID is asked about once until its answer is stale. An EID without a session
+/// is a miss; after `missLimit` misses, only one query per `missPeriod` is allowed.
+///
+/// Among the EIDs within `lead` dB of the strongest, the newest is first. It comes before all older
+/// EIDs if these are no more than the board's capacity. A pure value: the time is passed in.
 struct ResolvePlan: Sendable {
-    /// The maximum number of queued EIDs; beyond it, the one with the lowest rank is dropped.
+    /// The maximum number of queued EIDs. Beyond it, the EID with the lowest rank is dropped.
     static let queueLimit = 16
     /// The maximum number of cached answers.
     static let memoryLimit = 256
-    /// The age at which an answer is stale; it is then refreshed if the EID is still wanted.
+    /// The age at which an answer is stale. If the EID is queued again, the server is then asked
+    /// again.
     static let lifetime: Duration = .seconds(60)
-    /// The same for a session that several payers share.
+    /// The age at which an answer is stale if several payers share the session.
     static let sharedLifetime: Duration = .seconds(5)
     /// The times for which an EID without a session is not asked about again: after the first such
-    /// answer, the second, and all others.
+    /// answer, the second, and all later ones.
     static let missRetryDelays: [Duration] = [.seconds(10), .seconds(30), .seconds(300)]
-    /// The retry delay of an EID after no answer.
+    /// The retry delay of an EID after a query without an answer.
     static let outageRetryDelay: Duration = .seconds(10)
-    /// The number of misses after which the next query waits for `missPeriod`: half of the burst
-    /// that the server allows (`MissLimiter`).
+    /// The number of misses after which the next query waits for `missPeriod`. It is half of the
+    /// burst that the server allows (`MissLimiter`).
     static let missLimit = 10
-    /// The additional misses allowed for newly heard EIDs, still below the burst that the server
-    /// allows: an older crowd without sessions does not use them up.
+    /// The number of additional misses allowed for newly heard EIDs. Older EIDs without a session
+    /// cannot use these up. The sum is still below the burst that the server allows.
     static let newcomerMissLimit = 5
-    /// The level difference in dB from which a stronger EID is asked about before a newer one.
+    /// The level difference in dB to the strongest EID up to which a newer EID precedes a stronger
+    /// one.
     private static let lead = 6.0
-    /// The longest pause before the next query that the server can ask for.
+    /// The maximum pause before the next query. If the server asks for a longer one, this one
+    /// applies.
     static let maximumPause: Duration = .seconds(300)
-    /// The interval at which a tap that lasts is reported again: a payee's screen shows it for ten
-    /// seconds.
+    /// The interval at which a continuing tap is reported again. A payee's screen shows a tap for
+    /// ten seconds.
     static let tapInterval: Duration = .seconds(8)
     /// The time after which one counted miss is forgotten.
     static let missPeriod: Duration = .seconds(20)
@@ -40,7 +45,7 @@ struct ResolvePlan: Sendable {
     /// The server's answer about an EID.
     enum Outcome: Sendable {
         case session(ResolvedSession)
-        /// The EID has no session that could be paid.
+        /// The EID has no session that can be paid.
         case noSession
         /// There was no answer, or the server asked for a later retry.
         case unknown(retryAfter: Duration?)
@@ -48,14 +53,14 @@ struct ResolvePlan: Sendable {
 
     private struct CachedAnswer {
         var session: ResolvedSession?
-        /// The time until which the session is fresh; `nil` if each call must ask again.
+        /// The time until which the session is fresh; `nil` if each payment step must ask again.
         var sessionUntil: MonotonicTime?
         var misses = 0
         var validUntil: MonotonicTime
         /// The time at which a tap was last reported to the server.
         var tapAt: MonotonicTime?
 
-        /// A Boolean that is true if a tap should be reported, or reported again.
+        /// Returns true if a tap should be reported now, for the first time or again.
         func isTapReportDue(at now: MonotonicTime) -> Bool {
             session != nil && tapAt.map { now - $0 >= ResolvePlan.tapInterval } ?? true
         }
@@ -66,7 +71,7 @@ struct ResolvePlan: Sendable {
         let since: MonotonicTime
         let isTap: Bool
 
-        /// A Boolean that is true if the EID was first heard less than one `missPeriod` ago.
+        /// Returns true if the EID was first heard less than one `missPeriod` ago.
         func isNew(at now: MonotonicTime) -> Bool { now - since < ResolvePlan.missPeriod }
     }
 
@@ -76,15 +81,15 @@ struct ResolvePlan: Sendable {
     private var missesSince: MonotonicTime?
     private var pausedUntil: MonotonicTime?
 
-    /// The cached session of an EID, fresh or stale.
+    /// Returns the cached session of an EID, fresh or stale.
     func session(of eid: EID) -> ResolvedSession? { answers[eid]?.session }
 
-    /// The session of an EID, while the answer is fresh.
+    /// Returns the session of an EID if the answer is fresh.
     func freshSession(of eid: EID, at now: MonotonicTime) -> ResolvedSession? {
         answers[eid].flatMap { $0.sessionUntil.map { $0 > now } == true ? $0.session : nil }
     }
 
-    /// A Boolean that is true while a fresh answer says that an EID has no session.
+    /// Returns true while a fresh answer says that an EID has no session.
     func hasNoSession(_ eid: EID, at now: MonotonicTime) -> Bool {
         answers[eid].map { $0.session == nil && $0.misses > 0 && $0.validUntil > now } ?? false
     }
@@ -92,14 +97,14 @@ struct ResolvePlan: Sendable {
     /// All cached sessions.
     var sessions: [EID: ResolvedSession] { answers.compactMapValues(\.session) }
 
-    /// Queues an EID that is near, unless its answer is fresh.
+    /// Queues an EID that is near, unless its answer is fresh and no tap is to be reported.
     ///
     /// - Parameters:
-    ///   - level: In dBm; the strongest is asked about first.
-    ///   - since: The time at which it was first heard.
-    ///   - isTap: True if this device taps the one that advertises it. A session is then asked
-    ///     about again, so that its payee is notified. Nearness alone is not reported: it would
-    ///     light up the screens of a whole room.
+    ///   - level: The level in dBm. The strongest EID is asked about first.
+    ///   - since: The time at which the EID was first heard.
+    ///   - isTap: True if this device taps the device that advertises the EID. The server is then
+    ///     asked again even if a session is cached, and notifies the payee. An EID that is only
+    ///     near is not reported: otherwise all payees in a room would be notified.
     /// - Returns: True if the EID was newly queued.
     mutating func enqueue(
         _ eid: EID,
@@ -123,13 +128,13 @@ struct ResolvePlan: Sendable {
     /// Removes an EID that is no longer near from the queue.
     mutating func removeFromQueue(_ eid: EID) { queue[eid] = nil }
 
-    /// Returns the next EID to ask about; `nil` if there is none, or none may be asked about now.
+    /// Returns the next EID to ask about; `nil` if none is queued or no query is allowed now.
     mutating func next(at now: MonotonicTime) -> EID? {
         guard wait(at: now) == nil else { return nil }
         return ranked.last
     }
 
-    /// A Boolean that is true if the query about an EID reports a tap.
+    /// Returns true if the query about an EID reports a tap.
     func isTap(_ eid: EID) -> Bool { queue[eid]?.isTap == true }
 
     /// The queued EIDs, the next one last.
@@ -143,7 +148,8 @@ struct ResolvePlan: Sendable {
         .map(\.key)
     }
 
-    /// Returns the time until the next query is allowed; `nil` if it is now, or none is queued.
+    /// Returns the time until the next query is allowed; `nil` if it is allowed now or none is
+    /// queued.
     mutating func wait(at now: MonotonicTime) -> Duration? {
         guard let next = ranked.last, let entry = queue[next] else { return nil }
         forgetMisses(at: now)
@@ -182,16 +188,17 @@ struct ResolvePlan: Sendable {
         }
         answer.tapAt = tapAt
         if answers.count >= Self.memoryLimit, answers[eid] == nil {
-            // Evicts the answer that becomes stale first: EIDs still near are asked about again.
+            // The answer that becomes stale first is evicted. If its EID is still near, it is asked
+            // about again.
             let oldest = answers.min { $0.value.validUntil < $1.value.validUntil }
             if let oldest { answers[oldest.key] = nil }
         }
         answers[eid] = answer
     }
 
-    /// Records that a session has ended: its EIDs have no session from now on.
+    /// Records that a session has ended. Its EIDs count as EIDs without a session.
     ///
-    /// - Returns: Those EIDs.
+    /// - Returns: The cached EIDs of the session.
     mutating func end(_ session: SessionID, at now: MonotonicTime) -> [EID] {
         let ended = answers.filter { $0.value.session?.sid == session }.map(\.key)
         for eid in ended {

@@ -1,16 +1,17 @@
 import GotchuCore
 
-/// The part of the presences that a payment needs.
+/// The part of the presence service that a payment needs.
 protocol SessionProximity: Sendable {
-    /// Makes the radio listen, and returns once everything near should have been heard.
+    /// Makes the radio listen. Returns once all devices nearby should have been heard.
     func listenForPresences() async
-    /// The verdict on one EID at this moment; `nil` if it is not heard.
+    /// Returns the current verdict on one EID; `nil` if it is not heard.
     func verdict(on eid: EID) -> Verdict?
-    /// The verdict on a session at this moment, by whichever of its EIDs is heard best.
+    /// Returns the current verdict on a session: that of its EID that is heard best; `nil` if none
+    /// is heard.
     func verdict(on session: SessionID) -> Verdict?
-    /// The time since which an EID has been heard at a near level; `nil` if it was not.
+    /// Returns the time at which an EID was first heard at a near level; `nil` if it was not.
     func nearSince(_ eid: EID) -> MonotonicTime?
-    /// Records that a session was paid: its EIDs no longer stand for a session.
+    /// Records that a session was paid. Its EIDs count as EIDs without a session.
     func end(_ session: SessionID)
 }
 

@@ -4,13 +4,14 @@ import PaymentClient
 import ServiceLifecycle
 import Synchronization
 
-/// Resolves the EIDs nearby at the payment server, one at a time (`ResolvePlan`).
+/// Resolves nearby EIDs at the payment server. Background queries run one at a time
+/// (`ResolvePlan`).
 final class SessionResolver: Sendable {
     private let client: PaymentClient
     private let plan = Mutex(ResolvePlan())
     /// The background query in progress.
     private let query = Mutex<Query?>(nil)
-    /// A Boolean that is true unless the server has refused a request that reports a tap.
+    /// A Boolean that is true until the server has refused a query that reports a tap.
     private let reportsTaps = Atomic(true)
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
@@ -28,8 +29,9 @@ final class SessionResolver: Sendable {
 
     /// Returns the session of an EID, from a fresh cached answer or from the server.
     ///
-    /// The steps of one payment share one answer, and a background query in progress is waited
-    /// for. A session that several payers share is never taken from the cache: each step asks.
+    /// The steps of one payment share one answer. If a background query about the EID is in
+    /// progress, its answer is awaited. If several payers share the session, each call asks the
+    /// server.
     func resolve(_ eid: EID) async -> Answer<ResolvedSession> {
         await joinQuery(about: eid)
         if let session = plan.withLock({ $0.freshSession(of: eid, at: .now) }) {
@@ -42,13 +44,14 @@ final class SessionResolver: Sendable {
         return answer
     }
 
-    /// The cached session of an EID, fresh or stale. The server is not asked.
+    /// Returns the cached session of an EID, fresh or stale. The server is not asked.
     func cached(_ eid: EID) -> ResolvedSession? { plan.withLock { $0.session(of: eid) } }
 
     /// All cached sessions.
     var known: [EID: ResolvedSession] { plan.withLock(\.sessions) }
 
-    /// The server's answer about an EID. `noSession` holds only while the answer is fresh.
+    /// Returns the server's cached answer about an EID. `noSession` is returned only while the
+    /// answer is fresh.
     func resolution(of eid: EID) -> Presence.Resolution {
         plan.withLock { plan in
             if let session = plan.session(of: eid) { return .session(session.sid) }
@@ -59,10 +62,10 @@ final class SessionResolver: Sendable {
     /// Queues an EID to be resolved, unless its answer is fresh.
     ///
     /// - Parameters:
-    ///   - level: In dBm.
-    ///   - since: The time at which it was first heard.
-    ///   - isTap: True if this device taps the one that advertises it: its payee is notified, even
-    ///     if an answer is still fresh.
+    ///   - level: The level in dBm.
+    ///   - since: The time at which the EID was first heard.
+    ///   - isTap: True if this device taps the device that advertises the EID. The payee is then
+    ///     notified, even if a fresh answer is cached.
     func enqueue(_ eid: EID, level: Double, since: MonotonicTime, isTap: Bool) {
         let isNew = plan.withLock {
             $0.enqueue(eid, level: level, since: since, isTap: isTap, at: .now)
@@ -70,12 +73,12 @@ final class SessionResolver: Sendable {
         if isNew { wake.yield() }
     }
 
-    /// Removes an EID whose resolution has not begun.
+    /// Removes an EID from the queue.
     func removeFromQueue(_ eid: EID) { plan.withLock { $0.removeFromQueue(eid) } }
 
     /// Records that a session has ended.
     ///
-    /// - Returns: Its EIDs, as far as they are known.
+    /// - Returns: The cached EIDs of the session.
     func end(_ session: SessionID) -> [EID] { plan.withLock { $0.end(session, at: .now) } }
 
     /// Waits for the answer to the background query in progress, if it is about this EID.
@@ -90,9 +93,9 @@ final class SessionResolver: Sendable {
         }
     }
 
-    /// Asks in the background, and records the answer.
+    /// Makes a background query and records the answer.
     ///
-    /// - Returns: `nil` if the task was cancelled meanwhile.
+    /// - Returns: `nil` if the task was cancelled during the query.
     private func answer(about eid: EID) async -> ResolvePlan.Outcome? {
         query.withLock { $0 = Query(eid: eid) }
         defer {
@@ -105,8 +108,8 @@ final class SessionResolver: Sendable {
         return outcome
     }
 
-    /// Asks in the background. A server of the first contract refuses a query that reports a
-    /// tap: it is asked again without one, and no tap is reported to it from then on.
+    /// Makes a background query. A server with the first version of the API refuses a query that
+    /// reports a tap. It is then asked again without the tap, and later queries report no tap.
     private func ask(_ eid: EID, isTap: Bool) async -> Answer<ResolveReply> {
         let tap: PayerProximity? = isTap && reportsTaps.load(ordering: .relaxed) ? .tap : nil
         let answer = await client.resolve(eid, isBackground: true, proximity: tap)
@@ -133,8 +136,8 @@ final class SessionResolver: Sendable {
                 }
             }
             guard let wait = plan.withLock({ $0.wait(at: .now) }) else { continue }
-            // Wakes the loop when the limits allow a query; a new EID may wake it before that.
-            // SAFETY: the next round cancels it, and so does the end.
+            // Wakes the loop when the limits allow a query. A new EID may wake it before that.
+            // SAFETY: the next round of the loop cancels the task, and so does the loop's end.
             nap = Task { [wake] in
                 if (try? await Task.sleep(for: wait)) != nil { wake.yield() }
             }
@@ -151,7 +154,7 @@ extension ResolvePlan.Outcome {
                 switch problem.errorCode {
                 case .notFound, .sessionPaid, .sessionCancelled, .sessionExpired: .noSession
                 // Other refusals say nothing about the EID.
-                default: .unknown(retryAfter: nil)  // SAFETY: as every other code does not.
+                default: .unknown(retryAfter: nil)  // SAFETY: no other code is about the EID.
                 }
         case .unauthorized: self = .unknown(retryAfter: nil)
         case .unknown(let outage): self = .unknown(retryAfter: outage.retryAfter)

@@ -3,14 +3,14 @@ import GotchuAPI
 import GotchuCore
 import Synchronization
 
-/// Records the radio's sightings for its readers, each recording for a limited time.
+/// Records the radio's sightings. Each recording has one reader and a limited duration.
 ///
-/// EIDs are replaced here, before anything leaves the process. Each recording has a key of its own,
-/// so that two recordings cannot be linked. Device addresses are not known here at all.
+/// EIDs are replaced by pseudonyms here, before a line leaves the process. Each recording has its
+/// own key, so two recordings cannot be linked. Device addresses are not known here.
 final class SightingRecorder: Sendable {
     /// The maximum number of recordings at once.
     static let readerLimit = 4
-    /// The maximum number of lines buffered for one reader; a busy second has some hundred.
+    /// The maximum number of lines buffered for one reader. A busy second has some hundred.
     static let waitingLimit = 4096
     /// The number of lines after which a recording ends.
     static let lineLimit = 500_000
@@ -32,13 +32,13 @@ final class SightingRecorder: Sendable {
         var lost = 0
     }
 
-    /// A Boolean that is true while something is recorded.
+    /// A Boolean that is true while there is a recording.
     var isRecording: Bool { state.withLock { !$0.recordings.isEmpty } }
 
     /// Starts a recording.
     ///
-    /// - Returns: Its lines without line feeds, the header first; `nil` if there are already as
-    ///   many recordings as there can be.
+    /// - Returns: The lines without line feeds, the header first; `nil` if there are already
+    ///   `readerLimit` recordings.
     func start(_ header: RecordingHeader, for length: Duration) -> AsyncStream<[UInt8]>? {
         let now = MonotonicTime.now
         let (lines, output) = AsyncStream<[UInt8]>.makeStream(
@@ -87,7 +87,8 @@ final class SightingRecorder: Sendable {
     }
 
     private func write(at time: MonotonicTime, _ event: (Pseudonymizer) -> RecordingLine.Event) {
-        // Ending a stream calls back and takes the lock: streams are ended after its release.
+        // The end of a stream calls a handler that takes the lock. Streams are therefore ended
+        // after its release.
         let ended = state.withLock { state -> [AsyncStream<[UInt8]>.Continuation] in
             guard !state.recordings.isEmpty else { return [] }
             var ended: [AsyncStream<[UInt8]>.Continuation] = []
@@ -108,7 +109,7 @@ final class SightingRecorder: Sendable {
 
 extension SightingRecorder.Recording {
     fileprivate mutating func write(_ event: RecordingLine.Event, at time: MonotonicTime) {
-        // A sighting from before the recording's start can arrive after it.
+        // A sighting from before the start of the recording can arrive after the start.
         let since = max(.zero, time - start)
         if lost > 0 {
             let line = CanonicalJSON.bytes(

@@ -2,7 +2,7 @@ import FoundationEssentials
 import GotchuAPI
 import GotchuCore
 
-/// The daemon's report for finding a fault; redacted before it leaves the process.
+/// The daemon's report for finding a fault. It is redacted before it leaves the process.
 struct BugReport {
     let status: StatusReply
     let configuration: [(key: String, value: String)]
@@ -11,7 +11,7 @@ struct BugReport {
     let payments: [PaymentView]
     let presences: [PresenceView]
     let log: [String]
-    /// The bearer token of the user who is logged in, to check that the text does not contain it.
+    /// The token of the logged-in user. It is removed from the text.
     let token: String?
 
     /// The report's sections.
@@ -58,7 +58,8 @@ struct BugReport {
             + presence.reason
     }
 
-    /// The outcomes of the requests and payments, without their parties and purposes.
+    /// Lists the requests and payments with states, amounts and times, but without parties and
+    /// purposes.
     private static func summary(requests: [RequestView], payments: [PaymentView]) -> [String] {
         requests.map { "request \($0.state.rawValue) \($0.amount) \($0.createdAt.iso8601)" }
             + payments.map { payment in

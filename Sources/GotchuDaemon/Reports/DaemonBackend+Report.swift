@@ -5,8 +5,8 @@ import LocalAPI
 import PaymentClient
 
 extension DaemonBackend {
-    /// Returns a day's report, from the payment server alone: without it there are no sums, because
-    /// this machine does not know the payments of other tills or all outcomes of its own.
+    /// Returns the report of a day. All sums come from the payment server: this machine knows
+    /// neither the payments of other tills nor all outcomes of its own.
     func report(day: CalendarDay?, zone: TimeZoneName?) async throws(Problem) -> ReportReply {
         let selection = EarningsSelection(
             day.map { .dates($0...$0) } ?? .period(.today),

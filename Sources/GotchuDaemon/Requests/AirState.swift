@@ -1,57 +1,59 @@
 import GotchuCore
 
-/// The EIDs that the kiosk should have on the air, and those that are there.
+/// The EIDs that the kiosk should advertise, and those that it advertises now.
 struct AirState {
-    /// The time for which a capacity inferred from a refused advertisement is valid.
+    /// The time for which a capacity is valid that was inferred from a refused advertisement.
     static let inferredCapacityLifetime: Duration = .seconds(60)
-    /// The retry delay of an EID that could not be put on the air.
+    /// The retry delay of an EID that could not be advertised.
     static let retryPause: Duration = .seconds(1)
 
     var schedule = AirSchedule()
-    /// Held by the one task that changes the air.
+    /// The lock for changes of the advertisements: only one task at a time makes them.
     let lock = AsyncLock()
     /// The EID that each open request should be advertised with.
     var targets: [SessionID: EID] = [:]
-    /// The EID that it is advertised with now.
+    /// The EID that each request is advertised with now.
     var onAir: [SessionID: EID] = [:]
-    /// Those of them that the radio has lost since, as after its adapter was switched off.
+    /// The EIDs in `onAir` that the radio no longer advertises, for example after the adapter was
+    /// switched off.
     private var lost: Set<EID> = []
     /// The EIDs that the radio last reported as advertised.
     private var advertised: Set<EID> = []
-    /// The next time to call `reconcileAdvertisements`, besides the schedule's own changes.
+    /// The time of the next call of `reconcileAdvertisements` that the schedule does not cause.
     var retryAt: MonotonicTime?
-    /// The wait until the next of these times.
+    /// The wait until `nextChange`.
     var waitTask: Task<Void, Never>?
     /// The capacity that the adapter reports.
     var reportedCapacity: Int?
     private var inferredCapacity: (capacity: Int, until: MonotonicTime)?
 
-    /// The time of the next change that no event triggers.
+    /// The time of the next change that no event triggers; `nil` if there is none.
     var nextChange: MonotonicTime? {
         [schedule.nextChange, retryAt].compactMap { $0 }.min()
     }
 
-    /// A Boolean that is true if another advertisement fits beside those on the air.
+    /// A Boolean that is true if another advertisement fits in addition to those on the air.
     var hasFreeSlot: Bool { schedule.capacity.map { onAir.count < $0 } ?? true }
 
-    /// Records that the adapter refused one advertisement more than are on the air.
+    /// Records that the adapter has refused one advertisement more than are on the air.
     mutating func recordCapacityReached(at now: MonotonicTime) {
         inferredCapacity = (max(1, onAir.count), now + Self.inferredCapacityLifetime)
     }
 
-    /// The requests that should be on the air now.
+    /// Returns the requests that should be on the air now.
     mutating func wanted(at now: MonotonicTime) -> Set<SessionID> {
         if let inferredCapacity, inferredCapacity.until <= now { self.inferredCapacity = nil }
         schedule.capacity = [reportedCapacity, inferredCapacity?.capacity].compactMap { $0 }.min()
         return schedule.advance(to: now)
     }
 
-    /// A Boolean that is true while a request is on the air, as far as the radio has reported.
+    /// Returns true if a request is on the air according to the radio's last report.
     func isOnAir(_ id: SessionID) -> Bool { onAir[id].map { !lost.contains($0) } ?? false }
 
-    /// Applies the radio's report of its advertisements, which may come later than their start.
+    /// Applies the radio's report of its advertisements. A report may arrive some time after their
+    /// start.
     ///
-    /// - Returns: The requests that were lost, and those that are on the air again.
+    /// - Returns: The requests that have left the air, and those that are on the air again.
     mutating func apply(advertised: Set<EID>) -> [SessionID] {
         let before = lost
         lost = lost.union(self.advertised).subtracting(advertised).intersection(onAir.values)

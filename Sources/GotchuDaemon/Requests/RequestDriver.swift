@@ -3,8 +3,8 @@ import GotchuCore
 import Logging
 import PaymentClient
 
-/// Follows one request until its outcome is known: by the server's push, and by retries when that
-/// breaks.
+/// Follows one request until its outcome is known. Uses the server's event stream, and retries if
+/// the stream ends.
 struct RequestDriver {
     let id: SessionID
     let service: RequestService
@@ -28,8 +28,8 @@ struct RequestDriver {
             }
             if Task.isCancelled { return }
             if let record = await service.record(id), record.state.isFinal { return }
-            // The server does not know it, or not for us, and it has expired: no further answer
-            // will come.
+            // The server refuses to report on the request, and the request has expired. No further
+            // answer will come.
             if case .refused = answer, isOver(record) { return await service.recordUnknown(id) }
             var retryAfter: Duration?
             if case .unknown(let outage) = answer {
@@ -41,7 +41,7 @@ struct RequestDriver {
             }
             let jitter = Double.random(in: 0..<1)
             let delay = schedule.next(retryAfter: retryAfter, jitter: jitter)
-            // A customer waits at the till: retry at least this often while the request is open.
+            // A customer waits at the till, so the delay is limited.
             try? await Task.sleep(for: min(delay, Self.maximumDelay))
         }
     }
@@ -53,12 +53,13 @@ struct RequestDriver {
     /// The longest wait between two attempts to reach the server.
     private static let maximumDelay: Duration = .seconds(5)
 
-    /// Changes its EID after each EID lifetime, and at once if a change was interrupted.
+    /// Changes the request's EID after each EID lifetime. If a change was interrupted, repeats it
+    /// at once.
     private func rotate() async {
         var isDue = await service.record(id)?.isRotating == true
         var schedule = RetrySchedule()
         while !Task.isCancelled, isDue || service.eidLifetime != nil {
-            // The EID's own lifetime; the request's end cancels it.
+            // The lifetime of the EID. The end of the request cancels this wait.
             if !isDue, let lifetime = service.eidLifetime { try? await Task.sleep(for: lifetime) }
             guard !Task.isCancelled, let record = await service.record(id), record.expiresAt > .now
             else { return }
@@ -70,22 +71,22 @@ struct RequestDriver {
             case .unanswered(let retryAfter):
                 isDue = true
                 let jitter = Double.random(in: 0..<1)
-                // Backoff with jitter, and the delay that the server itself asked for.
+                // A backoff with jitter, or the longer delay that the server has asked for.
                 try? await Task.sleep(for: schedule.next(retryAfter: retryAfter, jitter: jitter))
             }
         }
     }
 
-    /// Takes the request off the air at its expiry, even if the server cannot be asked.
+    /// Takes the request off the air at its expiry, even if the server cannot be reached.
     private func leaveAirAtExpiry() async {
         guard let record = await service.record(id) else { return }
         let left = Timestamp.now.duration(to: record.expiresAt)
-        // The expiry is a time, not an event. If the server reports the end first, `follow` returns
-        // and `run` cancels this.
+        // No event reports the expiry. If the server reports the end first, `follow` returns and
+        // `run` cancels this wait.
         try? await Task.sleep(for: max(.zero, left))
         guard !Task.isCancelled else { return }
         await service.takeOffAir(id)
-        // The server's final answer may still be in flight.
+        // The server's final answer may still arrive.
         try? await Task.sleep(for: RequestService.expiryGrace)
         guard !Task.isCancelled else { return }
         await service.recordUnknown(id)

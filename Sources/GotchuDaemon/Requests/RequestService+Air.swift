@@ -3,11 +3,13 @@ import Logging
 import Radio
 import ServiceLifecycle
 
-/// Open requests on the air: all at once if the adapter has enough slots, otherwise in turns.
+/// The advertising of open requests: all at once if the adapter has enough slots, otherwise in
+/// turns.
 ///
-/// Only one task at a time changes the air, so that an adapter's slots are counted correctly.
+/// Only one task at a time changes the advertisements. The adapter's slots are then counted
+/// correctly.
 extension RequestService {
-    /// Applies a state of the radio. Returns at once; `runAirSchedule` makes the resulting changes.
+    /// Applies a state of the radio. Returns at once. `runAirSchedule` makes the necessary changes.
     func apply(radio state: RadioState) {
         for id in air.apply(advertised: state.advertising) { publishAirChange(of: id) }
         guard air.reportedCapacity != state.advertisingCapacity else { return }
@@ -17,7 +19,8 @@ extension RequestService {
         airWake.yield()
     }
 
-    /// Gives the requests that do not fit on the air their turns.
+    /// Makes the scheduled changes: turns of requests that do not fit on the air together, and
+    /// retries.
     func runAirSchedule() async {
         for await _ in airWakes.cancelOnGracefulShutdown() {
             while let due = air.nextChange, !Task.isCancelledOrShuttingDown {
@@ -29,11 +32,12 @@ extension RequestService {
         }
     }
 
-    /// Waits for a turn's end or a retry, unless the adapter's capacity changes first.
+    /// Waits for the end of a turn or for a retry. A change of the adapter's capacity ends the
+    /// wait.
     private func waitForNextChange(until due: MonotonicTime) async {
-        // SAFETY: owned by this function, which ends with it.
+        // SAFETY: owned by this function, which waits for its end.
         let pause = Task {
-            // Both depend on time alone. Requests that come or go do not wait for it.
+            // A turn's end and a retry are due at a time. No event reports them.
             _ = try? await Task.sleep(for: max(.zero, due - .now))
         }
         air.waitTask = pause
@@ -45,7 +49,7 @@ extension RequestService {
         air.waitTask = nil
     }
 
-    /// Puts a request on the air; returns once it is there.
+    /// Puts a request on the air. Returns once it is advertised.
     func bringOnAir(_ id: SessionID, _ eid: EID) async throws(RadioFailure) {
         await air.lock.lock()
         defer { air.lock.unlock() }
@@ -60,7 +64,8 @@ extension RequestService {
         await reconcileAdvertisements()
     }
 
-    /// Keeps a request on the air until it is taken off: at once, or as soon as the radio can.
+    /// Puts a request on the air at once, or as soon as the radio can. The request stays there
+    /// until it is taken off.
     func wantOnAir(_ id: SessionID, _ eid: EID) async {
         await air.lock.lock()
         defer { air.lock.unlock() }
@@ -68,7 +73,7 @@ extension RequestService {
         await reconcileAdvertisements()
     }
 
-    /// Takes a request off the air; returns when it is off.
+    /// Takes a request off the air. Returns when it is off.
     func takeOffAir(_ id: SessionID) async {
         guard air.targets[id] != nil || air.onAir[id] != nil else { return }
         await air.lock.lock()
@@ -77,7 +82,8 @@ extension RequestService {
         await reconcileAdvertisements()
     }
 
-    /// Changes the EID of a request; if both fit, the new one starts before the old one stops.
+    /// Changes the EID of a request on the air. If there is a slot for both EIDs, the new one
+    /// starts before the old one stops.
     func replaceOnAir(_ id: SessionID, by eid: EID) async {
         await air.lock.lock()
         defer { air.lock.unlock() }
@@ -86,7 +92,7 @@ extension RequestService {
         await reconcileAdvertisements()
     }
 
-    /// Starts and stops advertisements so that those on the air are those wanted.
+    /// Starts and stops advertisements until those on the air are the wanted ones.
     private func reconcileAdvertisements() async {
         let isRetry = air.retryAt != nil
         air.retryAt = nil
@@ -98,7 +104,7 @@ extension RequestService {
                 try await setAdvertisement(of: id, to: target)
             } catch {
                 air.retryAt = .now + AirState.retryPause
-                // A radio that is off may stay off: only the first failure is logged at info.
+                // A radio that is off may stay off. Only the first failure is logged at info.
                 logger.log(
                     level: isRetry ? .debug : .info,
                     "A request is not on the air",
@@ -130,7 +136,7 @@ extension RequestService {
                 air.recordCapacityReached(at: .now)
             }
         }
-        // There is no slot for both: a short silence is better than keeping the old EID.
+        // There is no slot for both EIDs. A short silence is better than keeping the old EID.
         await radio.stopAdvertising(old)
         air.onAir[id] = nil
         try await startAdvertising(id, eid)

@@ -2,8 +2,8 @@ import GotchuAPI
 import GotchuCore
 
 extension RequestService {
-    /// Records how many shares of an open request are held and paid, and the state of the contest
-    /// that is entered at it.
+    /// Records the numbers of locked and paid shares of an open request. For a contest desk, also
+    /// records the state of the contest.
     func recordPlaces(_ places: Places?, _ contest: DeskContest?, of id: SessionID) {
         guard let places, var record = records[id], !record.state.isFinal,
             record.places != places || record.contest != contest

@@ -3,15 +3,15 @@ import GotchuCore
 import Logging
 import PaymentClient
 
-/// A request that stays open changes its EID, so that a till cannot be tracked by it.
+/// The change of an open request's EID. A till then cannot be tracked by its EID.
 ///
-/// Each EID is journalled before it is on the air, and the intention to change it before the server
-/// is asked: after a crash, the same question returns the lost answer.
+/// The intention to change is journalled before the server is asked. The new EID is journalled
+/// before it is on the air. If a crash loses the server's answer, the same call returns it again.
 extension RequestService {
     /// The outcome of an attempt to change an EID.
     enum Rotation: Sendable {
         case done
-        /// A payer has locked it, or it has ended.
+        /// A payer has locked the request, or it has ended.
         case notNow
         /// The server refuses to change the EID of this request.
         case refused
@@ -28,7 +28,7 @@ extension RequestService {
         switch await client.rotateEID(of: id, replacing: record.eid) {
         case .success(let reply):
             guard records[id]?.state.isFinal == false else { return .notNow }
-            // If this write fails, the journal still says that a change is pending.
+            // If this write fails, the journal still contains the intention to change.
             _ = await change(id) { record in
                 record.firstEID = record.firstEID ?? record.eid
                 record.eid = reply.eid
@@ -65,7 +65,8 @@ extension RequestService {
             )
             return false
         }
-        // It may have ended meanwhile, journalled before this record: then write the end again.
+        // The request may have ended during the write. If so, its end was journalled before this
+        // record and is written again.
         if let now = records[id], now.state.isFinal { try? await journal.append(.request(now)) }
         return true
     }

@@ -4,11 +4,11 @@ import GotchuCore
 extension RequestService {
     /// The longest memo, in characters.
     static let memoLimit = 140
-    /// The time for which a request may be open, in seconds.
+    /// The time for which a request with one payer may be open, in seconds.
     static let allowedSeconds = 1...300
-    /// The same for one that several payers share.
+    /// The time for which a request that several payers share may be open, in seconds.
     static let allowedSplitSeconds = 1...3_600
-    /// The same for a desk, where a contest is entered.
+    /// The time for which a contest desk may be open, in seconds.
     static let allowedDeskSeconds = 1...43_200
     static let allowedShares = 2...50
 
@@ -57,7 +57,7 @@ extension SplitTerms {
 }
 
 extension Places {
-    /// The places of a bill that nobody has paid yet.
+    /// Creates the places of a bill of which nobody has paid a share yet.
     init(_ split: SplitTerms) {
         self.init(
             kind: Places.split,

@@ -6,22 +6,21 @@ import PaymentClient
 import Radio
 import ServiceLifecycle
 
-/// The kiosk's side: creates a session at the server, advertises it, and follows it to its end.
+/// The kiosk's role: creates a session at the server, advertises it, and follows it to its end.
 actor RequestService: Service, IdempotentCreation, LocalCollection {
-    /// The number of requests that can be open at once.
+    /// The maximum number of open requests.
     static let openLimit = 16
-    /// The number of requests that are remembered; the oldest ended ones are forgotten.
+    /// The maximum number of requests in memory. Beyond it, the oldest ended ones are evicted.
     static let memoryLimit = 200
-    /// The time after its expiry for which a request waits for the server before it is called
-    /// unknown.
+    /// The time after its expiry after which a request without a final answer becomes `unknown`.
     static let expiryGrace: Duration = .seconds(2)
 
     /// The outcomes of requests since the start.
     struct Counts: Sendable {
-        /// The number that came on the air.
+        /// The number of requests that were put on the air.
         var started = 0
         var ended: [RequestView.State: Int] = [:]
-        /// The number that the server created but that could not be journalled or advertised.
+        /// The number of created requests that could not be journalled or advertised.
         var abandoned = 0
     }
 
@@ -29,7 +28,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     let radio: any Radio
     let logger: Logger
     let journal: any RecordJournal
-    /// The lifetime of a request's EID; `nil` if it keeps one EID for as long as it is open.
+    /// The time after which an open request changes its EID; `nil` if it keeps one EID.
     let eidLifetime: Duration?
     /// Called with each step of each request, in order.
     private let onStep: @Sendable (RequestStep) -> Void
@@ -41,13 +40,13 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
     /// The time at which the server last reported a payer's device at the till, by open request.
     /// Not kept over a restart.
     var noticedAt: [SessionID: Timestamp] = [:]
-    /// The refunded amounts, by request, as the payment server said when it was last asked.
-    /// Not kept over a restart.
+    /// The refunded amount of each request, as last read from the payment server. Not kept over a
+    /// restart.
     var refunded: [SessionID: Int64] = [:]
     private var watchQueue: [SessionID] = []
-    /// The number of requests being created, which are not in `records` yet.
+    /// The number of requests that are being created. They are not in `records` yet.
     private var creating = 0
-    /// The number of attempts to create one since the start.
+    /// The number of attempts to create a request since the start.
     private var attempts = 0
     var inFlight: [IdempotencyKey: InFlightCall] = [:]
     private var isStopping = false
@@ -78,7 +77,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         for var record in journal.contentsAtStart.requests.values {
             let canEnd = record.server == client.server.description
             if !record.state.isFinal {
-                // Another server cannot say how it ended.
+                // Another server cannot report the outcome of the request.
                 if canEnd { watchQueue.append(record.sid) } else { record.state = .unknown }
             }
             records[record.sid] = record
@@ -114,7 +113,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         return nil
     }
 
-    /// Creates a request; it is on the air when this returns.
+    /// Creates a request. Returns once it is on the air.
     func make(_ new: NewRequest, call: IdempotentCall?) async throws(Problem) -> RequestView {
         try requireRoom()
         creating += 1
@@ -148,7 +147,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             contestID: new.contestID
         )
         let session = try await client.createSession(terms).getOrThrow(tokens)
-        // By this device's own clock, which may differ from the server's.
+        // The expiry is by this device's clock, which may differ from the server's.
         let end = Timestamp.now.advanced(
             by: .seconds(new.ttlSeconds ?? Self.allowedSeconds.upperBound)
         )
@@ -163,7 +162,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
             currency: new.currency ?? .usd,
             memo: new.memo,
             createdAt: .now,
-            // A desk ends earlier if its contest locks.
+            // If its contest locks before that, a desk ends then.
             expiresAt: new.contestID == nil ? end : min(end, session.expiresAt),
             state: .advertising,
             paidAt: nil,
@@ -207,7 +206,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         }
     }
 
-    /// A Boolean that is true while a request may be paid: its payee must stay logged in.
+    /// A Boolean that is true while a request may be paid. Its payee must then stay logged in.
     var hasOpenRequest: Bool { openCount > 0 || creating > 0 }
 
     private var openCount: Int {
@@ -230,7 +229,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         records.values.sorted { $0.createdAt > $1.createdAt }.map(view)
     }
 
-    /// Cancels a request. Does nothing to one that has ended.
+    /// Cancels a request. Returns an ended request unchanged.
     func cancel(_ id: SessionID) async throws(Problem) -> RequestView {
         let before = try view(of: id)
         if before.state.isFinal { return before }
@@ -238,19 +237,20 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         if case .success = answer {
             await changeState(of: id, to: .cancelled)
         } else if case .success(let session) = await client.session(id) {
-            // It may have been paid at this very moment: the server's state decides.
+            // The request may have been paid at the same time. The server's state decides.
             await apply(session, to: id)
         }
         if try !view(of: id).state.isFinal { try answer.getOrThrow(tokens) }
-        // Also if the server's push reported the end first: the caller may rely on it.
+        // The server's event may have reported the end first. The request is off the air in any
+        // case.
         await takeOffAir(id)
         return try view(of: id)
     }
 
     func record(_ id: SessionID) -> RequestRecord? { records[id] }
 
-    /// Applies the server's report on a request. A report on another session is rejected, whatever
-    /// its stream: goods are handed out on the strength of it.
+    /// Applies the server's report on a request. Rejects a report that belongs to another session:
+    /// the payee hands out goods because of it.
     func apply(_ session: SessionReply, to id: SessionID) async {
         guard let record = records[id] else { return }
         guard session.sid == id, session.amountCents.value == record.amountCents,
@@ -281,36 +281,36 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         if isOld { recordPlaces(session.places, session.contest, of: id) }
         onStep(.confirmed(id))
         if session.noticedAt != nil, let record = records[id], record.state == .advertising {
-            // By this device's own clock, which may differ from the server's.
+            // The time is by this device's clock, which may differ from the server's.
             noticedAt[id] = .now
             publish(record)
         }
     }
 
-    /// Records that a session has ended by our clock and the server could not be asked.
+    /// Records that a request has expired without a final answer from the server.
     func recordUnknown(_ id: SessionID) async {
         guard let record = records[id], !record.state.isFinal else { return }
         await changeState(of: id, to: .unknown)
     }
 
-    /// Puts a request that was resumed after a restart on the air, as soon as the radio can.
+    /// Puts a request that a restart has resumed on the air, as soon as the radio can.
     func putOnAir(_ id: SessionID) async {
         guard let record = records[id], !record.state.isFinal, record.expiresAt > .now,
             air.targets[id] == nil
         else { return }
         await wantOnAir(id, record.eid)
-        // It may have ended meanwhile, before it was on the air.
+        // The request may have ended before it was on the air.
         guard let now = records[id], !now.state.isFinal, now.state != .unknown else {
             return await takeOffAir(id)
         }
     }
 
-    /// Publishes that a request has come on the air or left it.
+    /// Publishes a request that has come on the air or left it.
     func publishAirChange(of id: SessionID) {
         if let record = records[id] { publish(record) }
     }
 
-    /// - Returns: False if it was in that state, or in a final one.
+    /// - Returns: False if the request is not known, has this state already, or is final.
     @discardableResult
     private func changeState(
         of id: SessionID,
@@ -330,7 +330,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         record.contest = contest ?? record.contest
         records[id] = record
         noticedAt[id] = nil
-        // Published first: a customer waits at the till, and the radio may be slow.
+        // The change is published first: a customer waits at the till, and the radio may be slow.
         publish(record)
         if state.isFinal || state == .unknown { counts.ended[state, default: 0] += 1 }
         if state.isFinal { await journalEnd(record) }
@@ -338,7 +338,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         return true
     }
 
-    /// Journals only ends: at each start the server is asked again about open requests.
+    /// Journals the end of a request. At each start the server is asked about open requests.
     private func journalEnd(_ record: RequestRecord) async {
         let request: Logger.Metadata = ["request": "\(record.sid)"]
         logger.notice(
@@ -361,7 +361,7 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
         _ = await client.cancel(record.sid)
         var ended = record
         ended.state = .cancelled
-        // Its caller got an error: a repeated call is a new attempt.
+        // The caller got an error. A repeated call is a new attempt.
         ended.call = nil
         try? await journal.append(.request(ended))
     }

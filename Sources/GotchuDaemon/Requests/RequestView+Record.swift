@@ -53,7 +53,7 @@ extension RequestRecord {
         }
     }
 
-    /// The sentence about the shares that were paid.
+    /// The sentence about the shares or entries that were paid.
     private var rest: String {
         if contest?.state == .cancelled {
             return "The contest was cancelled: all stakes have gone back."

@@ -8,8 +8,7 @@ import Radio
 import ServiceProcess
 
 extension DaemonBackend {
-    /// All metrics, for Prometheus. Events are counters, so that none is missed between two
-    /// scrapes.
+    /// Returns all metrics in Prometheus's format. Events are counters: a scrape then misses none.
     func metrics() async -> String {
         var page = MetricsPage()
         await addAir(to: &page)
@@ -207,7 +206,8 @@ extension DaemonBackend {
         }
     }
 
-    /// The resident memory in bytes: proc(5), `/proc/self/statm`, the second number, in pages.
+    /// The resident memory in bytes: the second number of `/proc/self/statm` (proc(5)), which is in
+    /// pages.
     private static var residentBytes: Int? {
         guard let data = FileManager.default.contents(atPath: "/proc/self/statm") else {
             return nil

@@ -6,7 +6,7 @@ import Radio
 import ServiceProcess
 import Synchronization
 
-/// The daemon's status, composed of its parts, and published when it changes.
+/// The daemon's status, composed from its parts. It is published when it changes.
 final class DaemonStatus: Sendable {
     private let kind: String
     private let listen: ListenSetting
@@ -15,17 +15,17 @@ final class DaemonStatus: Sendable {
     private let hub: EventHub
     private let onChange: @Sendable (StatusReply) -> Void
     private let state: Mutex<State>
-    /// Held while a status is published, so that an older one never follows a newer one.
+    /// The lock for publishing a status. An older status is never published after a newer one.
     private let publishing = Mutex(())
 
     private struct State {
         var radio: RadioState
         var serverCondition = ServerMonitor.Condition.notProbed
-        /// The reason why the journal cannot be written, if it cannot.
+        /// The reason why the journal cannot be written; `nil` if it can.
         var journalFailure: JournalFailure?
         var ignored: [IgnoredReason: Int] = [:]
         var unresolvedPayments = 0
-        /// The reason for which the last reload was refused, if it was.
+        /// The reason why the last reload was refused; `nil` if it was not.
         var reloadProblem: ConfigurationError?
         var isDisplayMissing = false
         var published: StatusReply?
@@ -58,7 +58,7 @@ final class DaemonStatus: Sendable {
         publish()
     }
 
-    /// - Parameter failure: The reason for which the journal cannot be written; `nil` if it can.
+    /// - Parameter failure: The reason why the journal cannot be written; `nil` if it can.
     func apply(journal failure: JournalFailure?) {
         let isChanged = state.withLock { state in
             defer { state.journalFailure = failure }
@@ -71,7 +71,7 @@ final class DaemonStatus: Sendable {
         state.withLock { $0.ignored = ignored }
     }
 
-    /// - Parameter unresolvedPayments: The number of open payments and refunds that people should
+    /// - Parameter unresolvedPayments: The number of open payments and refunds that a person should
     ///   know of.
     func apply(unresolvedPayments: Int) {
         let isChanged = state.withLock { state in
@@ -91,7 +91,8 @@ final class DaemonStatus: Sendable {
         publish()
     }
 
-    /// Publishes the status, if anything but the counts has changed.
+    /// Publishes the status if it has changed. The latency and the counts of ignored advertisements
+    /// are not compared.
     func publish() {
         publishing.withLock { _ in
             let whole = reply
@@ -111,7 +112,7 @@ final class DaemonStatus: Sendable {
     /// The state that the radio last reported.
     var radioState: RadioState { state.withLock(\.radio) }
 
-    /// The whole current status.
+    /// The complete current status.
     var reply: StatusReply {
         let state = state.withLock(\.self)
         let health = health(state)

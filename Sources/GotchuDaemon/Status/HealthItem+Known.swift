@@ -2,7 +2,7 @@ import GotchuAPI
 import PaymentClient
 import ServiceProcess
 
-/// The health items of all parts but the radio, whose problems are `RadioFailure`s.
+/// The health items of all parts except the radio, whose problems are of type `RadioFailure`.
 extension HealthItem {
     static let radioStarting = HealthItem(
         code: "radio-starting",
@@ -11,7 +11,8 @@ extension HealthItem {
         fix: "gotchu-ctl wait --for ready"
     )
 
-    /// Most installations run without the better transport; losing it is not normal.
+    /// The item for a better transport that worked before. On most systems it never works, which is
+    /// no problem.
     static func transportLost(_ note: String) -> HealthItem {
         HealthItem(
             code: "radio-transport-lost",
@@ -28,12 +29,13 @@ extension HealthItem {
         fix: "gotchu-ctl wait --for ready"
     )
 
-    /// Returns the item for a payment server that cannot do its work.
+    /// Returns the item for a payment server that gives no valid answers.
     static func server(_ route: ServerRoute, _ outage: Outage) -> HealthItem {
         let server = route.server
         let curl = route.curlCommand
         let way = route.proxy.map { " through the proxy \($0)" } ?? ""
-        // A proxy resolves the server's name itself: the unknown name is then the proxy's.
+        // A proxy resolves the server's name. If a proxy is used, the unknown name is therefore the
+        // proxy's.
         let name = route.proxy.map { "the proxy \($0)" } ?? "the payment server \(server)"
         let (code, text, fix) =
             switch outage.code {
@@ -88,7 +90,7 @@ extension HealthItem {
         return HealthItem(code: code, severity: .error, text: text, fix: fix)
     }
 
-    /// The server reports that it is ready, but real calls fail.
+    /// Returns the item for a server that reports that it is ready while calls fail.
     static func callsFail(_ server: ServerURL, _ outage: Outage) -> HealthItem {
         HealthItem(
             code: "server-calls-fail",
@@ -99,7 +101,8 @@ extension HealthItem {
         )
     }
 
-    /// Nothing is started that a crash would lose, so nothing can be paid or requested.
+    /// Returns the item for a journal that cannot be written. No payment or request is then
+    /// started: a crash would lose it.
     static func journalUnwritable(_ failure: JournalFailure) -> HealthItem {
         HealthItem(
             code: "journal-unwritable",
@@ -133,7 +136,8 @@ extension HealthItem {
         )
     }
 
-    /// The way to log in; where `gotchu-ctl login` is refused, an instruction for the operator.
+    /// Returns the command to log in. If `gotchu-ctl login` is refused, returns an instruction for
+    /// the operator.
     static func login(from origin: TokenStore.Origin) -> String {
         switch origin {
         case .own: "gotchu-ctl login"
@@ -146,7 +150,7 @@ extension HealthItem {
         }
     }
 
-    /// Their outcomes are not guessed, so the user must be told.
+    /// Returns the item for payments and refunds whose outcome is not known. No outcome is guessed.
     static func paymentsUnresolved(_ count: Int) -> HealthItem {
         HealthItem(
             code: "payment-unresolved",
@@ -167,7 +171,8 @@ extension HealthItem {
         )
     }
 
-    /// Customers see nothing, and the cashier may not notice.
+    /// The item for a display without a reader. Customers see nothing, and the cashier may not
+    /// notice.
     static let displayMissing = HealthItem(
         code: "display-missing",
         severity: .warning,

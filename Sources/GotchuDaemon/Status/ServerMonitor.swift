@@ -6,24 +6,23 @@ import ServiceLifecycle
 import ServiceProcess
 import Synchronization
 
-/// The payment server's condition: from periodic probes and from the outcomes of the daemon's
-/// calls.
+/// The payment server's condition, from periodic probes and the outcomes of the daemon's calls.
 actor ServerMonitor: Service {
     /// The interval between two probes of a server that works.
     static let interval: Duration = .seconds(30)
-    /// The interval between two probes of one that does not.
+    /// The interval between two probes of a server that does not work.
     static let outageInterval: Duration = .seconds(3)
-    /// The interval between two probes, and the time limit of each, while a customer waits.
+    /// The interval between two probes, and the timeout of each, while a request is open.
     static let requestInterval: Duration = .seconds(5)
 
-    /// A condition of the server, as far as it is known.
+    /// The condition of the server as far as it is known.
     enum Condition: Equatable, Sendable {
         case notProbed
-        /// It reports that it is ready, within this time.
+        /// The server reports that it is ready. Its answer took this time.
         case ready(latency: Duration)
-        /// It is not ready, or its condition is not known.
+        /// The server is not ready, or its condition is not known.
         case outage(Outage)
-        /// It reports that it is ready, but calls fail.
+        /// The server reports that it is ready, but calls fail.
         case callsFail(Outage)
     }
 
@@ -38,10 +37,10 @@ actor ServerMonitor: Service {
 
     /// - Parameters:
     ///   - client: A client whose outcomes are recorded in `calls`.
-    ///   - isLoginRefused: Returns true if the server refused the login last: the login is then
-    ///     sent again with each probe, because another program may have answered.
+    ///   - isLoginRefused: Returns true if the server has refused the login. Each probe then sends
+    ///     the login again: another program may have given that answer.
     ///   - hasOpenRequest: Returns true while a request may be paid.
-    ///   - onChange: Called with the condition that each probe has found.
+    ///   - onChange: Called with the condition after each probe.
     init(
         client: PaymentClient,
         calls: ServerCallOutcomes,
@@ -68,7 +67,7 @@ actor ServerMonitor: Service {
             group.addTask { [self] in
                 while !Task.isCancelled {
                     await probeUntilReady()
-                    // A server that fails reports nothing: it is probed at intervals.
+                    // A server that fails sends no event. It is probed at intervals.
                     try? await Task.sleep(for: Self.interval)
                 }
             }
@@ -78,7 +77,7 @@ actor ServerMonitor: Service {
             group.addTask { [self] in
                 for await _ in calls.openings {
                     while !Task.isCancelled, await hasOpenRequest() {
-                        // A customer waits, and is told when the server does not answer.
+                        // A customer waits and must see soon that the server does not answer.
                         try? await Task.sleep(for: Self.requestInterval)
                         await probeUntilReady()
                     }
@@ -91,7 +90,7 @@ actor ServerMonitor: Service {
 
     private func probeUntilReady() async {
         while !Task.isCancelled, await !probeAndReport() {
-            // A server that recovers reports nothing, either.
+            // A server that recovers sends no event. It is probed at intervals.
             try? await Task.sleep(for: Self.outageInterval)
         }
     }
@@ -105,7 +104,8 @@ actor ServerMonitor: Service {
         }
     }
 
-    /// - Returns: False if the next probe is due soon.
+    /// - Returns: True if the server is ready or the result is ignored; otherwise the next probe is
+    ///   due soon.
     private func probeAndReport() async -> Bool {
         newest += 1
         let number = newest
@@ -113,18 +113,20 @@ actor ServerMonitor: Service {
         let condition: Condition
         switch await probe() {
         case .refused(let problem) where problem.errorCode != .notFound:
-            // 404 is a server of the first contract; any other refusal is another program's.
+            // 404 is a server with the first version of the API. Any other refusal is from another
+            // program.
             condition = .outage(Outage(.unreadable, underlying: problem.code))
         case .unauthorized(let problem):
             condition = .outage(Outage(.unreadable, underlying: problem.code))
         case .success, .refused:
             let latency = start.duration(to: .now)
-            // Without a call it could not be seen that calls work again.
+            // Only a call can show that calls work again.
             if calls.areFailing || isLoginRefused() { _ = await client.wallet() }
             condition = calls.failure.map(Condition.callsFail) ?? .ready(latency: latency)
         case .unknown(let outage): condition = .outage(outage)
         }
-        // Ignores a probe that the daemon's stop cancelled, and one older than the newest.
+        // A probe that the daemon's stop has cancelled is ignored, and so is one that is not the
+        // newest.
         guard !Task.isCancelled, number == newest else { return true }
         await onChange(condition)
         switch condition {
@@ -140,7 +142,7 @@ actor ServerMonitor: Service {
 
 /// The outcomes of calls to the payment server. Safe to use from any number of tasks.
 final class ServerCallOutcomes: Sendable {
-    /// The number of failures in a row that is not taken for chance.
+    /// The number of failed calls in a row from which calls count as failing.
     static let failureLimit = 3
 
     private struct State {
@@ -149,10 +151,10 @@ final class ServerCallOutcomes: Sendable {
     }
 
     private let state = Mutex(State())
-    /// An element whenever a call failed.
+    /// Yields an element whenever a call has failed.
     let outages: AsyncStream<Void>
     private let outage: AsyncStream<Void>.Continuation
-    /// An element whenever a request was opened.
+    /// Yields an element whenever a request was opened.
     let openings: AsyncStream<Void>
     private let opening: AsyncStream<Void>.Continuation
 
@@ -163,9 +165,10 @@ final class ServerCallOutcomes: Sendable {
 
     /// Records the outcome of a call.
     ///
-    /// - Parameter outage: `nil` if the server has answered it.
+    /// - Parameter outage: The reason of the failure; `nil` if the server has answered the call.
     func record(_ outage: Outage?) {
-        // Not sent, or asked to come later: that says nothing about the server's condition.
+        // If a call was not sent or the server is busy, this says nothing about the server's
+        // condition.
         if let outage, outage.code == .otherUser || outage.code == .busy { return }
         state.withLock { state in
             state.count = outage == nil ? 0 : state.count + 1
@@ -178,7 +181,7 @@ final class ServerCallOutcomes: Sendable {
 
     var areFailing: Bool { failure != nil }
 
-    /// The last outcome, if too many calls in a row failed.
+    /// The last outage if at least `failureLimit` calls in a row have failed; otherwise `nil`.
     var failure: Outage? {
         state.withLock { $0.count >= Self.failureLimit ? $0.last : nil }
     }

@@ -6,10 +6,11 @@ import GotchuCore
 import PaymentClient
 import ServiceProcess
 
-/// `gotchud --check-server`: probes the payment server as the daemon would, without running it.
+/// `gotchud --check-server`: probes the payment server with the daemon's settings, but runs no
+/// daemon.
 struct ServerProbe {
     let route: ServerRoute
-    /// The HTTP settings of this route.
+    /// The HTTP settings of the route.
     let http: HTTPClient.Configuration
 
     /// Prints a `ServerProbeReply`. If the server does not answer, the exit code is 75.

@@ -2,19 +2,20 @@ import FoundationEssentials
 import Glibc
 
 /// The folder of the journal and the token. A user who can write to it could read the next token or
-/// write the next journal.
+/// change the journal.
 enum StateFolder {
-    /// Another user can change its contents.
+    /// The reason why the folder is not safe: another user can change its contents.
     enum Failure: Error, Equatable {
-        /// It belongs to another user.
+        /// The folder belongs to another user.
         case foreign(path: String, userID: UInt32)
-        /// Its group or others may write to it.
+        /// The folder's group or all users may write to it.
         case writable(path: String)
     }
 
-    /// Creates the folder if missing; refuses one that others (except root) own or may write to.
+    /// Creates the folder if it is missing. Throws if another user except root owns it, or if
+    /// others may write to it.
     static func prepare(_ path: String) throws(Failure) {
-        // If this fails, opening the journal reports the reason.
+        // If the creation fails, the opening of the journal reports the reason.
         try? FileManager.default.createDirectory(
             atPath: path,
             withIntermediateDirectories: true,

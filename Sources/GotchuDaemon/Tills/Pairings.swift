@@ -1,26 +1,26 @@
 import GotchuAPI
 import GotchuCore
 
-/// The pages that show a code and wait to be paired. Pure: uses no clock and no file.
+/// The pages that show a code and wait to be paired. A pure value: the time is passed in.
 struct Pairings {
     /// The lifetime of a code.
     static let codeLifetime: Duration = .seconds(120)
-    /// The maximum number of pages that wait.
+    /// The maximum number of pages in pairing.
     static let pendingLimit = 3
-    /// The number of wrong codes that voids all codes: with three of a million codes valid at a
-    /// time, a guesser is right once in 66,000 rounds.
+    /// The number of wrong codes after which all codes are void. At most three of a million codes
+    /// are valid at a time, so five guesses succeed once in about 66,000 rounds.
     static let wrongLimit = 5
 
-    /// The outcome of a code that a person typed.
+    /// The result for a code that a person has typed.
     enum Approval: Equatable {
         case approved
-        /// No page shows it; `left` more may be wrong.
+        /// No page shows the code. After `left` more wrong codes, all codes are void.
         case wrong(left: Int)
-        /// The last wrong code that is allowed: the pages need new codes.
+        /// The number of wrong codes has reached the limit. The pages need new codes.
         case voided
     }
 
-    /// The state of a pairing that a page is told.
+    /// The state of a pairing, as returned to its page.
     enum Outcome: Equatable {
         case waiting
         case approved(NewPairing)
@@ -40,7 +40,7 @@ struct Pairings {
     /// Begins a pairing.
     ///
     /// - Parameter ticket: The hash of the page's secret.
-    /// - Returns: The code that the page shows; `nil` if too many pages wait.
+    /// - Returns: The code that the page shows; `nil` if `pendingLimit` pages wait already.
     mutating func begin(
         ticket: String,
         at now: MonotonicTime,
@@ -58,7 +58,7 @@ struct Pairings {
         return code
     }
 
-    /// Approves the page that shows a code. A code can be used once.
+    /// Approves the page that shows a code. Each code can be used once.
     mutating func approve(_ code: String, as grant: NewPairing, at now: MonotonicTime) -> Approval {
         removeExpired(at: now)
         if let index = pending.firstIndex(where: { $0.code == code && $0.grant == nil }) {
@@ -73,7 +73,7 @@ struct Pairings {
         return .voided
     }
 
-    /// Returns a page's outcome; an approval is returned once.
+    /// Returns a page's outcome. An approval is returned only once.
     mutating func outcome(of ticket: String, at now: MonotonicTime) -> Outcome {
         removeExpired(at: now)
         guard let index = pending.firstIndex(where: { $0.ticket == ticket }) else {
@@ -84,7 +84,7 @@ struct Pairings {
         return .approved(grant)
     }
 
-    /// Returns true if a page was approved under a name and has not fetched its outcome yet.
+    /// Returns true if a page was approved under a name but has not fetched its outcome yet.
     func isNameTaken(_ name: String) -> Bool { pending.contains { $0.grant?.name == name } }
 
     private mutating func removeExpired(at now: MonotonicTime) {

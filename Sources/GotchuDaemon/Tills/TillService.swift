@@ -25,12 +25,13 @@ final class TillService: LocalPairings, TillRegistry {
     private let path: String
     private let endStreams: @Sendable () -> Void
     private let state: Mutex<State>
-    /// Held while a refund is counted and made, so that no other refund relies on a released count.
+    /// The lock for counting and making a refund. Without it, a repeated call could rely on a count
+    /// that is removed a moment later.
     private let refunding = AsyncLock()
-    /// A Boolean that is true if the file could not be read: no till is known then.
+    /// A Boolean that is true if the file could not be read. Then no till is known.
     let wasUnreadable: Bool
 
-    /// - Parameter endStreams: Ends all event streams; readers that are still allowed reconnect.
+    /// - Parameter endStreams: Ends all event streams. Readers that are still allowed reconnect.
     init(stateDirectory: String, endStreams: @escaping @Sendable () -> Void) {
         path = stateDirectory + "/screens.json"
         self.endStreams = endStreams
@@ -147,7 +148,7 @@ final class TillService: LocalPairings, TillRegistry {
         return state.withLock { $0.tills.first { $0.hash == hash } }?.view(on: Self.today)
     }
 
-    /// Counts a refund against its till's limit, durably, and makes it.
+    /// Counts a refund against the till's limit, durably, and then makes it.
     func refund(
         _ new: NewRefund,
         byToken token: String,
@@ -168,7 +169,8 @@ final class TillService: LocalPairings, TillRegistry {
         }
         do throws(Problem) {
             let created = try await make(new)
-            // It was made earlier by another way, so it does not count against the limit.
+            // The refund was made earlier, but this count did not have it. It does not count
+            // against the limit.
             if created.isReplay, isCounted { release(wish, of: hash, on: day) }
             return created
         } catch {
@@ -178,7 +180,7 @@ final class TillService: LocalPairings, TillRegistry {
     }
 
     private func release(_ wish: String, of hash: String, on day: String) {
-        // If this cannot be stored, the till may refund less today, but never more.
+        // If the removal cannot be stored, the till may refund less today, but never more.
         try? state.withLock { state throws(Problem) in
             try change(hash, in: &state) { $0.release(wish, on: day) }
         }
@@ -215,7 +217,7 @@ final class TillService: LocalPairings, TillRegistry {
         return result
     }
 
-    /// Stores the tills; they apply once they are on disk.
+    /// Stores the tills. They apply once they are on disk.
     private func write(_ tills: [Till], to state: inout State) throws(Problem) {
         do throws(DurableFile.Failure) {
             try DurableFile.replace(path, with: JSONEncoder.pretty(Contents(tills: tills)))
@@ -229,7 +231,7 @@ final class TillService: LocalPairings, TillRegistry {
         state.tills = tills
     }
 
-    /// 256 random bits in 43 characters of the URL-safe alphabet.
+    /// Returns 256 random bits as 43 characters of the URL-safe Base64 alphabet.
     private static func secret() -> String {
         Data(SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")

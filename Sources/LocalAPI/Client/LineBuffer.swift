@@ -1,12 +1,12 @@
-/// Splits a stream of bytes into lines; the chunks in which it arrives do not matter.
+/// Splits a stream of bytes into lines. The sizes of the received chunks do not matter.
 struct LineBuffer {
-    /// The longest line in bytes; a longer one is an error.
+    /// The maximum length of an incomplete line in bytes. A longer one is an error.
     let limit: Int
 
     private var bytes: [UInt8] = []
-    /// The end of the bytes that were already returned.
+    /// The index after the bytes that were already returned.
     private var start = 0
-    /// The end of the bytes that were searched and contain no line feed.
+    /// The index after the bytes that were searched for a line feed.
     private var searched = 0
 
     init(limit: Int) {
@@ -20,7 +20,8 @@ struct LineBuffer {
         bytes.append(contentsOf: more)
     }
 
-    /// The next complete line without its line feed; empty lines are keep-alives and are skipped.
+    /// Returns the next complete line without its line feed; `nil` if there is none. Empty lines
+    /// are keep-alives and are skipped.
     mutating func nextLine() throws(LocalClientFailure) -> [UInt8]? {
         while let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {
             let line = bytes[start..<end]

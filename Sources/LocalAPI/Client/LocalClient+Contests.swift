@@ -40,10 +40,11 @@ extension LocalClient {
     }
 }
 
-/// A contest document, decoded and as the bytes received.
+/// A contest document: decoded, and as the received bytes.
 package struct ContestReply<Document: ContestDocument>: Sendable {
     package let document: Document
     package let bytes: [UInt8]
-    /// The tag to send as `ContestCall.knownTag`, to get the document only if it has changed.
+    /// The document's tag. If it is sent as `ContestCall.knownTag`, the document is returned only
+    /// if it has changed.
     package let tag: String?
 }

@@ -7,7 +7,7 @@ import NIOHTTP1
 import NIOPosix
 
 extension LocalClient {
-    /// The largest reply, in bytes; the daemon's own lists are much smaller.
+    /// The maximum size of a reply in bytes. The daemon's own lists are much smaller.
     private static let replyLimit = 1 << 20
 
     typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
@@ -61,10 +61,10 @@ extension LocalClient {
         }
     }
 
-    /// Sends one request. After a successful head, passes the rest of the reply to `body`.
+    /// Sends one request. If the reply's head is a success, passes the rest of the reply to `body`.
     ///
-    /// The connection is closed after `limit`, unless `body` cancels the deadline first; the call
-    /// then fails as timed out.
+    /// After `limit`, the connection is closed and the call fails as timed out. `body` can cancel
+    /// this deadline.
     func withReply<Result: Sendable>(
         _ method: HTTPMethod,
         _ path: String,
@@ -100,7 +100,7 @@ extension LocalClient {
         }
     }
 
-    /// Connects; retries while the listener's backlog is full, which other users may have filled.
+    /// Connects. Retries while the listener's backlog is full: other users may have filled it.
     private func connect(limit: Duration) async throws -> Connection {
         let end = ContinuousClock.now + limit
         while true {
@@ -110,7 +110,7 @@ extension LocalClient {
                 guard ContinuousClock.now < end else {
                     throw LocalClientFailure.timedOut(after: limit)
                 }
-                // Nothing announces room in the backlog: poll until the call's limit.
+                // No event reports free space in the backlog. Retry until the call's limit.
                 try await Task.sleep(for: Self.backlogRetryInterval)
             }
         }
@@ -129,8 +129,8 @@ extension LocalClient {
             }
     }
 
-    /// Refuses a listener that is neither root, nor this user, nor the folder's owner: it could
-    /// keep a token, or claim that something was paid.
+    /// Throws if the listener's user is neither root, nor this user, nor the folder's owner.
+    /// Another user could store a token, or report a payment that was not made.
     private func requireTrustedListener(_ channel: any Channel) async throws {
         guard let listener = try await Peer.query(of: channel)?.get()?.userID else { return }
         let folder = socketPath.lastIndex(of: "/").map { String(socketPath[...$0]) } ?? "."

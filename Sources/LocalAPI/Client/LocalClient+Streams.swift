@@ -6,18 +6,18 @@ import NIOHTTP1
 extension LocalClient {
     /// The longest line of a recording, in bytes.
     private static let recordLimit = 64 * 1024
-    /// The longest line of the other streams, in bytes; a snapshot with every presence that the
-    /// daemon tracks is much smaller.
+    /// The longest line of the other streams, in bytes. The largest snapshot is much smaller.
     private static let valueLimit = 4 << 20
 
-    /// Opens the stream of events for as long as `body` runs.
+    /// Opens the stream of events while `body` runs.
     ///
     /// The first element is a snapshot of everything that the caller may see. Nothing is buffered
-    /// beyond the connection's watermark: if the reader is slow, the socket fills, and the daemon
-    /// drops events and reports it with `lagged`. The caller decides if it reconnects after a
-    /// disconnect.
+    /// beyond the connection's watermark. If the reader is slow, the socket becomes full. The
+    /// daemon then drops events and reports their number with `lagged`. After a disconnect, the
+    /// caller decides about a new connection.
     ///
-    /// - Parameter sessions: True to receive presences too: the daemon's radio listens for them.
+    /// - Parameter sessions: True to receive presences too. The daemon's radio then listens for
+    ///   them.
     package func withEvents<Result: Sendable>(
         sessions: Bool = false,
         _ body: (inout LocalStream<Event>) async throws -> Result
@@ -28,7 +28,7 @@ extension LocalClient {
         }
     }
 
-    /// Opens the stream of the display's states for as long as `body` runs. A state may repeat.
+    /// Opens the stream of the display's states while `body` runs. A state can be repeated.
     package func withDisplay<Result: Sendable>(
         _ body: (inout LocalStream<DisplayReply>) async throws -> Result
     ) async throws -> Result {
@@ -38,7 +38,7 @@ extension LocalClient {
         }
     }
 
-    /// Records what the daemon's radio receives for as long as `body` runs, at most `seconds`.
+    /// Records what the daemon's radio receives while `body` runs, for at most `seconds`.
     ///
     /// The first line is the header. The caller needs the level `owner`.
     package func withRecording<Result: Sendable>(
@@ -64,7 +64,8 @@ extension LocalClient {
     }
 }
 
-/// The lines of a reply as they arrive, without line feeds. Ends when the daemon ends the reply.
+/// The lines of a reply as they arrive, without line feeds. They end when the daemon ends the
+/// reply.
 package struct LocalLines: AsyncSequence, AsyncIteratorProtocol {
     private var parts: LocalClient.Parts
     private var lines: LineBuffer
@@ -95,7 +96,7 @@ package struct LocalLines: AsyncSequence, AsyncIteratorProtocol {
     }
 }
 
-/// The values of a stream as they arrive, one JSON document a line. Throws
+/// The values of a stream as they arrive, one JSON document per line. Throws
 /// `LocalClientFailure.connectionLost` if the daemon exits or ends the stream.
 package struct LocalStream<Element: Decodable>: AsyncSequence, AsyncIteratorProtocol {
     fileprivate var lines: LocalLines

@@ -4,9 +4,9 @@ import NIOHTTP1
 
 /// The client for the daemon's socket, with one typed method for each route.
 ///
-/// Each call opens its own connection: they are local, and a command makes few calls (`pay` up to
-/// six). The value holds no state, so it can be shared. Every method throws `LocalClientFailure`,
-/// or `CancellationError` if its task is cancelled.
+/// Each call opens its own connection. This is cheap: the connection is local, and a command makes
+/// few calls (`pay` up to six). The value holds no state and can be shared. Every method throws
+/// `LocalClientFailure`, or `CancellationError` if its task is cancelled.
 package struct LocalClient: Sendable {
     /// The timeout of a call that the daemon answers from memory.
     static let promptLimit = Duration.seconds(5)
@@ -17,7 +17,7 @@ package struct LocalClient: Sendable {
     /// The path of the daemon's socket.
     package let socketPath: String
 
-    /// Called with the daemon's version for each reply, so that the caller can compare it.
+    /// Called with the daemon's version for each reply. The caller can compare the versions.
     let versionHeard: @Sendable (String) -> Void
 
     package init(
@@ -38,15 +38,16 @@ package struct LocalClient: Sendable {
         try await call(.GET, "/v1/display")
     }
 
-    /// The presences heard now, nearest first. A radio that did not listen listens first.
+    /// Returns the presences heard now, nearest first. If the radio does not listen, it listens
+    /// first.
     package func sessions() async throws -> [PresenceView] {
         let reply: PresencesReply = try await call(.GET, "/v1/sessions")
         return reply.sessions
     }
 
-    /// Requests money; returns once the EID is on the air.
+    /// Requests money. Returns once the EID is on the air.
     ///
-    /// - Parameter key: A call repeated with the same key creates nothing new.
+    /// - Parameter key: The idempotency key. A call repeated with the same key creates nothing new.
     package func createRequest(
         _ request: NewRequest,
         key: IdempotencyKey? = nil
@@ -66,14 +67,14 @@ package struct LocalClient: Sendable {
         try await call(.GET, "/v1/requests/\(id)")
     }
 
-    /// Cancels a request that nobody has paid yet; returns it in its new state.
+    /// Cancels a request that nobody has paid yet. Returns it in its new state.
     package func cancelRequest(_ id: SessionID) async throws -> RequestView {
         try await call(.DELETE, "/v1/requests/\(id)", limit: Self.serverBoundLimit)
     }
 
-    /// Starts a payment; returns once the daemon has recorded it.
+    /// Starts a payment. Returns once the daemon has recorded it.
     ///
-    /// - Parameter key: A call repeated with the same key starts nothing new.
+    /// - Parameter key: The idempotency key. A call repeated with the same key starts nothing new.
     package func createPayment(
         _ payment: NewPayment,
         key: IdempotencyKey? = nil
@@ -82,24 +83,24 @@ package struct LocalClient: Sendable {
         return try await call(.POST, "/v1/payments", body: payment, key: key, limit: limit)
     }
 
-    /// Starts a refund; returns once the daemon has recorded it.
+    /// Starts a refund. Returns once the daemon has recorded it.
     package func createRefund(_ refund: NewRefund) async throws -> PaymentView {
         try await call(.POST, "/v1/refunds", body: refund, limit: Self.serverBoundLimit)
     }
 
-    /// The daemon's payments, newest first.
+    /// Returns the daemon's payments and refunds, newest first.
     package func payments() async throws -> [PaymentView] {
         let reply: PaymentsReply = try await call(.GET, "/v1/payments")
         return reply.payments
     }
 
-    /// One payment in its current state.
+    /// Returns one payment or refund in its current state.
     package func payment(_ id: String) async throws -> PaymentView {
         try await call(.GET, "/v1/payments/\(percentEncoded(id))")
     }
 
-    /// Cancels a payment that was not sent yet; returns it in its new state. Refused with
-    /// `PAYMENT_IN_PROGRESS` once it may have been sent.
+    /// Cancels a payment that was not sent yet. Returns it in its new state. If it may have been
+    /// sent, the call is refused with `PAYMENT_IN_PROGRESS`.
     package func cancelPayment(_ id: String) async throws -> PaymentView {
         try await call(.DELETE, "/v1/payments/\(percentEncoded(id))")
     }
@@ -110,14 +111,15 @@ package struct LocalClient: Sendable {
         return try await call(.POST, "/v1/resolve", body: body, limit: Self.serverBoundLimit)
     }
 
-    /// The wallet of the user as whom the daemon is logged in.
+    /// Returns the wallet of the logged-in user.
     package func wallet() async throws -> WalletReply {
         try await call(.GET, "/v1/wallet", limit: Self.serverBoundLimit)
     }
 
-    /// Opens a deposit; returns it with the address of its payment page.
+    /// Opens a deposit. Returns it with the address of its payment page.
     ///
-    /// - Parameter key: A call repeated with the same key returns the same deposit.
+    /// - Parameter key: The idempotency key. A call repeated with the same key returns the same
+    ///   deposit.
     package func openDeposit(_ deposit: NewDeposit, key: IdempotencyKey) async throws -> IntentReply
     {
         let limit = Self.serverBoundLimit
@@ -141,9 +143,9 @@ package struct LocalClient: Sendable {
         return try await call(.DELETE, path, limit: Self.serverBoundLimit)
     }
 
-    /// Orders a withdrawal; returns once the daemon has recorded it.
+    /// Orders a withdrawal. Returns once the daemon has recorded it.
     ///
-    /// - Parameter key: A call repeated with the same key orders nothing new.
+    /// - Parameter key: The idempotency key. A call repeated with the same key orders nothing new.
     package func withdraw(
         _ withdrawal: NewWithdrawal,
         key: IdempotencyKey
@@ -152,22 +154,22 @@ package struct LocalClient: Sendable {
         return try await call(.POST, path, body: withdrawal, key: key, limit: limit)
     }
 
-    /// One of the daemon's withdrawals in its current state.
+    /// Returns one of the daemon's withdrawals in its current state.
     package func withdrawal(_ id: String) async throws -> WithdrawalView {
         try await call(.GET, "/v1/wallet/withdrawals/\(percentEncoded(id))")
     }
 
-    /// The state of payouts, the earnings and the newest withdrawals.
+    /// Returns the state of payouts, the earnings and the newest withdrawals.
     package func payouts() async throws -> PayoutsReply {
         try await call(.GET, "/v1/wallet/payouts", limit: Self.serverBoundLimit)
     }
 
-    /// The wallet's earnings, in the daemon's time zone unless another is given.
+    /// Returns the wallet's earnings. If the selection has no time zone, the daemon's applies.
     package func earnings(_ selection: EarningsSelection) async throws -> EarningsReply {
         try await call(.GET, "/v1/earnings?\(selection.query)", limit: Self.serverBoundLimit)
     }
 
-    /// A page of the payments and refunds behind the earnings, newest first.
+    /// Returns a page of the payments and refunds behind the earnings, newest first.
     ///
     /// - Parameters:
     ///   - limit: The maximum number of entries in the page, 1 to 100.
@@ -182,12 +184,12 @@ package struct LocalClient: Sendable {
         return try await call(.GET, path, limit: Self.serverBoundLimit)
     }
 
-    /// A new link to the pages on which a payee gives their details.
+    /// Creates a link to the pages on which a payee gives their details.
     package func payoutLink() async throws -> ConnectLinkReply {
         try await call(.POST, "/v1/wallet/payouts/link", limit: Self.serverBoundLimit)
     }
 
-    /// A day's report; of today and in the daemon's time zone, unless others are given.
+    /// Returns the report of a day. The default is today, in the daemon's time zone.
     package func report(day: CalendarDay?, zone: TimeZoneName?) async throws -> ReportReply {
         let parameters = [
             day.map { "day=\($0)" },
@@ -203,18 +205,18 @@ package struct LocalClient: Sendable {
         return try await call(.POST, path, body: new, limit: Self.promptLimit)
     }
 
-    /// The paired tills, by name.
+    /// Returns the paired tills, sorted by name.
     package func pairings() async throws -> [PairingView] {
         let reply: PairingsReply = try await call(.GET, "/v1/pairings")
         return reply.pairings
     }
 
-    /// Revokes a till's pairing; returns it as it was.
+    /// Revokes a till's pairing. Returns the pairing as it was.
     package func revokePairing(_ name: String) async throws -> PairingView {
         try await call(.DELETE, "/v1/pairings/\(percentEncoded(name))")
     }
 
-    /// A report for finding faults, redacted by the daemon.
+    /// Returns a report for finding faults. The daemon has redacted it.
     package func bugReport() async throws -> BugReportReply {
         try await call(.GET, "/v1/bugreport", limit: Self.serverBoundLimit)
     }
@@ -224,7 +226,7 @@ package struct LocalClient: Sendable {
         try await call(.GET, "/v1/calibration")
     }
 
-    /// Stores a calibration; it applies at once.
+    /// Stores a calibration. It applies at once.
     package func calibrate(_ new: NewCalibration) async throws -> CalibrationsReply {
         try await call(.PUT, "/v1/calibration", body: new, limit: Self.promptLimit)
     }

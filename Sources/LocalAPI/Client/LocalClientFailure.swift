@@ -5,9 +5,9 @@ import NIOHTTP1
 
 /// The reason why a call over the daemon's socket failed.
 package enum LocalClientFailure: Error, Equatable, Sendable {
-    /// There is no socket: the daemon is not running, or has another socket.
+    /// There is no socket: the daemon is not running, or uses another socket.
     case noSocket(path: String)
-    /// Nothing listens on the socket: the daemon has died.
+    /// Nothing listens on the socket: the daemon has ended without removing it.
     case refused(path: String)
     /// The socket's mode and group exclude this user.
     case permissionDenied(path: String)
@@ -20,7 +20,7 @@ package enum LocalClientFailure: Error, Equatable, Sendable {
     case timedOut(after: Duration)
     /// The connection ended before the reply was complete.
     case connectionLost
-    /// The other end has another major API version, or sends none.
+    /// The daemon has another major API version, or sends none.
     case apiMismatch(theirs: String?)
     /// The reply does not conform to the API. `underlying` is for a bug report.
     case unreadableReply(underlying: String)
@@ -29,7 +29,7 @@ package enum LocalClientFailure: Error, Equatable, Sendable {
     /// Any other system error. `underlying` is for a bug report.
     case system(underlying: String)
 
-    /// Converts an error of the transport. Not for `CancellationError`.
+    /// Converts an error of the transport. Must not be called with a `CancellationError`.
     init(transport error: any Error, path: String) {
         switch error {
         case let failure as LocalClientFailure:

@@ -1,23 +1,23 @@
 import CLinux
 import GotchuAPI
 
-/// The levels of each peer, determined only by its kernel credentials.
+/// The levels of each peer. They depend only on the credentials that the kernel reports.
 package struct AccessPolicy: Equatable, Sendable {
-    /// Root and the daemon's own user, who have full control of it anyway.
+    /// The users with all levels: root and the daemon's own user.
     package var ownerUserIDs: Set<UInt32>
-    /// Users who may see the customer's display, besides those listed below.
+    /// The users who may see the customer's display, in addition to those listed below.
     package var viewerUserIDs: Set<UInt32>
-    /// Users who may read, besides those listed below.
+    /// The users who may read, in addition to those listed below.
     package var observerUserIDs: Set<UInt32>
-    /// Users who may request money, besides owners and the cashiers' group.
+    /// The users who may request money, in addition to the owners and the cashiers' group.
     package var cashierUserIDs: Set<UInt32>
     /// The group whose members may request money.
     package var cashierGroup: String
     private let cashierGroupID: UInt32?
-    /// Users who may spend, besides owners. Empty unless configured.
+    /// The users who may spend, in addition to the owners. Empty unless configured.
     package var spenderUserIDs: Set<UInt32>
 
-    /// Looks up the group, which blocks.
+    /// Creates a policy and looks up the group's id. Blocks during the look-up.
     package init(
         ownerUserIDs: Set<UInt32>,
         viewerUserIDs: Set<UInt32> = [],
@@ -35,12 +35,14 @@ package struct AccessPolicy: Equatable, Sendable {
         self.spenderUserIDs = spenderUserIDs
     }
 
-    /// A Boolean that is true if socket users are listed, who may be outside the cashiers' group.
+    /// A Boolean that is true if single users may use the socket. They may be outside the cashiers'
+    /// group.
     var listsUsers: Bool {
         !(observerUserIDs.isEmpty && cashierUserIDs.isEmpty && spenderUserIDs.isEmpty)
     }
 
-    /// Returns the peer's levels if they do not depend on the system's group database; else `nil`.
+    /// Returns the peer's levels if they are known without the system's group database; otherwise
+    /// `nil`.
     func knownLevels(of peer: Peer) -> Set<AccessLevel>? {
         let isKnown =
             ownerUserIDs.contains(peer.userID) || cashierUserIDs.contains(peer.userID)
@@ -48,8 +50,8 @@ package struct AccessPolicy: Equatable, Sendable {
         return isKnown ? levels(of: peer) : nil
     }
 
-    /// Returns the peer's levels; none for a stranger. Blocks if it must read the system's group
-    /// database.
+    /// Returns the peer's levels; an unknown user has none. Blocks if it must read the system's
+    /// group database.
     package func levels(of peer: Peer) -> Set<AccessLevel> {
         if ownerUserIDs.contains(peer.userID) { return Set(AccessLevel.allCases) }
         var levels: Set<AccessLevel> = []
@@ -62,7 +64,7 @@ package struct AccessPolicy: Equatable, Sendable {
         return levels
     }
 
-    /// Returns the problem for a peer that lacks a level; its fix says how to get the level.
+    /// Returns the problem for a peer that lacks a level. Its fix says how to get the level.
     func refusal(of level: AccessLevel, to peer: Peer) -> Problem {
         let join = cashierGroupID.map { _ in "sudo usermod -aG \(cashierGroup) USER" }
         let fix =

@@ -7,8 +7,8 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// The outermost middleware: refuses requests that the entrance does not admit, sets the caller's
-/// levels, converts every error to a problem document, and adds the common headers.
+/// The outermost middleware. It refuses requests that the entrance does not admit, and sets the
+/// caller's levels. It converts every error to a problem document and adds the common headers.
 struct AuthorizationMiddleware: RouterMiddleware {
     typealias Context = LocalContext
 
@@ -31,7 +31,7 @@ struct AuthorizationMiddleware: RouterMiddleware {
             let problem = Self.problem(status: error.status, request)
             response = entrance.reply(problem, to: request)
         } catch is HTTPParserError {
-            // The body is incomplete or malformed: the client's fault.
+            // The client has sent an incomplete or malformed body.
             let problem = Self.problem(status: .badRequest, request)
             response = entrance.reply(problem, to: request)
         } catch {
@@ -45,7 +45,7 @@ struct AuthorizationMiddleware: RouterMiddleware {
         for field in entrance.headers where response.headers[field.name] == nil {
             response.headers.append(field)
         }
-        // The client reads no body after HEAD: it would parse one as the next reply's head.
+        // After HEAD the client reads no body. It would parse a body as the head of the next reply.
         return request.method == .head ? response.createHeadResponse() : response
     }
 

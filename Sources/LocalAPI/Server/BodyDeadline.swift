@@ -1,10 +1,9 @@
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Closes a connection whose request body takes too long, even if bytes keep arriving.
+/// Closes a connection whose request body takes too long, even if bytes still arrive.
 ///
-/// Before a head and between requests the idle timeout applies; only complete heads and replies
-/// reset it.
+/// Outside of a body, the idle timeout applies. Only complete heads and replies reset it.
 final class BodyDeadline: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -27,7 +26,7 @@ final class BodyDeadline: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    /// Sets no deadline if the whole request was read at once, which is the usual case.
+    /// Sets the deadline if a body is incomplete. Most requests arrive completely in one read.
     func channelReadComplete(context: ChannelHandlerContext) {
         if isBodyDue, deadline == nil {
             deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.limit) {

@@ -1,18 +1,19 @@
 import GotchuAPI
 import HTTPTypes
 
-/// Refuses requests from web pages: a page could reach a till through a proxy of its socket.
+/// Refuses requests from web pages. If a proxy serves the socket on a port, web pages can send
+/// requests to it.
 enum BrowserGuard {
     private static let fetchSite = HTTPField.Name.valid("Sec-Fetch-Site")
     private static let host = HTTPField.Name.valid("Host")
 
     static func admit(_ request: HTTPRequest) throws(Problem) {
         let fields = request.headerFields
-        // The first `Host` became the authority (RFC 9112, 3.2: a request with two is refused).
+        // The first `Host` is in `authority`, so this is a second one. RFC 9112, 3.2 forbids two.
         guard fields[host] == nil else {
             throw Problem.invalid("A request names one host.")
         }
-        // Browsers send `none` only for addresses that the user entered.
+        // A browser sends `none` only if the user entered the address.
         guard fields[.origin] == nil, fields[.referer] == nil,
             fields[fetchSite].map({ $0 == "none" }) ?? true, isLocal(request.authority ?? "")
         else {
@@ -20,8 +21,9 @@ enum BrowserGuard {
         }
     }
 
-    /// Returns true if a host is this machine or a name without a dot, as clients of a Unix socket
-    /// send. A page whose domain resolves to a proxy sends that domain, which has a dot.
+    /// Returns true if the host is a loopback address or a name without a dot. Clients of a Unix
+    /// socket send such a name. If a page's domain resolves to a proxy of the socket, the page
+    /// sends that domain, which has a dot.
     private static func isLocal(_ authority: String) -> Bool {
         let host = authority.prefix { $0 != ":" }
         return host == "127.0.0.1" || authority.hasPrefix("[::1]")

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOPosix
 
-/// Asks the kernel for a connection's peer, and closes the connection if it exceeds the limit of
-/// its user or of all users who are not owners.
+/// Asks the kernel for a connection's peer. Closes the connection if it exceeds the limit of its
+/// user, or the common limit of all users who are not owners.
 ///
 /// One instance for each connection, used only on its event loop.
 final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -11,9 +11,10 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
     private let entrance: any Entrance
     private let traffic: LocalTraffic
     private let policy: @Sendable () -> AccessPolicy
-    /// The peer as the kernel reports it; `nil` before the kernel is asked, and without a socket.
+    /// The peer as the kernel reports it; `nil` until the kernel is asked, or if there is no
+    /// socket.
     private var peer: EventLoopFuture<Peer?>?
-    /// The class of the connection for the limits; set while the connection is counted.
+    /// The class of the connection for the limits; `nil` if the connection is not counted.
     private var connectionClass: ConnectionClass?
 
     private typealias ConnectionClass = LocalTraffic.ConnectionClass
@@ -28,8 +29,8 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
         self.policy = policy
     }
 
-    /// Returns a connection's peer, as the kernel reported it when the connection opened; `nil` if
-    /// it reported none.
+    /// Returns the peer that the kernel reported when the connection opened; `nil` if it reported
+    /// none.
     static func peer(of channel: any Channel) async throws -> Peer? {
         let eventLoop = channel.eventLoop
         return try await eventLoop.flatSubmit {
@@ -70,7 +71,7 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
                 return eventLoop.makeSucceededFuture(connectionClass)
             }
             guard traffic.beginLookUp() else { return eventLoop.makeFailedFuture(TooManyLookUps()) }
-            // Not on the event loop: the group database may be slow.
+            // The look-up does not run on the event loop, because the group database may be slow.
             return NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
                 defer { traffic.endLookUp() }
                 return ConnectionClass(peer, levels: policy.levels(of: peer), lowest: lowest)

@@ -3,8 +3,8 @@ import GotchuCore
 import NIOCore
 import Synchronization
 
-/// Sends the display's state to its readers: always the whole state, and only the newest. Slow
-/// readers delay nothing.
+/// Sends the display's state to its readers. Always sends the complete and newest state. A slow
+/// reader delays no other reader.
 package final class DisplayFeed: Sendable {
     /// The maximum number of readers from one source.
     package static let readerLimit = 8
@@ -47,17 +47,17 @@ package final class DisplayFeed: Sendable {
 
     package var hasReaders: Bool { state.withLock { !$0.readers.isEmpty } }
 
-    /// Wakes every reader, so that it writes the current state once it can.
+    /// Wakes every reader. Each then writes the current state as soon as it can.
     package func publish() {
         for reader in state.withLock({ Array($0.readers.values) }) { reader.wake.yield() }
     }
 
-    /// Ends every reader: permissions are checked only when a reader subscribes.
+    /// Ends every reader. Permissions are checked only when a reader subscribes.
     package func endReaders() {
         for reader in state.withLock({ Array($0.readers.values) }) { reader.end() }
     }
 
-    /// Adds a reader, which first gets the current state.
+    /// Adds a reader. It gets the current state first.
     ///
     /// - Returns: `nil` if the source has the maximum number of readers.
     func subscribe(from source: Source) -> Reader? {

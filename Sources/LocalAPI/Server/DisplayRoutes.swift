@@ -14,7 +14,7 @@ package struct DisplayRoutes: Sendable {
         self.source = source
     }
 
-    /// - Parameter level: The required level of the caller.
+    /// - Parameter level: The level that a caller needs.
     package func add(to table: LevelledRouter, level: AccessLevel) {
         table.add(level, .get, "/v1/display") { _, _ in .json(feed.reply) }
         table.addStream(level, .get, "/v1/display/events") { _, context in
@@ -22,7 +22,8 @@ package struct DisplayRoutes: Sendable {
         }
     }
 
-    /// `GET /v1/display/events`: the whole state, at once, at each change and as a heartbeat.
+    /// Answers `GET /v1/display/events`: sends the complete state at once, after each change, and
+    /// as a heartbeat.
     private func states(_ context: LocalContext) throws -> Response {
         guard let reader = feed.subscribe(from: source) else {
             throw Problem(
@@ -31,7 +32,8 @@ package struct DisplayRoutes: Sendable {
                 fix: "Close displays that are not needed."
             )
         }
-        // Frees the reader's slot when the connection closes, not only at the next failed write.
+        // Releases the reader's slot as soon as the connection closes, without waiting for a failed
+        // write.
         context.channel.closeFuture.whenComplete { _ in reader.end() }
         return Response(
             status: .ok,

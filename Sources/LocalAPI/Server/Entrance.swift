@@ -3,24 +3,25 @@ package import HTTPTypes
 package import HummingbirdCore
 package import NIOCore
 
-/// A way to reach the daemon: its socket, or a port of this machine.
+/// A way to reach the daemon: its socket, or a port on this machine.
 package protocol Entrance: Sendable {
-    /// The lowest level at which callers are answered.
+    /// The lowest level that a caller needs at this entrance.
     var lowestLevel: AccessLevel { get }
-    /// Headers to add to each reply that does not have them.
+    /// The headers that are added to each reply, unless the reply has them.
     var headers: HTTPFields { get }
 
-    /// Refuses requests that may not use this entrance, whoever the caller is.
+    /// Throws if a request may not use this entrance. The caller's levels are checked elsewhere.
     func admit(_ request: HTTPRequest, on channel: any Channel) throws(Problem)
 
-    /// Returns the caller as the kernel reports it, or `nil`; no future if there is no socket.
+    /// Returns the caller as the kernel reports it; a future of `nil` if the kernel reports none.
+    /// Returns no future if there is no socket.
     func peer(of channel: any Channel) -> EventLoopFuture<Peer?>?
 
     /// Returns the reply for a problem.
     func reply(_ problem: Problem, to request: Request) -> Response
 }
 
-/// The Unix socket: for programs of listed users, not for web pages.
+/// The Unix socket. It admits programs of listed users, but no web pages.
 struct SocketEntrance: Entrance {
     let lowestLevel = AccessLevel.observer
     let headers: HTTPFields = [.cacheControl: "no-store"]

@@ -2,14 +2,15 @@ package import GotchuAPI
 package import GotchuCore
 import Synchronization
 
-/// Delivers each event to all its readers: encoded once, and appended to each reader's buffer.
+/// Delivers each event to all readers. Each event is encoded once and appended to each reader's
+/// buffer.
 ///
-/// Never waits for a reader: a slow one loses the newest events, and a `lagged` event reports their
-/// number. Money never depends on this stream: it is for people and their screens.
+/// The hub never waits for a reader. A slow reader loses the newest events, and a `lagged` event
+/// reports their number. The stream is for people and screens. No movement of money depends on it.
 package final class EventHub: Sendable {
     /// The maximum number of readers.
     static let readerLimit = 320
-    /// The maximum number of readers of one user, so that no user takes the events from others.
+    /// The maximum number of readers of one user. One user therefore cannot use up all readers.
     static let userLimit = 128
 
     private let state = Mutex(State())
@@ -24,15 +25,16 @@ package final class EventHub: Sendable {
 
     /// Counts since the start.
     package struct Counts: Sendable {
-        /// Events for which there were readers, each counted once.
+        /// The number of events that were published while there was a reader.
         package var published = 0
-        /// Events that a slow reader lost, counted for each such reader.
+        /// The number of events that slow readers lost. An event counts once for each reader that
+        /// lost it.
         package var dropped = 0
         /// The number of `lagged` events written.
         package var lags = 0
         /// The current number of readers.
         package var readers = 0
-        /// The time from an event to its being written to a reader's connection.
+        /// The time from an event's publication to its write to a reader's connection.
         package var lag = Histogram.local
     }
 
@@ -49,13 +51,14 @@ package final class EventHub: Sendable {
         state.withLock { $0.readers.values.contains { $0.topics.contains(.sessions) } }
     }
 
-    /// Publishes an event, encoded as JSON on the caller's thread (for presences, the radio's
-    /// thread). Without a reader it is not made.
+    /// Publishes an event. It is encoded as JSON on the caller's thread; for presences, this is the
+    /// radio's thread. If there is no reader, the event is not created.
     package func publish(_ event: @autoclosure () -> Event) {
         publish([event()])
     }
 
-    /// Publishes several events, which are written together; without a reader they are not made.
+    /// Publishes several events, which are written together. If there is no reader, they are not
+    /// created.
     package func publish(_ events: @autoclosure () -> [Event]) {
         guard state.withLock({ !$0.readers.isEmpty }) else { return }
         let now = MonotonicTime.now
@@ -72,7 +75,7 @@ package final class EventHub: Sendable {
         for reader in state.withLock(\.readers.values) { reader.scheduleHeartbeat() }
     }
 
-    /// Counts what was written to a reader's connection.
+    /// Counts the lines that were written to a reader's connection.
     func recordWritten(_ written: EventReader.Pending) {
         let now = MonotonicTime.now
         state.withLock { state in
@@ -81,14 +84,14 @@ package final class EventHub: Sendable {
         }
     }
 
-    /// Ends every reader: its access was decided when it subscribed.
+    /// Ends every reader. Access is checked only when a reader subscribes.
     package func endReaders() {
         for reader in state.withLock(\.readers.values) { reader.end() }
     }
 
-    /// Adds a reader, which collects events until it ends.
+    /// Adds a reader. It collects events until it ends.
     ///
-    /// - Returns: `nil` if this user, or all together, have the maximum number of readers.
+    /// - Returns: `nil` if this user, or all users together, have the maximum number of readers.
     func subscribe(topics: Set<EventTopic>, userID: UInt32) -> EventReader? {
         state.withLock { state in
             guard state.readers.count < Self.readerLimit,

@@ -4,13 +4,13 @@ import HummingbirdCore
 import NIOCore
 import Synchronization
 
-/// The kinds of events, by which access is controlled.
+/// The kinds of events. Access is controlled by kind.
 enum EventTopic: Sendable {
     case status, sessions, requests, refunds, payments
 
     /// Returns the topics that a caller may read.
     ///
-    /// - Parameter wantsSessions: A Boolean that is true if the caller asked for sessions.
+    /// - Parameter wantsSessions: True if the caller requested presences.
     static func readable(by levels: Set<AccessLevel>, wantsSessions: Bool) -> Set<EventTopic> {
         var topics: Set<EventTopic> = [.status]
         if wantsSessions { topics.insert(.sessions) }
@@ -24,7 +24,7 @@ extension PaymentView {
     var topic: EventTopic { kind == .refund ? .refunds : .payments }
 }
 
-/// One event as a line; encoded once for all readers.
+/// One event as a line. It is encoded once for all readers.
 struct EventLine: Sendable {
     let topic: EventTopic
     let publishedAt: MonotonicTime
@@ -48,7 +48,7 @@ struct EventLine: Sendable {
     }
 }
 
-/// One reader of events: the hub adds lines, and the reader's connection writes them.
+/// One reader of events. The hub adds lines, and the reader's connection writes them.
 final class EventReader: Sendable {
     /// The maximum number of events that wait for one reader.
     static let eventLimit = 256
@@ -66,7 +66,8 @@ final class EventReader: Sendable {
         fileprivate(set) var missed = 0
         fileprivate var isHeartbeatDue = false
 
-        /// The lines and a `lagged` event if events were dropped; a heartbeat if there is neither.
+        /// The bytes to write: the lines, and a `lagged` event if events were dropped. If there is
+        /// neither and a heartbeat is due, the heartbeat.
         var buffer: ByteBuffer {
             var buffer = ByteBuffer()
             for line in lines { buffer.writeBytes(line.bytes) }
@@ -84,14 +85,15 @@ final class EventReader: Sendable {
         wake.onTermination = { _ in onEnd() }
     }
 
-    /// Adds the lines of the reader's topics.
+    /// Adds the lines of the reader's topics and drops the rest.
     ///
     /// - Returns: The number of lines dropped because the queue was full.
     func append(_ lines: [EventLine]) -> Int {
         let readable = lines.filter { topics.contains($0.topic) }
         guard !readable.isEmpty else { return 0 }
         let missed = pending.withLock { pending in
-            // Only the newest are dropped: `lagged` then follows the lines before the gap.
+            // After the first dropped event, all later ones are dropped too. `lagged` is thus
+            // written at the place of the gap.
             let room = pending.missed == 0 ? Self.eventLimit - pending.lines.count : 0
             pending.lines += readable.prefix(room)
             let missed = max(0, readable.count - room)
@@ -102,13 +104,14 @@ final class EventReader: Sendable {
         return missed
     }
 
-    /// Writes a heartbeat if there is nothing else to write, to notice a peer that has gone.
+    /// Schedules a heartbeat. It is written if there is nothing else to write. If the peer has
+    /// gone, this write fails.
     func scheduleHeartbeat() {
         pending.withLock { $0.isHeartbeatDue = true }
         wake.yield()
     }
 
-    /// Removes and returns everything that must be written.
+    /// Removes and returns everything that is to be written.
     func pop() -> Pending {
         pending.withLock { pending in
             defer { pending = Pending() }
@@ -116,10 +119,11 @@ final class EventReader: Sendable {
         }
     }
 
-    /// Ends the reader. Its last wake-up is still handled.
+    /// Ends the reader. A wake-up from before the end is still handled.
     func end() { wake.finish() }
 
-    /// Writes the hub's lines until the reader ends. They accumulate while the peer does not read.
+    /// Writes the hub's lines until the reader ends. While the peer does not read, the lines
+    /// accumulate up to `eventLimit`.
     @concurrent func write(
         to writer: inout any ResponseBodyWriter,
         countingIn hub: EventHub

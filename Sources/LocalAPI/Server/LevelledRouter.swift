@@ -13,8 +13,8 @@ package final class LevelledRouter {
         self.router = router
     }
 
-    /// Adds a route. A `GET` also gets its `HEAD` (RFC 9110, 9.3.2), whose body the middleware
-    /// removes.
+    /// Adds a route. A `GET` route also gets a `HEAD` route (RFC 9110, 9.3.2). The middleware
+    /// removes the body of the `HEAD` reply.
     package func add(
         _ level: AccessLevel,
         _ method: HTTPRequest.Method,
@@ -25,7 +25,7 @@ package final class LevelledRouter {
         if method == .get { addStream(level, .head, path, handler) }
     }
 
-    /// Adds a route whose reply does not end by itself; it gets no `HEAD`.
+    /// Adds a route whose reply does not end by itself. Such a route gets no `HEAD`.
     package func addStream(
         _ level: AccessLevel,
         _ method: HTTPRequest.Method,
@@ -39,7 +39,7 @@ package final class LevelledRouter {
         }
     }
 
-    /// Adds to each path a refusal of all other methods, which lists the allowed ones.
+    /// Refuses all other methods of each path. The refusal lists the allowed methods.
     func refuseOtherMethods() {
         let all: [HTTPRequest.Method] = [
             .get, .head, .post, .put, .patch, .delete, .options, .trace, .connect,

@@ -5,11 +5,11 @@ import Hummingbird
 import HummingbirdCore
 import NIOCore
 
-/// The contest calls, which the daemon passes on unchanged.
+/// The contest calls. The daemon forwards all but the entry unchanged.
 extension LocalCalls {
     /// - Parameters:
     ///   - document: The type of the document in the reply.
-    ///   - verb: The path after the contest's.
+    ///   - verb: The rest of the path after the contest's id.
     func contest(
         _ document: (any ContestDocument.Type)?,
         _ verb: String,
@@ -48,7 +48,7 @@ extension LocalCalls {
         return .contest(try await backend.joinContest(new, key: key))
     }
 
-    /// Returns the contest in the path; `nil` if the path has none.
+    /// Returns the id of the contest in the path; `nil` if the path has none.
     private func contest(_ context: LocalContext) throws -> WireUUID? {
         guard let text = context.parameters.get("id") else { return nil }
         guard let id = WireUUID(text) else { throw Problem.noContest }
@@ -67,10 +67,10 @@ extension Problem {
 }
 
 extension Request {
-    /// The longest header value that is passed on, in bytes.
+    /// The maximum length of a header value that is forwarded, in bytes.
     private static let passedLimit = 256
 
-    /// Returns a header's value; `nil` if it is too long to be passed on.
+    /// Returns a header's value; `nil` if the header is missing or too long to be forwarded.
     fileprivate func short(_ name: HTTPField.Name) -> String? {
         headers[name].flatMap { $0.utf8.count <= Self.passedLimit ? $0 : nil }
     }

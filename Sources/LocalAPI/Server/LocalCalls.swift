@@ -42,7 +42,7 @@ package struct LocalCalls: Sendable {
         try NewRefund(try await fields(request))
     }
 
-    /// Returns a day's report, selected by the request's parameters.
+    /// Returns the report of the day that the request's parameters select.
     package func report(_ request: Request) async throws -> ReportReply {
         let parameters = request.uri.queryParameters
         let day = parameters["day"].map { CalendarDay(String($0)) }
@@ -90,10 +90,11 @@ package struct LocalCalls: Sendable {
         return try JSONFields(Array(buffer.readableBytesView))
     }
 
-    /// Streams a till's events: the snapshot, then changes, one JSON object a line. Presences and
-    /// payments are left out; refunds are included.
+    /// Streams a till's events: the snapshot, then changes, one JSON object per line. The stream
+    /// has no presences and no payments, but it has refunds.
     ///
-    /// - Parameter admit: Called once ending all readers would end this one too.
+    /// - Parameter admit: Checks the till's access again after the reader is subscribed. From then
+    ///   on, the end of all readers also ends this one.
     package func tillEvents(
         _ context: LocalContext,
         admit: () throws(Problem) -> Void
@@ -101,10 +102,10 @@ package struct LocalCalls: Sendable {
         try await events([.status, .requests, .refunds], context, admit: admit)
     }
 
-    /// Streams the snapshot, then changes, one JSON object a line.
+    /// Streams the snapshot, then changes, one JSON object per line.
     ///
-    /// The reader is subscribed before the snapshot is made, so that no event is lost between them;
-    /// an event that is already in the snapshot is repeated.
+    /// The reader is subscribed before the snapshot is made. No event between the two is lost, but
+    /// an event may also be in the snapshot.
     func events(
         _ topics: Set<EventTopic>,
         _ context: LocalContext,
@@ -120,7 +121,8 @@ package struct LocalCalls: Sendable {
                 fix: "Close readers that are not needed."
             )
         }
-        // Frees the reader's slot when the connection closes, not only at the next failed write.
+        // Releases the reader's slot as soon as the connection closes, without waiting for a failed
+        // write.
         context.channel.closeFuture.whenComplete { _ in reader.end() }
         do {
             try admit()

@@ -23,8 +23,8 @@ struct LocalChannel: ServerChildChannel {
     }
 }
 
-/// Marks the last request of a connection (RFC 9112, 9.3), such as any of HTTP/1.0, with the only
-/// spelling of `Connection` that the later handlers know.
+/// Marks the last request of a connection (RFC 9112, 9.3). Every HTTP/1.0 request is marked. The
+/// mark is `Connection: close` in the only spelling that the later handlers know.
 private final class ConnectionCloseHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

@@ -5,12 +5,12 @@ package import NIOCore
 
 /// One request to the daemon, with its caller.
 package struct LocalContext: RequestContext {
-    /// The largest request body, in bytes.
+    /// The maximum size of a request body, in bytes.
     static let bodyLimit = 64 * 1024
 
     package var coreContext: CoreRequestContextStorage
     package let channel: any Channel
-    /// Set by the outermost middleware, before any route runs.
+    /// The caller's levels. The outermost middleware sets them before any route runs.
     var levels: Set<AccessLevel> = []
     /// The peer, and the policy that determined its levels.
     var caller: (peer: Peer, policy: AccessPolicy)?

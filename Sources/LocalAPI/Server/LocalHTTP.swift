@@ -8,11 +8,11 @@ import NIOHTTP1
 import NIOPosix
 package import ServiceLifecycle
 
-/// The daemon's HTTP/1.1 servers, which differ in their entrance and routes.
+/// The daemon's HTTP/1.1 servers. They differ in their entrance and routes.
 package struct LocalHTTP: Sendable {
     /// The idle timeout of a connection, before its first request and between requests.
     static let idleLimit: TimeAmount = .seconds(10)
-    /// The largest request head, in bytes.
+    /// The maximum size of a request head, in bytes.
     static let headLimit = 16 * 1024
 
     private let entrance: any Entrance
@@ -35,15 +35,18 @@ package struct LocalHTTP: Sendable {
         self.policy = policy
         self.version = version
         self.traffic = traffic
-        // Hummingbird logs each start and connection at info; the daemon has its own log lines.
+        // Hummingbird logs each start and connection at info. The daemon has its own log lines for
+        // these.
         var quiet = logger
         quiet.logLevel = .warning
         self.logger = quiet
     }
 
-    /// Creates Hummingbird's server without its application, which wakes every second for the date.
+    /// Creates Hummingbird's server without its application. The application would wake every
+    /// second to update the date.
     ///
-    /// - Parameter connectionLimit: The maximum connections; more wait in the kernel's queue.
+    /// - Parameter connectionLimit: The maximum number of connections. Further ones wait in the
+    ///   kernel's queue.
     package func server(
         at address: BindAddress,
         connectionLimit: Int,
@@ -73,7 +76,7 @@ package struct LocalHTTP: Sendable {
             responder: { [logger] request, writer, channel in
                 let source = ApplicationRequestContextSource(channel: channel, logger: logger)
                 let context = LocalContext(source: source)
-                // RFC 9110, 10.1.1: the client waits for this before it sends the body.
+                // The client waits for this reply before it sends the body (RFC 9110, 10.1.1).
                 if request.headers[.expect]?.lowercased() == "100-continue" {
                     try await writer.writeInformationalHead(HTTPResponse(status: .continue))
                 }
@@ -82,7 +85,8 @@ package struct LocalHTTP: Sendable {
                 do {
                     try await writer.write(response: response.head, body: response.body)
                 } catch is HTTPParserError {
-                    // The reply has begun, so no error reply can follow: the connection ends.
+                    // The reply has begun, so an error reply cannot follow. The connection is
+                    // closed.
                     throw ChannelError.inputClosed
                 }
             },

@@ -71,7 +71,7 @@ struct LocalRoutes {
         }
         table.add(.cashier, .post, "/v1/pairings/{id}") { request, context in
             let new = try NewPairing(try await fields(request))
-            // A cashier may not grant what only a spender may do.
+            // A cashier may not grant a right that only a spender has.
             guard new.refundsPerDayCents == nil || context.levels.contains(.spender) else {
                 throw context.refusal(of: .spender)
             }
@@ -159,7 +159,7 @@ struct LocalRoutes {
         }
     }
 
-    /// Adds the contest calls. All but entering are passed on unchanged.
+    /// Adds the contest calls. All but the entry are forwarded unchanged.
     private func addContests(to table: LevelledRouter) {
         let passed: [(AccessLevel, HTTPRequest.Method, String, (any ContestDocument.Type)?)] = [
             (.cashier, .get, "/v1/contests", ContestList.self),
@@ -192,8 +192,8 @@ struct LocalRoutes {
         }
     }
 
-    /// `GET /v1/events`: the snapshot, then changes. With `sessions=true` also presences; the radio
-    /// then listens.
+    /// Answers `GET /v1/events`: sends the snapshot, then changes. With `sessions=true`, presences
+    /// are sent too, and the radio listens.
     private func events(_ request: Request, _ context: LocalContext) async throws -> Response {
         let topics = EventTopic.readable(
             by: context.levels,
@@ -210,7 +210,8 @@ struct LocalRoutes {
         return isWanted
     }
 
-    /// `GET /v1/recording?seconds=N`: a line of JSON for each item that the radio receives.
+    /// Answers `GET /v1/recording?seconds=N`: sends one line of JSON for each item that the radio
+    /// receives.
     private func recording(_ request: Request) async throws -> Response {
         let seconds = request.uri.queryParameters["seconds"].flatMap { Int($0) }
         guard let seconds, (1...LocalAPIVersion.longestRecordingSeconds).contains(seconds) else {

@@ -5,15 +5,15 @@ import ServiceLifecycle
 
 /// The daemon's HTTP API on a Unix socket.
 ///
-/// Must run while the process holds the path's `SocketLock` and has a umask of 077: the mode is
-/// widened only once the socket is bound. If the policy lists users, everybody may connect, and the
-/// policy checks the credentials that the kernel reports: a mode cannot express a list of users.
+/// The process must hold the path's `SocketLock` and have a umask of 077: the mode admits more
+/// users only after the socket is bound. If the policy lists single users, the mode admits
+/// everybody, and the policy checks each connection's credentials as reported by the kernel.
 package struct LocalServer: Service {
-    /// The maximum number of connections; more wait in the kernel's queue.
+    /// The maximum number of connections. Further ones wait in the kernel's queue.
     package static let connectionLimit = 640
-    /// The number of connections reserved for owners, so that other users cannot shut them out.
+    /// The number of connections reserved for owners. Other users cannot use them up.
     static let ownerReserve = 64
-    /// The interval of the heartbeat to each reader of events.
+    /// The interval of the heartbeat to each event reader.
     static let heartbeat: Duration = .seconds(15)
 
     private let path: String
@@ -28,10 +28,10 @@ package struct LocalServer: Service {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - groupID: The socket's group; clients read it from the socket.
+    ///   - groupID: The socket's group. Clients read it from the socket's file.
     ///   - policy: Returns the current policy; called for each connection and each request.
     ///   - traffic: Counts connections and replies, and limits the connections.
-    ///   - onReady: Called once, when clients can connect to the socket.
+    ///   - onReady: Called once clients can connect to the socket.
     package init(
         path: String,
         groupID: UInt32?,
@@ -93,9 +93,9 @@ package struct LocalServer: Service {
         }
     }
 
-    /// Sets the socket's group and mode. Only the daemon's user and the group may connect: the
-    /// kernel keeps out all others, who could fill its queue. If the policy lists users, who may be
-    /// outside the group, everybody may connect.
+    /// Sets the socket's group and mode. The kernel then admits only the daemon's user and the
+    /// group; other users cannot fill the socket's queue. If the policy lists single users, the
+    /// mode admits everybody, because these users may be outside the group.
     package static func open(
         path: String,
         to policy: AccessPolicy,

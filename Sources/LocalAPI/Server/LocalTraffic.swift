@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Counts the connections to one address, enforces their limits, and counts replies.
+/// Counts connections and replies of one address, and enforces the limits on connections.
 package final class LocalTraffic: Sendable {
     /// The maximum numbers of simultaneous connections.
     package struct Limits: Sendable {
-        /// The maximum of one user, so that no user can block the others.
+        /// The maximum of one user, and of all owners together. One user cannot block the others.
         let user: Int
-        /// The maximum of all users without a level together: each is only refused.
+        /// The maximum of all users without a level together. Their requests are only refused.
         let unauthorized: Int
-        /// The maximum of all users together who are not owners.
+        /// The maximum of all users together, except the owners.
         let common: Int
 
         package init(user: Int, unauthorized: Int, common: Int) {
@@ -27,22 +27,22 @@ package final class LocalTraffic: Sendable {
 
     /// The replies and refusals since the start, and the current connections.
     package struct Counts: Sendable {
-        /// Replies by HTTP status.
+        /// The number of replies by HTTP status.
         package var replies: [Int: Int] = [:]
         package var connections = 0
-        /// Connections that were closed because of a limit.
+        /// The number of connections that were closed because of a limit.
         package var refusals = 0
     }
 
-    /// The class of a connection, by which the limits count it.
+    /// The class of a connection. Each class has its own count and limit.
     enum ConnectionClass: Hashable, Sendable {
         case owner
         case user(UInt32)
-        /// Any user without rights here. Not counted by user id: a user with subordinate user ids
-        /// (subuid(5)) has many.
+        /// All users without a level. They share one count: a user with subordinate user ids
+        /// (subuid(5)) has many ids.
         case unauthorized
 
-        /// - Parameter lowest: The lowest level at which callers are answered.
+        /// - Parameter lowest: The lowest level that a caller needs at the entrance.
         init(_ peer: Peer, levels: Set<AccessLevel>, lowest: AccessLevel) {
             self =
                 if levels.contains(.owner) { .owner } else if levels.contains(lowest) {
@@ -58,7 +58,7 @@ package final class LocalTraffic: Sendable {
         }
     }
 
-    /// The maximum number of concurrent look-ups in the group database, which may be slow.
+    /// The maximum number of simultaneous look-ups in the group database, which may be slow.
     private static let lookUpLimit = 32
 
     private struct State {
@@ -81,7 +81,7 @@ package final class LocalTraffic: Sendable {
 
     /// Counts the start of a look-up.
     ///
-    /// - Returns: True if one more is allowed; only then `endLookUp` must be called.
+    /// - Returns: True if the look-up may start. Only then, `endLookUp` must be called.
     func beginLookUp() -> Bool {
         state.withLock { state in
             guard state.lookUps < Self.lookUpLimit else { return false }
@@ -96,7 +96,7 @@ package final class LocalTraffic: Sendable {
         state.withLock { $0.counts.replies[status, default: 0] += 1 }
     }
 
-    /// - Returns: True if one more such connection is allowed; it counts until
+    /// - Returns: True if the connection is within the limits. It then counts until
     ///   `removeConnection(of:)`.
     func addConnection(of connectionClass: ConnectionClass) -> Bool {
         state.withLock { state in

@@ -1,11 +1,11 @@
 /// A TCP address that only this machine can reach: `127.0.0.1:PORT` or `[::1]:PORT`.
 package struct LoopbackAddress: Equatable, Sendable, CustomStringConvertible {
-    /// The host; an IPv6 address has no brackets.
+    /// The host. An IPv6 address has no brackets here.
     package let host: String
-    /// The port; 0 for any free one.
+    /// The port. If it is 0, the system chooses a free one.
     package let port: Int
 
-    /// Returns `nil` for every other address.
+    /// Parses an address; `nil` if the text has any other form.
     package init?(_ text: String) {
         guard let host = Self.hosts.first(where: { text.hasPrefix($0.written + ":") }),
             let port = UInt16(text.dropFirst(host.written.utf8.count + 1)),
@@ -24,8 +24,9 @@ package struct LoopbackAddress: Equatable, Sendable, CustomStringConvertible {
     /// The host as written in a URL.
     var written: String { host == "::1" ? "[::1]" : host }
 
-    /// Returns true if a `Host` is this machine, with or without a port. A page whose own domain
-    /// was made to resolve to loopback (DNS rebinding) sends that domain.
+    /// Returns true if a `Host` names this machine, with or without a port. If a page's own domain
+    /// was made to resolve to loopback (DNS rebinding), the page sends that domain, and the result
+    /// is false.
     static func isNamed(by authority: String?) -> Bool {
         guard let authority = authority?.lowercased() else { return false }
         let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : nil

@@ -6,13 +6,13 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// Serves only `GET /metrics`, on a loopback port, for clients that cannot open a Unix socket.
+/// Serves only `GET /metrics` on a loopback port, for clients that cannot use a Unix socket.
 ///
-/// Every user of this machine can read it.
+/// Every user of this machine can read the metrics.
 package struct MetricsServer: Service {
-    /// The maximum number of connections; more wait in the kernel's queue.
+    /// The maximum number of connections. Further ones wait in the kernel's queue.
     private static let connectionLimit = 32
-    /// The time after which a connection is closed.
+    /// The time after which a connection is closed, even during a request.
     private static let lifetime: TimeAmount = .seconds(10)
 
     private let address: LoopbackAddress

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import NIOCore
 
-/// The user and group at the other end of a connection, as the kernel reports them (unix(7),
-/// SO_PEERCRED).
+/// The user and group at the other end of a connection, as the kernel reports them (SO_PEERCRED in
+/// unix(7), or its table of TCP connections).
 package struct Peer: Hashable, Sendable {
     package let userID: UInt32
     /// The primary group; `nil` if the kernel reports only the user.
@@ -14,7 +14,8 @@ package struct Peer: Hashable, Sendable {
         self.groupID = groupID
     }
 
-    /// Asks the kernel for the peer of a Unix socket's connection; `nil` without a socket.
+    /// Asks the kernel for the peer of a Unix socket's connection. Returns `nil` if the channel has
+    /// no socket.
     static func query(of channel: any Channel) -> EventLoopFuture<Peer?>? {
         guard let provider = channel as? any SocketOptionProvider else { return nil }
         let option = NIOBSDSocket.Option(rawValue: CInt(SO_PEERCRED))

@@ -1,7 +1,7 @@
 package import Logging
 package import ServiceLifecycle
 
-/// A server on a port. If the port is in use, the daemon runs on and retries.
+/// A server on a port. If the port cannot be served, the daemon continues and retries.
 package struct PortService: Service {
     private static let retryInterval: Duration = .seconds(5)
 
@@ -11,7 +11,7 @@ package struct PortService: Service {
     private let server: @Sendable () throws -> any Service
 
     /// - Parameters:
-    ///   - failure: The message that is logged once if the port cannot be served.
+    ///   - failure: The message that is logged if the port cannot be served. It is logged once.
     ///   - server: Creates a server that throws if the port cannot be served.
     package init(
         address: LoopbackAddress,
@@ -39,7 +39,7 @@ package struct PortService: Service {
                 }
                 isTold = true
             }
-            // Nothing announces that a port is free again: retry.
+            // No event reports that a port is free again.
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.retryInterval) }
         }
     }

@@ -1,8 +1,8 @@
 import GotchuAPI
 import GotchuCore
 
-// The strict parsing of the request bodies of the daemon's socket: a misspelt member or an amount
-// with a decimal point is refused, never guessed at.
+// Strict parsing of the request bodies of the daemon's socket. An unknown member or an amount with
+// a decimal point is refused.
 
 extension NewRequest {
     init(_ given: JSONFields) throws(Problem) {
@@ -31,7 +31,8 @@ extension NewRequest {
             currency: currency,
             memo: memo,
             ttlSeconds: ttl.map { Int(clamping: $0) },
-            // False is left out: other payment servers may refuse a member unknown to them.
+            // False is sent as absent: other payment servers may refuse a member that they do not
+            // know.
             allowsTip: allowsTip == true ? true : nil,
             split: split,
             contestID: contestID
@@ -72,7 +73,7 @@ extension NewRefund {
         let currency = try fields.currency("currency")
         let reference = try fields.shortText("reference", limit: 140)
         try fields.rejectUnreadMembers()
-        // Senders without a reference leave it out; an empty one would identify another refund.
+        // Clients without a reference send none. An empty one would count as a different refund.
         guard reference != "" else {
             throw .invalid("reference must not be empty: leave it out, or name the refund.")
         }
@@ -132,7 +133,7 @@ extension LocalLogin {
 }
 
 extension JSONFields {
-    /// Parses a verdict that can be required: tap or near.
+    /// Parses a required proximity: `tap` or `near`.
     fileprivate mutating func proximity(_ name: String) throws(Problem) -> Verdict? {
         try parsed(name, "tap or near") { text in
             [Verdict.tap, .near].first { $0.rawValue == text }

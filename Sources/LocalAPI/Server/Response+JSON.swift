@@ -6,7 +6,7 @@ package import HummingbirdCore
 import NIOCore
 
 extension Response {
-    /// A JSON reply.
+    /// Creates a JSON reply.
     package static func json(
         _ value: some Encodable,
         status: HTTPResponse.Status = .ok,
@@ -21,7 +21,8 @@ extension Response {
         )
     }
 
-    /// The reply to a call that creates something, marked if an earlier call created it.
+    /// Creates the reply to a call that creates an object. A header marks the reply if an earlier
+    /// call created the object.
     package static func created(
         _ created: Created<some Encodable & Sendable>,
         status: HTTPResponse.Status
@@ -31,7 +32,7 @@ extension Response {
         return response
     }
 
-    /// A page in Prometheus's text format.
+    /// Creates a reply in Prometheus's text format.
     static func metrics(_ page: String) -> Response {
         Response(
             status: .ok,
@@ -53,7 +54,7 @@ extension HTTPField.Name {
     static var idempotencyKey: HTTPField.Name { valid(IdempotencyHeader.key) }
     static var idempotentReplayed: HTTPField.Name { valid(IdempotencyHeader.replayed) }
 
-    /// Returns a header name that is known to be valid.
+    /// Returns a header name. The text must be a valid name.
     package static func valid(_ text: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(text) else { preconditionFailure("a valid field name") }
         return name

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import Glibc
 
-/// The right to serve a socket path: an flock(2) lock on a file beside it.
+/// The right to serve a socket path: an flock(2) lock on the file `PATH.lock`.
 ///
-/// NIO's bind removes an existing socket file, even one that another process serves. The holder of
-/// this lock knows that no other process serves it.
+/// NIO's bind removes an existing socket file, even if another process serves it. While a process
+/// holds this lock, no other process serves the path.
 package struct SocketLock: ~Copyable {
     private let descriptor: Int32
 
@@ -12,13 +12,13 @@ package struct SocketLock: ~Copyable {
     package enum Failure: Error, Equatable, Sendable {
         /// Another process serves this path.
         case inUse
-        /// The file at the path is not a socket; it is never removed.
+        /// The file at the path is not a socket. It is not removed.
         case occupied
-        /// The lock file cannot be opened; the text is the errno's.
+        /// The lock file cannot be opened. The text is the system's error message.
         case unusable(String)
     }
 
-    /// Acquires the lock, or fails at once.
+    /// Acquires the lock. Throws at once if that is not possible.
     package init(socketPath: String) throws(Failure) {
         let found = try? FileManager.default.attributesOfItem(atPath: socketPath)
         if let type = found?[.type] as? FileAttributeType, type != .typeSocket { throw .occupied }
@@ -33,7 +33,8 @@ package struct SocketLock: ~Copyable {
     }
 
     deinit {
-        // The file stays: if it were removed, two processes could lock two files of the same name.
+        // The lock file is not removed. Otherwise two processes could lock two different files of
+        // this name.
         close(descriptor)
     }
 }

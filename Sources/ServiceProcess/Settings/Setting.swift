@@ -1,15 +1,15 @@
-/// One setting of a program: a row of its table.
+/// One setting of a program, as a row of the program's table.
 package struct Setting<Root: Settings>: Sendable {
-    /// The name in the configuration file, from which the others are made: `ca_file`; of one
-    /// within an object, `screens.display`.
+    /// The name in the configuration file, such as `ca_file`. For a setting within an object, the
+    /// name has the object's name in front: `screens.display`. The other names are made from it.
     package let key: String
-    /// The option of the command line, if the program declares one: `--ca-file`.
+    /// The command line's option, such as `--ca-file`. A program need not declare it.
     let flag: String
-    /// The environment variable, `GOTCHU_CA_FILE`; `nil` if there is none.
+    /// The environment variable, such as `GOTCHU_CA_FILE`; `nil` if there is none.
     let variable: String?
-    /// The kind of its value in a file.
+    /// The kind of the value in a file.
     package let form: SettingForm
-    /// A Boolean that is false if a change needs a restart.
+    /// A Boolean that is true if a reload applies a change, and false if a change needs a restart.
     let isReloaded: Bool
 
     let read: @Sendable (SettingText, inout Root) throws(ConfigurationError) -> Void
@@ -17,14 +17,14 @@ package struct Setting<Root: Settings>: Sendable {
     let isSame: @Sendable (Root, Root) -> Bool
     let text: @Sendable (Root) -> String
 
-    /// Makes a setting that always has a value.
+    /// Creates a setting that always has a value.
     ///
     /// - Parameters:
-    ///   - path: The property of its value.
-    ///   - syntax: The syntax of its value.
-    ///   - flag: The option without its dashes, if its name is not the key's.
-    ///   - variable: False if no variable sets it.
-    ///   - isReloaded: False if a change needs a restart.
+    ///   - path: The property for the value.
+    ///   - syntax: The syntax of the value.
+    ///   - flag: The option without dashes, if it cannot be made from the key.
+    ///   - variable: False if the setting has no environment variable.
+    ///   - isReloaded: True if a reload applies a change; false if a change needs a restart.
     package init<Value: Equatable & Sendable>(
         _ key: String,
         _ path: any WritableKeyPath<Root, Value> & Sendable,
@@ -46,7 +46,7 @@ package struct Setting<Root: Settings>: Sendable {
         text = { syntax.write($0[keyPath: path]) }
     }
 
-    /// Makes a setting that may be absent.
+    /// Creates a setting that may be absent.
     package init<Value: Equatable & Sendable>(
         _ key: String,
         _ path: any WritableKeyPath<Root, Value?> & Sendable,
@@ -56,16 +56,17 @@ package struct Setting<Root: Settings>: Sendable {
     }
 }
 
-/// The resolved settings of a program: a value with the defaults, and the table that fills it.
+/// The resolved settings of a program: a value that starts with the defaults, and the table of its
+/// settings.
 package protocol Settings: Sendable {
-    /// The prefix of the variables' names: `GOTCHU_`.
+    /// The prefix of the environment variables, such as `GOTCHU_`.
     static var prefix: String { get }
-    /// All settings, each once.
+    /// All settings. Each setting occurs once.
     static var table: [Setting<Self>] { get }
 }
 
 extension Settings {
-    /// Applies the sources; settings that none of them names stay unchanged.
+    /// Applies the sources. A setting that no source contains stays unchanged.
     package mutating func resolve(
         _ settings: [Setting<Self>] = Self.table,
         from sources: SettingSources
@@ -75,7 +76,7 @@ extension Settings {
         }
     }
 
-    /// Returns variables that look like settings and are none: mostly typing errors.
+    /// Returns the variables that look like settings but set nothing. Most of them are mistyped.
     package static func unknownVariables(
         among names: some Sequence<String>,
         where looksLikeOurs: (String) -> Bool
@@ -84,20 +85,20 @@ extension Settings {
         return names.filter { !known.contains($0) && looksLikeOurs($0) }.sorted()
     }
 
-    /// Returns the settings after a reload: those that may change while the program runs are
-    /// replaced.
+    /// Returns the settings after a reload. Only the settings that may change while the program
+    /// runs are replaced.
     package func reloaded(from new: Self) -> Self {
         var reloaded = self
         for setting in Self.table where setting.isReloaded { setting.copy(new, &reloaded) }
         return reloaded
     }
 
-    /// Returns true if a changed setting needs a restart.
+    /// Returns true if a setting has changed that needs a restart.
     package func needsRestart(for new: Self) -> Bool {
         Self.table.contains { !$0.isReloaded && !$0.isSame(self, new) }
     }
 
-    /// The whole configuration, for a report.
+    /// All settings with their values, for a bug report.
     package var lines: [(key: String, value: String)] {
         Self.table.map { ($0.key, $0.text(self)) }
     }

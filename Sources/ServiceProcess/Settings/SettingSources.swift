@@ -1,4 +1,5 @@
-/// The places that a setting can come from, the most specific first.
+/// The sources of settings. A flag overrides an environment variable, which overrides the file,
+/// which overrides the defaults.
 package struct SettingSources: Sendable {
     private let flags: [String: String]
     private let environment: [String: String]
@@ -6,10 +7,10 @@ package struct SettingSources: Sendable {
     private let defaults: [String: String]
 
     /// - Parameters:
-    ///   - flags: The command line's options by the keys of their settings.
-    ///   - environment: The process's environment.
-    ///   - file: The configuration file's settings by key.
-    ///   - defaults: Defaults that depend on the system, by key.
+    ///   - flags: The command line's options, by setting key.
+    ///   - environment: The environment variables of the process.
+    ///   - file: The configuration file's settings, by key.
+    ///   - defaults: The defaults that depend on the system, by setting key.
     package init(
         flags: [String: String?],
         environment: [String: String],
@@ -34,13 +35,13 @@ package struct SettingSources: Sendable {
     }
 }
 
-/// A setting as it was written, with its place.
+/// A setting's text, with its place.
 package struct SettingText: Sendable {
     let text: String
     let place: String
     let isFlag: Bool
 
-    /// - Parameter place: The same as in `ConfigurationError`.
+    /// - Parameter place: The place, as in `ConfigurationError`.
     package init(_ text: String, place: String, isFlag: Bool = false) {
         self.text = text
         self.place = place
@@ -52,16 +53,17 @@ package struct SettingText: Sendable {
     }
 }
 
-/// An error in the configuration: its place, and the problem there.
+/// An error in the configuration, with its place.
 package struct ConfigurationError: Error, Equatable, Sendable {
-    /// `--radio`, `GOTCHU_RADIO`, `/etc/gotchu/gotchud.json:3`.
+    /// The option, the variable, or the file and line: `--radio`, `GOTCHU_RADIO`,
+    /// `/etc/gotchu/gotchud.json:3`.
     package let place: String
-    /// One sentence. Never repeats a value of which a part is secret.
+    /// The problem in one sentence. It contains no value of which a part is secret.
     package let problem: String
-    /// A Boolean that is true if the command line is wrong.
+    /// A Boolean that is true if the error is in the command line.
     package let isFlag: Bool
 
-    /// An error at a place.
+    /// Creates an error at a place.
     package init(place: String, problem: String, isFlag: Bool = false) {
         self.place = place
         self.problem = problem

@@ -1,20 +1,21 @@
 package import Logging
 
-/// The syntax of a value, in flags, variables and files alike.
+/// The syntax of a value. It is the same in flags, variables and files.
 package struct SettingSyntax<Value>: Sendable {
     let form: SettingForm
-    /// The sentence about a valid value, for a person who wrote another.
+    /// The message for an invalid value. It describes a valid one.
     private let problem: String
-    /// Checks a well-formed value on this system; returns the problem, if there is one.
+    /// Checks on this system a value with a valid syntax. Returns the problem; `nil` if there is
+    /// none.
     private let check: @Sendable (Value) -> String?
     private let parse: @Sendable (String) -> Value?
     let write: @Sendable (Value) -> String
 
     /// - Parameters:
-    ///   - problem: The sentence about a valid value.
-    ///   - check: Returns a sentence if a well-formed value cannot be used.
-    ///   - write: Writes a value for a report.
-    ///   - parse: Returns `nil` if the text is not a valid value.
+    ///   - problem: The message for an invalid value. It describes a valid one.
+    ///   - check: Returns a message if a value with a valid syntax cannot be used.
+    ///   - write: Returns the text of a value, for a bug report.
+    ///   - parse: Returns the value of a text; `nil` if the text is not valid.
     package init(
         _ problem: String,
         form: SettingForm = .text,
@@ -46,16 +47,16 @@ package struct SettingSyntax<Value>: Sendable {
     }
 }
 
-/// A type with one syntax wherever it is configured.
+/// A type that has the same syntax in every setting.
 package protocol SettingValue: Equatable, Sendable {
-    /// The sentence about a valid value.
+    /// The message for an invalid value. It describes a valid one.
     static var rule: String { get }
 
     init?(_ text: String)
 }
 
 extension SettingSyntax where Value: SettingValue {
-    /// The syntax of the type itself.
+    /// The syntax that the type defines.
     package static var own: Self { Self(Value.rule) { Value($0) } }
 }
 
@@ -65,11 +66,11 @@ package enum SettingForm: Equatable, Sendable {
     case boolean
     case wholeNumber
     case number
-    /// A list of texts without commas.
+    /// A list of texts that contain no commas.
     case texts
     /// A list of user ids.
     case userIDs
-    /// An object of numbers, which have these names.
+    /// An object of numbers. Its members have these names.
     case numbers([String])
 }
 
@@ -87,7 +88,7 @@ extension SettingSyntax<String> {
 }
 
 extension SettingSyntax<Bool> {
-    /// `1`, `true` or `yes`, or the opposite.
+    /// `1`, `true` or `yes` for true, and `0`, `false` or `no` for false.
     package static var boolean: Self {
         Self("This must be true or false.", form: .boolean) { text in
             switch text.lowercased() {
@@ -122,7 +123,7 @@ extension SettingSyntax<Duration> {
 }
 
 extension SettingSyntax<Logger.Level> {
-    /// The name of a level of the log.
+    /// The name of a log level.
     package static var logLevel: SettingSyntax<Logger.Level> {
         let names = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
         return Self("A log level is one of \(names).") { Logger.Level(rawValue: $0) }
