@@ -340,8 +340,7 @@ final class PresenceService: Service {
         )
     }
 
-    /// Queues a query to the server about a presence in reach. The resolver drops the query if the
-    /// answer is fresh and no tap has to be reported.
+    /// Resolves a presence in reach, if its answer is not fresh or a tap has to be reported.
     private func resolve(_ presence: Presence) {
         resolver.enqueue(
             presence.eid,
