@@ -79,7 +79,7 @@ import Testing
         let bus = try PrivateBus()
         let sender = try await bus.connect()
         let server = try await bus.connect()
-        try await server.export(Echo.object(["u"]), at: Echo.path)
+        try await server.export(Echo.object([Value.uint32(7).signature]), at: Echo.path)
         var limits = Limits()
         limits.batchesSignals = true
         let client = try await bus.connect(limits: limits)
