@@ -100,7 +100,7 @@ package struct SeenDeposit: Equatable, Sendable {
 /// A code and a message of the provider for people, for instance about a declined card.
 package struct ProviderNotice: Codable, Equatable, Sendable {
     package let code: String
-    /// As the provider sent it; may be empty.
+    /// The provider's own text; may be empty.
     package let message: String
 
     package init(code: String, message: String) {

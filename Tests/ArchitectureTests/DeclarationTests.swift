@@ -6,7 +6,7 @@ struct DeclarationTests {
     /// The maximum number of lines of a function, including its signature.
     private static let lengthLimit = 60
 
-    @Test("no function has more than 60 lines")
+    @Test("No function has more than 60 lines")
     func functionLengths() throws {
         for file in try SourceTree("Sources").files {
             for (index, line) in file.lines.enumerated() where Self.isOpening(line) {
@@ -34,7 +34,7 @@ struct DeclarationTests {
     ]
 
     /// Returns the number of lines up to the closing brace, which the formatter indents like the
-    /// function. A protocol's requirement has none before the protocol's own.
+    /// function. A requirement of a protocol has no brace, and counts as one line.
     private static func length(ofFunctionAt first: Int, in lines: [String]) -> Int {
         let indent = lines[first].prefix { $0 == " " }
         guard !lines[first].hasSuffix("}") else { return 1 }
@@ -54,7 +54,7 @@ struct DeclarationTests {
     ]
 
     @Test(
-        "Every package declaration is used by another module, or by a signature or protocol that is"
+        "Each `package` name occurs in another module, a `package` signature or a protocol"
     )
     func packageDeclarations() throws {
         let files = try SourceTree("Sources").files

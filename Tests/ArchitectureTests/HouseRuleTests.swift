@@ -3,7 +3,7 @@ import Testing
 
 @Suite("House rules")
 struct HouseRuleTests {
-    @Test("no file has more than 400 lines, no line more than 100 columns")
+    @Test("No file has more than 400 lines, and no line has more than 100 columns")
     func sizes() throws {
         for file in try SourceTree("Sources", "Tests").files {
             #expect(file.lines.count <= 401, "\(file.path): \(file.lines.count) lines")
@@ -19,7 +19,7 @@ struct HouseRuleTests {
         "try!", "as! ", "@unchecked Sendable", "nonisolated(unsafe)", "fatalError(",
     ]
 
-    @Test("a forbidden construct needs a comment with its reason")
+    @Test("A forbidden construct has a comment with its reason, or does not occur")
     func constructs() throws {
         for file in try SourceTree("Sources", "Tests").files
         where file.module != "ArchitectureTests" {
@@ -48,7 +48,7 @@ struct HouseRuleTests {
         }
     }
 
-    @Test("tests wait for events, they do not sleep")
+    @Test("A test sleeps only if a comment gives the reason")
     func noSleeps() throws {
         for file in try SourceTree("Tests").files where file.module != "ArchitectureTests" {
             for (index, line) in file.lines.enumerated() {
@@ -62,7 +62,7 @@ struct HouseRuleTests {
         }
     }
 
-    @Test("the top folder contains only the planned folders and files")
+    @Test("The top folder contains only the planned folders and files")
     func topLevel() throws {
         let allowed: Set = [
             "Package.swift", "Sources", "Tests", "systemd", "dbus-policy", "README.md", "Makefile",

@@ -1,7 +1,7 @@
 import Testing
 
-/// The rule for imports: a module may import only modules above it in this list.
-@Suite("Imports run one way")
+/// Tests of the imports: a module may import only the modules that the list permits.
+@Suite("The imports between modules")
 struct ImportTests {
     /// The own modules that each module may import.
     private let allowed: [String: Set<String>] = [
@@ -48,7 +48,7 @@ struct ImportTests {
         "gotchu-server": ["GotchuServer"],
     ]
 
-    @Test("no module imports one above it")
+    @Test("No module imports another own module that the list does not permit")
     func oneWay() throws {
         for file in try SourceTree("Sources").files {
             let ours = file.imports.intersection(allowed.keys)
@@ -70,7 +70,7 @@ struct ImportTests {
         "Crypto", "FoundationEssentials", "GotchuCore", "Ledger", "Synchronization",
     ]
 
-    @Test("decisions do no I/O: they import no library but Essentials, Crypto and Synchronization")
+    @Test("The code of values and decisions imports only libraries without I/O")
     func pureModules() throws {
         let files = try SourceTree("Sources").files
         for (folder, libraries) in Self.pure {
@@ -83,7 +83,7 @@ struct ImportTests {
         }
     }
 
-    @Test("no module of gotchud or gotchu-ctl imports full Foundation")
+    @Test("No source file imports full Foundation")
     func essentialsOnly() throws {
         for file in try SourceTree("Sources").files {
             #expect(!file.imports.contains("Foundation"), "\(file.path)")

@@ -10,7 +10,7 @@ struct LanguageTests {
         "whichever", "while", "who", "whoever", "whom", "whose", "why",
     ]
 
-    @Test("a doc comment begins with a noun or a verb, not with a question word")
+    @Test("No doc comment begins with a question word or a conjunction")
     func firstWords() throws {
         for file in try SourceTree("Sources").files {
             var isInside = false
@@ -39,7 +39,7 @@ struct LanguageTests {
         "tells",
     ]
 
-    @Test("the title of a test has a subject of its own")
+    @Test("No title of a test begins with a verb, a question word or a conjunction other than if")
     func titles() throws {
         for file in try SourceTree("Tests").files {
             for (index, line) in file.lines.enumerated() {
@@ -55,7 +55,7 @@ struct LanguageTests {
         }
     }
 
-    @Test("comments call users, readers and callers they, or by their role")
+    @Test("No comment contains the pronouns he, his, him and himself")
     func pronouns() throws {
         for file in try SourceTree("Sources", "Tests").files
         where file.module != "ArchitectureTests" {

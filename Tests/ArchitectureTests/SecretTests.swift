@@ -33,13 +33,13 @@ struct SecretTests {
         atPath: SourceTree.root.appendingPathComponent(".git").path
     )
 
-    @Test("no committed file holds a secret of a known form", .enabled(if: hasRepository))
+    @Test("No committed file contains a secret of a known form", .enabled(if: hasRepository))
     func committedFiles() throws {
         let paths = try committedPaths()
         #expect(paths.contains("Package.swift"))
         for path in paths where !Self.fixtures.contains(path) {
             let file = SourceTree.root.appendingPathComponent(path)
-            // A link, or a file that is deleted in the working tree.
+            // A broken link, or a file that is deleted in the working tree, has no data.
             guard let data = try? Data(contentsOf: file) else { continue }
             for name in Self.secrets(in: data) {
                 Issue.record("\(path) holds \(name)")
@@ -48,7 +48,7 @@ struct SecretTests {
     }
 
     @Test(
-        "each form of a secret is found in a text",
+        "Each form of a secret is found in a text",
         arguments: [
             "-----BEGIN ?EC PRIVATE KEY-----", "key = 'sk_?live_51Habcdefghijk'",
             "whsec_?MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "AKIA?IOSFODNN7EXAMPLE",

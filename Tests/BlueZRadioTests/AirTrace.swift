@@ -4,7 +4,7 @@ import Radio
 import TestSupport
 
 /// A scripted ten seconds of radio traffic in a small shop: a kiosk that comes closer, a phone at
-/// some distance, a Tile. It is played to a radio as kernel frames or as bluetoothd's signals.
+/// some distance, a Tile. A test plays it to a radio as kernel frames or as bluetoothd's signals.
 enum AirTrace {
     enum Sender: Int, CaseIterable {
         case kiosk = 1
@@ -21,7 +21,8 @@ enum AirTrace {
     static let phone = EID(literal: "0123456789")
     private static let tile: [UInt8] = [0x02, 0x00, 0xF3, 0x8E, 0x91, 0xC7, 0xD2, 0xAA, 0xB0, 0x80]
 
-    /// Ten seconds: from −85 dBm up to −40, a pause there, and down again.
+    /// The steps of ten seconds: the kiosk's level rises from −85 to −40 dBm, stays there, and
+    /// falls.
     static let steps: [Step] = (0..<100).flatMap { turn -> [Step] in
         let time = MonotonicTime(sinceStart: .milliseconds(100 * turn))
         let level =
@@ -81,7 +82,7 @@ struct TraceOutcome: Equatable {
     /// Each change of a verdict, in the order of the trace.
     var verdicts: [String] = []
 
-    /// Collects all events, with the trace's own clock.
+    /// Collects the events until all sightings have arrived. Verdicts use the trace's times.
     static func collect(_ next: () async throws -> RadioEvent?) async throws -> TraceOutcome {
         var outcome = TraceOutcome()
         var board = ProximityBoard()

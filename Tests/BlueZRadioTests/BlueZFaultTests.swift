@@ -9,7 +9,7 @@ import Testing
 
 @testable import BlueZRadio
 
-/// One fault at a time, on each relevant release of BlueZ.
+/// Tests with one fault at a time, one of them on each relevant release of BlueZ.
 @Suite(.timeLimit(.minutes(hangLimit))) struct BlueZFaultTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let quiet = FaultyBlueZ.Reality(onAir: [], isScanning: true)
@@ -18,12 +18,15 @@ import Testing
         isScanning: true
     )
 
-    @Test("the radio makes no release of bluetoothd crash", arguments: BlueZRelease.allCases)
+    @Test(
+        "The radio does nothing that crashes bluetoothd, on each release",
+        arguments: BlueZRelease.allCases
+    )
     func releases(_ release: BlueZRelease) async throws {
         try await with(release) { bluez, radio in
             try await radio.startAdvertising(Self.eid)
             try await Self.until(bluez, Self.advertising)
-            // bluetoothd hangs: a registration times out here, but is carried out later.
+            // While bluetoothd hangs, a registration times out. bluetoothd carries it out later.
             bluez.turns.hang()
             do throws(RadioFailure) {
                 try await radio.startAdvertising(EID(literal: "0123456789"))
@@ -47,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "a dead scan with Discovering still true is brought back, whichever step that needs",
+        "A dead scan whose `Discovering` is still true is revived by any of three recovery steps",
         arguments: FaultyBlueZ.Cure.allCases
     )
     func stuck(_ cure: FaultyBlueZ.Cure) async throws {
@@ -62,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("an adapter that was off for a moment advertises and scans again")
+    @Test("An adapter that was off for a moment advertises and scans again")
     func powerBlink() async throws {
         try await with(.bookworm) { bluez, radio in
             try await radio.startAdvertising(Self.eid)
@@ -73,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "a controller that stops answering is noticed, and all work restarts when it answers again"
+        "A controller that stops answering is reported, and all work restarts when it answers again"
     )
     func unresponsive() async throws {
         let kernel = Mutex(ControllerTraffic(commands: 40, events: 40))
@@ -88,7 +91,7 @@ import Testing
                 await radio.planner.state.problem?.code == .adapterUnresponsive ? true : nil
             }
             #expect(await !radio.planner.state.isScanning)
-            // The scan is restarted again and again, in vain.
+            // The scan is restarted repeatedly, without success.
             for count in 1...3 {
                 try await eventually("attempt \(count)") {
                     await refilters() >= count ? true : nil
@@ -102,7 +105,7 @@ import Testing
                 registrations() > before ? true : nil
             }
             try await eventually("it goes on") {
-                // The kernel's counts of a starting scan.
+                // These are the kernel's counts of a starting scan.
                 kernel.withLock { traffic in
                     traffic.commands += 4
                     traffic.events += 4
@@ -114,7 +117,7 @@ import Testing
         }
     }
 
-    /// The kernel's counts; each reading adds the next part.
+    /// The kernel's counts, to which each reading adds the next part.
     private struct Script {
         var traffic = ControllerTraffic(commands: 40, events: 40)
         var parts: [ControllerTraffic] = []
@@ -127,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("a scan whose next cycle is lost is restarted without excessive readings of the counts")
+    @Test("A scan whose next cycle is lost is restarted without excessive readings of the counts")
     func lostStart() async throws {
         let script = Mutex(Script())
         try await with(.bookworm, traffic: { _ in script.withLock { $0.look() } }) { _, radio in
@@ -140,7 +143,7 @@ import Testing
             try await eventually("a cycle is over") {
                 script.withLock { $0.parts.isEmpty } ? true : nil
             }
-            // The end of a scan and the start of the next: only one command is answered, and late.
+            // The commands end a scan and start the next. Only one command is answered, and late.
             let (before, looks) = (await restarts(), script.withLock(\.looks))
             let start = ContinuousClock.now
             script.withLock { script in
@@ -156,13 +159,13 @@ import Testing
                 let isKnown = script.withLock { $0.parts.isEmpty }
                 return isKnown && state.isScanning && state.problem == nil ? true : nil
             }
-            // At most one reading per 5 ms, and a few for each action.
+            // The limit is one reading per 5 ms, and a few more for the actions.
             let most = Int(start.duration(to: .now) / .milliseconds(5)) + 20
             #expect(script.withLock(\.looks) - looks <= most)
         }
     }
 
-    @Test("an advertisement that bluetoothd does not release leaves the air nevertheless")
+    @Test("An advertisement that bluetoothd does not unregister ends with a new connection")
     func stuckAdvertisement() async throws {
         try await with(.bookworm) { bluez, radio in
             try await radio.startAdvertising(Self.eid)

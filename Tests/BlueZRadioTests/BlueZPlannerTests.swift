@@ -19,7 +19,7 @@ import Testing
         planner.adaptersChanged([AdapterState.hci0()], now: now)
     }
 
-    @Test("the first action is the scan, and no other follows")
+    @Test("The first action is the start of the scan, and no other action follows")
     mutating func scanFirst() {
         #expect(planner.next(now: now) == .startScan(isRestart: false))
         finish(.startScan(isRestart: false))
@@ -28,7 +28,7 @@ import Testing
         #expect(planner.nextDeadline(now: now) == now + Self.timings.longQuietLimit)
     }
 
-    @Test("a scan that is no longer wanted is stopped, even if the answer was lost")
+    @Test("A scan that is no longer wanted is stopped, even if the answer to a stop was lost")
     mutating func unwantedScan() {
         finish(.startScan(isRestart: false))
         planner.wantScan(false)
@@ -45,7 +45,7 @@ import Testing
         #expect(planner.next(now: now) == .startScan(isRestart: false))
     }
 
-    @Test("an advertisement comes before the scan, and a removal before both")
+    @Test("The registration and the removal of an advertisement come before the scan")
     mutating func order() {
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
@@ -57,7 +57,7 @@ import Testing
         #expect(!planner.isOnAir(Self.eid))
     }
 
-    @Test("a new advertisement that fails is refused; an old one is retried")
+    @Test("A new advertisement that fails is refused; one that was on the air is retried")
     mutating func failures() {
         planner.want(Self.eid)
         finish(.register(Self.eid), .failure(RadioFailure(.rejected)))
@@ -77,7 +77,7 @@ import Testing
         #expect(planner.next(now: now) == .register(Self.eid))
     }
 
-    @Test("An EID that is no longer wanted is taken off the air when the adapter is on again")
+    @Test("An EID that was unwanted while the adapter was off is unregistered when it is on again")
     mutating func unwantedWhileOff() {
         planner.want(Self.eid)
         finish(.register(Self.eid))
@@ -90,7 +90,9 @@ import Testing
         #expect(!planner.isOnAir(Self.eid))
     }
 
-    @Test("an advertisement that never completes is given up, and its caller gets an error")
+    @Test(
+        "An abandoned registration fails with a timeout, and is unregistered if it completes late"
+    )
     mutating func givenUp() {
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
@@ -104,7 +106,7 @@ import Testing
         #expect(planner.next(now: now) == .unregister(Self.eid), "what came late is taken off")
     }
 
-    @Test("The outcome of an action of an earlier bluetoothd is ignored")
+    @Test("The outcome of an action from an earlier epoch is ignored")
     mutating func epochs() {
         planner.want(Self.eid)
         let epoch = planner.epoch
@@ -113,7 +115,7 @@ import Testing
         #expect(planner.state.advertising.isEmpty)
     }
 
-    @Test("a scan that has ended is restarted; one that only blinks is not")
+    @Test("A scan that has ended is restarted, but not if it starts again within the grace time")
     mutating func ended() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
@@ -127,7 +129,7 @@ import Testing
         #expect(planner.popStep() == RecoveryStep(rung: .restart, reason: .ended))
     }
 
-    @Test("the removal of an advertisement is repeated until it succeeds")
+    @Test("A failing removal of an advertisement is repeated, and ends with a new connection")
     mutating func stuckAdvertisement() {
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
@@ -148,7 +150,7 @@ import Testing
         #expect(planner.state.recovery.rungs[.reconnect] == 1)
     }
 
-    @Test("a registration that timed out is removed before anything else is tried")
+    @Test("A registration that timed out is removed before it is repeated")
     mutating func unclearRegistration() {
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
@@ -161,7 +163,7 @@ import Testing
         #expect(planner.outcome(of: Self.eid) == nil, "and not there yet")
     }
 
-    @Test("a scan with flowing samples is not restarted, nor for a while after they stop")
+    @Test("A scan with flowing samples is not refreshed, but later with rare samples it is")
     mutating func flow() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
@@ -171,7 +173,7 @@ import Testing
             #expect(planner.next(now: now) == nil)
         }
         #expect(planner.nextDeadline(now: now) == now + SampleRefresher.slowPause)
-        // The controller begins to leave out devices that it has reported.
+        // The controller begins to filter duplicates: the samples become rare.
         now = now + SampleRefresher.flowWindow
         hear(-40)
         for _ in 0..<20 {
@@ -182,7 +184,7 @@ import Testing
         #expect(planner.next(now: now) == .refreshScan)
     }
 
-    @Test("a scan whose samples come only after a restart is restarted")
+    @Test("A scan whose samples come only after a refresh is refreshed while its candidate lives")
     mutating func samples() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
@@ -201,7 +203,7 @@ import Testing
         #expect(planner.nextDeadline(now: now) == lastHeard + Self.timings.longQuietLimit)
     }
 
-    @Test("a candidate that is far and still is sampled less often")
+    @Test("A far candidate with a constant level is sampled less often than one that comes nearer")
     mutating func far() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
@@ -215,7 +217,10 @@ import Testing
         #expect(planner.nextDeadline(now: now) == now + SampleRefresher.fastPause)
     }
 
-    @Test("any order of events and outcomes ends in the wanted state", arguments: 0..<50)
+    @Test(
+        "Random events and outcomes, followed by successes, end in the wanted state",
+        arguments: 0..<50
+    )
     mutating func storm(_ round: Int) {
         var random = SeededGenerator("planner storm \(round)")
         let eids = (0..<4).map { _ in EID.random(using: &random) }

@@ -12,7 +12,7 @@ import Testing
     private static let other = EID(literal: "0123456789")
     private static let inProgress = "org.bluez.Error.InProgress"
 
-    @Test("the radio scans with a filter, and reports its sightings")
+    @Test("The radio scans with a filter, and reports its sightings and ignored advertisements")
     func hears() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -40,7 +40,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("an advertisement carries the UUID and the EID, and is gone after it is stopped")
+    @Test("An advertisement carries the UUID and the EID, and is unregistered when it is stopped")
     func advertises() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -56,7 +56,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("the radio advertises and scans again after a restart of bluetoothd")
+    @Test("The radio advertises and scans again after a restart of bluetoothd")
     func restart() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("the radio recovers from a restart of the bus itself")
+    @Test("The radio advertises and scans again after a restart of the bus")
     func busRestart() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -90,7 +90,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("an adapter that is off is reported as a problem until it is on")
+    @Test("An adapter that is off is a problem, and the radio works again when it is on")
     func power() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus, isPowered: false)
@@ -110,7 +110,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("an adapter that is unplugged and plugged in again goes on as before")
+    @Test("The radio scans and advertises again after its adapter was unplugged and plugged in")
     func unplugged() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -124,7 +124,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("a scan that ends by itself is restarted, with or without InProgress")
+    @Test("A scan that ends by itself is restarted, even if its stop fails with InProgress")
     func lostDiscovery() async throws {
         let bus = try PrivateBus()
         let refusals = ["StopDiscovery": [Self.inProgress]]
@@ -138,7 +138,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("InProgress counts as started if the adapter discovers")
+    @Test("A start that fails with InProgress counts as started if the adapter discovers")
     func startedAnyway() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus, isDiscovering: true)
@@ -151,7 +151,7 @@ import Testing
         #expect(starts == 1)
     }
 
-    @Test("a scan start that is refused is retried")
+    @Test("A scan start that is refused is retried")
     func refusedStart() async throws {
         let bus = try PrivateBus()
         let refusals = ["StartDiscovery": ["org.bluez.Error.NotReady", Self.inProgress]]
@@ -163,7 +163,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("an adapter without room for another advertisement is reported as such")
+    @Test("An advertisement for which the adapter has no room is refused with that reason")
     func exhausted() async throws {
         let bus = try PrivateBus()
         let refusals = ["RegisterAdvertisement": ["org.bluez.Error.NotPermitted"]]
@@ -181,7 +181,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("BlueZ 5.87 never gets the UUID filter that crashes it")
+    @Test("BlueZ 5.87 gets a first filter without UUIDs, because a UUID filter crashes it")
     func quirk() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus, modalias: "usb:v1D6Bp0246d0557")
@@ -195,7 +195,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("signals with wrong types, or from senders other than bluetoothd, change nothing")
+    @Test("Signals with wrong types, or from senders other than bluetoothd, make no sighting")
     func malformed() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -229,7 +229,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("The scan is restarted for fresh samples while a candidate sends none by itself")
+    @Test("The filter is set again with another value while a candidate brings no samples")
     func refresh() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -237,7 +237,7 @@ import Testing
             _ = try await running.state { $0.isScanning }
             _ = await Self.first(bluez) { $0 == .startDiscovery }
             try await bluez.hears(rssi: -50, data: Self.eid.serviceData)
-            // Each filter differs from the last; bluetoothd ignores an equal one.
+            // The filters must differ, because bluetoothd ignores an equal one.
             var filters: Set<ScriptedBlueZ.Request> = []
             for await request in bluez.requests {
                 guard case .setFilter = request else { continue }

@@ -4,14 +4,14 @@ import Testing
 
 @testable import BlueZRadio
 
-@Suite("Commands that come together")
+@Suite("Bursts of commands in the kernel's counts")
 struct CommandBurstTests {
-    @Test("The end of a scan that is lost and resent twice is not counted as a start")
+    @Test("An end command of a scan that is lost and resent twice is not counted as a start")
     func endSentAgain() throws {
         let timings = RecoveryTimings()
         var burst = CommandBurst()
         var now = MonotonicTime.now
-        // The kernel gives up the first one after 2 s, which may be soon; reports kept coming.
+        // The kernel gives up the first command after 2 s. Meanwhile, reports kept coming.
         #expect(burst.readCounts(ControllerTraffic(commands: 1, events: 4), now: now) == nil)
         let pause = try #require(burst.pollInterval(timings))
         #expect(pause <= .milliseconds(100), "a start would be complete")

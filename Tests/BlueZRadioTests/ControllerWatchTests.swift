@@ -7,13 +7,13 @@ import Testing
 
 @testable import BlueZRadio
 
-/// The recovery of a controller that leaves its host's commands unanswered.
+/// Tests of the recovery of a controller that leaves its host's commands unanswered.
 @Suite struct ControllerWatchTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let timings = RecoveryTimings()
     private var planner = BlueZPlanner(adapterName: nil, canPowerCycle: true)
     private var now = MonotonicTime(sinceStart: .seconds(100))
-    /// Counts that are about to overflow, as after months of uptime, so that the tests cover it.
+    /// The counts of the kernel. They overflow in the tests, as after months of uptime.
     private var traffic = ControllerTraffic(commands: .max - 3, events: .max - 1)
 
     init() {
@@ -26,7 +26,7 @@ import Testing
         look()
     }
 
-    @Test("commands that are answered at once or by the next reading raise no alarm")
+    @Test("Commands that are answered at once or soon cause no problem and no recovery")
     mutating func answered() {
         for _ in 0..<100 {
             look(commands: 4, events: 4, after: .seconds(3))
@@ -39,7 +39,7 @@ import Testing
         #expect(planner.state.recovery.rungs.values.allSatisfy { $0 == 0 })
     }
 
-    @Test("a command without an answer for half a second makes the controller unresponsive")
+    @Test("A command without an answer for one poll interval makes the controller unresponsive")
     mutating func unresponsive() {
         look(commands: 1, after: .seconds(3))
         look(after: Self.timings.fastPollInterval - .milliseconds(1))
@@ -49,13 +49,13 @@ import Testing
         #expect(!planner.state.isScanning)
     }
 
-    @Test("a command that never gets an answer is noticed even if the next ones get theirs")
+    @Test("A command without an answer is noticed even if later commands get theirs")
     mutating func lostCommand() {
         look(commands: 3, events: 1, after: Self.timings.scanCycle)
         #expect(look(commands: 2, events: 2, after: Self.timings.fastPollInterval) == nil)
         #expect(planner.next(now: now) == nil, "it may be on its way")
         #expect(look(events: 1, after: Self.timings.fastPollInterval) == .answersAgain)
-        // Restarts for fresh samples have to wait as well.
+        // Restarts for fresh samples must also wait.
         hear()
         expectNothingUntilGivenUp()
         expect(.refreshScan, .refilter)
@@ -67,7 +67,7 @@ import Testing
         #expect(planner.popStep() == nil, "it has begun: no rung is taken for it again")
     }
 
-    @Test("a scan that did not begin is restarted until it begins, and no longer")
+    @Test("A scan that did not begin is restarted until it begins, and no longer")
     mutating func lostStart() {
         fallSilent()
         #expect(planner.next(now: now) == nil, "the kernel has not given its command up")
@@ -93,7 +93,7 @@ import Testing
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
         look(commands: 1, after: .milliseconds(100))
-        // The lost command was the advertisement's: for the kernel the scan still runs.
+        // The lost command belongs to the advertisement: for the kernel, the scan still runs.
         #expect(look(after: Self.timings.fastPollInterval) == .stoppedAnswering)
         let fell = now
         hear()
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "an advertisement that fails in a short silence is retried; an old one is registered again"
+        "A registration that fails in a silence is retried, and repeated after the next silence"
     )
     mutating func advertisements() {
         planner.want(Self.eid)
@@ -124,15 +124,15 @@ import Testing
         #expect(planner.next(now: now) == .register(Self.eid), "its firmware may have forgotten it")
     }
 
-    @Test("a kernel that waits in vain for a scan to end is noticed, and the power is cycled")
+    @Test("A kernel that sends no command after a new filter is stuck, and the power is cycled")
     mutating func stuck() {
         proveFilter()
         fallSilent()
         look(events: 1, after: .seconds(3))
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
-        // The kernel has sent a command since the restart, so it is not stuck: the restart is tried
-        // again.
+        // The kernel has sent a command since the restart, so it is not stuck, and the restart is
+        // repeated.
         look(commands: 1, events: 5, after: Self.timings.answerLimit)
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
@@ -146,7 +146,7 @@ import Testing
         #expect(planner.state.problem == nil && planner.state.isScanning)
     }
 
-    @Test("a stuck kernel is noticed even if the controller gives no sign that it answers again")
+    @Test("A stuck kernel is noticed even if the controller does not answer again")
     mutating func stuckInSilence() {
         proveFilter()
         fallSilent()
@@ -158,8 +158,8 @@ import Testing
         }
     }
 
-    /// Sets our filter while another program's filter may mask it, after the controller stopped
-    /// answering and answered again.
+    /// Sets our filter after the controller stopped answering and answered again, while another
+    /// program's filter may mask ours.
     ///
     /// - Parameter isKnown: A Boolean that is true if the other filter was noticed before.
     private mutating func refilterInVain(isKnown: Bool) {
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test(
-        "if a wider filter masks or may mask ours, silence after ours proves nothing at first",
+        "If a wider filter may mask ours, silence after ours does not cause a power cycle at first",
         arguments: [true, false]
     )
     mutating func maskedFilter(isKnown: Bool) {
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test(
-        "if a wider filter masks or may mask ours, only a missing scan cycle shows a stuck kernel",
+        "If a wider filter may mask ours, a kernel counts as stuck only after a missing scan cycle",
         arguments: [true, false]
     )
     mutating func maskedAndStuck(isKnown: Bool) {
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test(
-        "if a wider filter masks or may mask ours, the power is cycled only after a scan cycle",
+        "If a wider filter may mask ours, silence causes a power cycle only after a scan cycle",
         arguments: [true, false]
     )
     mutating func maskedAndUnresponsive(isKnown: Bool) {
@@ -224,7 +224,7 @@ import Testing
         Issue.record("it was waited for in vain")
     }
 
-    @Test("without permission to cycle the power, the radio reports the problem and keeps trying")
+    @Test("Without permission to cycle the power, the planner reports the problem and keeps trying")
     mutating func stuckWithoutPower() {
         planner = BlueZPlanner(adapterName: nil)
         self = Self(planner: planner, now: now)
@@ -244,7 +244,9 @@ import Testing
 }
 
 extension ControllerWatchTests {
-    @Test("Without a scan, registrations probe the controller; without both, the problem ends")
+    @Test(
+        "Without a scan, registrations probe the controller; without an EID too, the problem ends"
+    )
     mutating func notScanning() {
         planner.want(Self.eid)
         finish(.register(Self.eid))
@@ -303,7 +305,8 @@ extension ControllerWatchTests {
         #expect(planner.next(now: now) == nil)
     }
 
-    /// Expects no action until the kernel gives up the lost command: a start before that fails.
+    /// Expects no action until the kernel gives up the lost command, because an earlier start
+    /// fails.
     private mutating func expectNothingUntilGivenUp() {
         guard let freeAt = planner.controller.freeAt else {
             Issue.record("nothing was lost")

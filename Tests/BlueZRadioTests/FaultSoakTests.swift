@@ -7,11 +7,11 @@ import Testing
 
 @testable import BlueZRadio
 
-/// The wanted state and the state of the air are equal again after any faults.
+/// A test that random faults end in the wanted advertisements and scan.
 @Suite(.timeLimit(.minutes(20 * patience))) struct FaultSoakTests {
     private static let sequences = 50 * effort
 
-    @Test("after each of many random sequences of faults the real state is the wanted one")
+    @Test("After each of many random sequences of faults, the real state becomes the wanted one")
     func soak() async throws {
         let world = try await FaultyWorld(random: SeededGenerator("radio faults"))
         let radio = try BlueZRadio(
@@ -41,7 +41,7 @@ import Testing
         await world.end()
     }
 
-    /// Opens or ends a till's request at a random moment.
+    /// Starts or stops an advertisement at random, waits, or does nothing. Returns the choice.
     private static func change(
         _ wanted: inout Set<EID>,
         _ world: FaultyWorld,

@@ -4,11 +4,11 @@ import Synchronization
 
 @testable import DBus
 
-/// A bluetoothd with all known faults of a real one, on a private bus.
+/// A simulated bluetoothd on a private bus, with the known faults of a real one.
 ///
-/// It keeps the same state as a real one (discovery and advertisements of each client, dropped when
-/// the client leaves the bus), answers calls in order, and lets the kernel count the commands of a
-/// living scan. `reality` holds the advertisements and the scan that are truly active.
+/// Like a real one, it keeps the discovery and the advertisements of each client until the client
+/// leaves the bus, and answers calls in order. The commands of a living scan are counted in
+/// `counts`. `reality` holds the advertisements and the scan that are really active.
 final class FaultyBlueZ: Sendable {
     struct State {
         var isPowered = true
@@ -19,10 +19,10 @@ final class FaultyBlueZ: Sendable {
         var filters: [String: [String: Value]] = [:]
         /// The value of `Discovering`.
         var isDiscovering = false
-        /// The first rung that revives a dead scan; `nil` while it lives.
+        /// The first action that revives a dead scan; `nil` while the scan lives.
         var deadUntil: Cure?
         var advertisements: [ObjectPath: Advertisement] = [:]
-        /// Errors to answer the next calls with, by member.
+        /// The errors that answer the next calls, by member.
         var refusals: [String: [String]] = [:]
         /// The delay of each answer.
         var delay = Duration.zero
@@ -33,11 +33,12 @@ final class FaultyBlueZ: Sendable {
 
     struct Advertisement {
         let owner: String
-        /// The number of calls issued when it began to read this from its owner.
+        /// The number of calls that had arrived when bluetoothd began to read this from its owner.
         let readSince: Int
         /// `nil` while it is being read.
         var data: [UInt8]?
-        /// A Boolean that is true if the kernel took it off the air and bluetoothd has not noticed.
+        /// A Boolean that is true if the kernel took this off the air and bluetoothd has not
+        /// noticed.
         var isLost = false
     }
 
@@ -132,7 +133,8 @@ final class FaultyBlueZ: Sendable {
         }
     }
 
-    /// The end of a scan, and the address, the parameters and the start of the next.
+    /// The number of commands that end a scan, and set the address and parameters of the next scan
+    /// and start it.
     private static let restartCommands: UInt32 = 4
 
     private func follow(_ departures: AsyncStream<Signal>) async {
@@ -195,7 +197,7 @@ final class FaultyBlueZ: Sendable {
             if state.deadUntil == nil { state.isDiscovering = false }
             return state.deadUntil != nil
         }
-        // Our session is gone but `Discovering` stays true (bluez/bluez#807).
+        // Our session has ended, but `Discovering` stays true (bluez/bluez#807).
         if isStuck { throw MethodFailure(bluez: "InProgress") }
         try await says(isDiscovering: false)
     }
@@ -209,7 +211,7 @@ final class FaultyBlueZ: Sendable {
             guard state.advertisements.count < 5 else { throw MethodFailure(bluez: "NotPermitted") }
             state.advertisements[path] = Advertisement(owner: sender, readSince: turns.issued)
         }
-        // Reads the advertisement from its owner, and answers others meanwhile.
+        // While bluetoothd reads the advertisement from its owner, it answers other calls.
         turns.pass()
         let data = try? await read(path, of: sender)
         await turns.take()
@@ -242,7 +244,7 @@ final class FaultyBlueZ: Sendable {
             guard let known = state.advertisements.removeValue(forKey: path) else {
                 throw MethodFailure(bluez: "DoesNotExist")
             }
-            // Its owner cannot have answered yet when this call was sent.
+            // The owner cannot have answered the read when this call was sent.
             if known.data == nil, ticket < known.readSince, version < .readingFixed {
                 state.crashes.append("an advertisement taken away while it is read")
             }

@@ -7,7 +7,7 @@ import TestSupport
 
 @testable import BlueZRadio
 
-/// A bus and a bluetoothd with injected faults, chosen at random.
+/// A private bus and a simulated bluetoothd, into which a test injects random faults.
 final class FaultyWorld {
     /// A fault of the bus, of bluetoothd, of the adapter or of its scan.
     enum Fault: CaseIterable {

@@ -4,13 +4,13 @@ import Testing
 
 @testable import BlueZRadio
 
-/// The effect of our filter on the scan, judged by the commands that follow it.
+/// Tests of the judgement on our filter's effect, which follows from the next commands.
 @Suite struct FilterWatchTests {
     private static let timings = RecoveryTimings()
     private var filter = FilterWatch(timings: timings)
     private var now = MonotonicTime(sinceStart: .seconds(100))
 
-    @Test("commands after a filter show that it restarts the scan")
+    @Test("Commands after a filter show that it restarts the scan")
     mutating func restarts() {
         set()
         look(commands: 4)
@@ -23,13 +23,13 @@ import Testing
         #expect(filter.effect == .restarts)
     }
 
-    @Test("a filter that no command follows is masked once the scan has restarted by itself")
+    @Test("A filter that no command follows is masked once the scan has restarted by itself")
     mutating func masked() {
         mask()
         #expect(filter.effect == .masked)
     }
 
-    @Test("Silence after a filter proves nothing if the scan is dead")
+    @Test("Silence after a filter leaves its effect unknown if the scan does not run")
     mutating func stuck() {
         for _ in 0..<20 {
             set()
@@ -40,7 +40,7 @@ import Testing
         #expect(filter.effect == .unknown)
     }
 
-    @Test("silence that is short, or without a filter, proves nothing")
+    @Test("Short silence, or silence before any filter, does not count as a masked filter")
     mutating func moment() {
         for _ in 0..<9 { look() }
         look(commands: 4)
@@ -50,7 +50,7 @@ import Testing
         #expect(filter.effect == .restarts)
     }
 
-    @Test("beside a masked filter the scan's own cycle may coincide: one restart is no proof")
+    @Test("A masked filter stays masked after one restart, which may be the scan's own cycle")
     mutating func coincidence() {
         mask()
         for _ in 0..<9 {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("after another program removes its filter, ours counts again")
+    @Test("After two restarts in a row, a masked filter counts as effective again")
     mutating func unmasked() {
         mask()
         for _ in 0..<2 {
@@ -72,7 +72,7 @@ import Testing
         #expect(filter.effect == .restarts)
     }
 
-    @Test("commands of a start that are counted before its reply are not counted again")
+    @Test("Commands counted between a filter's call and its reply prevent the verdict `masked`")
     mutating func lookBeforeReply() {
         filter.sent()
         look(commands: 4)
@@ -82,7 +82,7 @@ import Testing
         #expect(filter.effect == .unknown)
     }
 
-    @Test("Counts from before a filter was sent are not its effect")
+    @Test("Silence between a filter's call and its reply does not prevent the verdict `masked`")
     mutating func lookBeforeSending() {
         filter.sent()
         look()
@@ -92,7 +92,7 @@ import Testing
         #expect(filter.effect == .masked)
     }
 
-    @Test("a disturbed filter proves nothing, neither by silence nor by commands")
+    @Test("A filter with unclear counts stays of unknown effect, after silence and after commands")
     mutating func disturbed() {
         set()
         filter.markCountsUnclear()
@@ -119,7 +119,7 @@ import Testing
         filter.accepted(now: now)
     }
 
-    /// - Parameter events: The number of events; by default that of the commands.
+    /// - Parameter events: The number of events; by default the number of commands.
     private mutating func look(
         commands: UInt32 = 0,
         events: UInt32? = nil,

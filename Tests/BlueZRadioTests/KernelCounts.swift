@@ -4,7 +4,7 @@ import Radio
 import Synchronization
 import TestSupport
 
-/// The kernel's counts of a controller, which answers each command unless told otherwise.
+/// The kernel's counts of a controller that answers each command, except after `lostCommand()`.
 final class KernelCounts: Sendable {
     private let traffic = Mutex(ControllerTraffic(commands: 0, events: 0))
     private let looks = Mutex(0)
@@ -17,7 +17,7 @@ final class KernelCounts: Sendable {
         }
     }
 
-    /// Returns after two more reads of the counts.
+    /// Waits until the counts have been read twice more.
     func looked() async throws {
         let before = looks.withLock(\.self)
         try await eventually("the counts are read") {

@@ -12,7 +12,7 @@ struct ListeningRadioTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let timings = RecoveryTimings()
 
-    @Test("bluetoothd gets only requests for advertisements until the radio is to listen")
+    @Test("The radio requests no scan from bluetoothd until it is to listen")
     func asked() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -26,7 +26,8 @@ struct ListeningRadioTests {
                 Issue.record("the first request is not the advertisement's")
                 return
             }
-            // Another program's scan makes bluetoothd report the device; this radio ignores it.
+            // Another program's scan makes bluetoothd report a device. The radio must ignore this
+            // report.
             try await bluez.hears(rssi: -60, data: Self.eid.serviceData)
             await running.radio.setListening(true)
             guard case .setFilter = await next() else {
@@ -45,7 +46,7 @@ struct ListeningRadioTests {
         await bluez.stop()
     }
 
-    @Test("The management socket is closed while the radio does not listen, and opened again")
+    @Test("The management socket is closed while the radio does not listen, and then opened again")
     func management() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -71,7 +72,7 @@ struct ListeningRadioTests {
         await bluez.stop()
     }
 
-    @Test("A controller that has stopped answering is probed even without a scan")
+    @Test("A controller that has stopped answering is probed without a scan by a new registration")
     func probed() async throws {
         var timings = Self.timings
         (timings.pollInterval, timings.fastPollInterval) = (.milliseconds(20), .milliseconds(20))
@@ -108,7 +109,7 @@ struct ListeningRadioTests {
         await bluez.stop()
     }
 
-    @Test("A scan that is no longer wanted ends, with its recovery and its problems")
+    @Test("A scan that is no longer wanted is stopped, and its problems end")
     func planned() {
         var planner = BlueZPlanner(adapterName: nil)
         planner.wantScan(true)
@@ -124,7 +125,7 @@ struct ListeningRadioTests {
         #expect(planner.state.problem != nil)
         planner.wantScan(false)
         #expect(planner.state.problem == nil && !planner.state.isListeningWanted)
-        // A refused start is followed by one stop; a stop without an answer is repeated.
+        // A refused start is followed by one stop. A stop without an answer is repeated.
         #expect(planner.next(now: now) == .stopScan)
         finish(.stopScan, .timedOut)
         #expect(planner.next(now: now) == .stopScan)
@@ -133,7 +134,7 @@ struct ListeningRadioTests {
             now = now + Self.timings.maximumPause
             #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == nil)
         }
-        // A start that fails after the scan is no longer wanted is no problem.
+        // A start that fails after the scan became unwanted causes no problem.
         planner.wantScan(true)
         #expect(planner.next(now: now) == .startScan(isRestart: false))
         planner.wantScan(false)
@@ -141,7 +142,8 @@ struct ListeningRadioTests {
         #expect(planner.state.problem == nil && planner.next(now: now) == .stopScan)
         finish(.stopScan)
         #expect(planner.state.problem == nil && planner.next(now: now) == nil)
-        // An adapter that disappears during a start may come back with its scan.
+        // An adapter that disappears during a start may return with its scan, so the scan is
+        // stopped.
         planner.wantScan(true)
         #expect(planner.next(now: now) == .startScan(isRestart: false))
         planner.adaptersChanged([], now: now)
@@ -149,7 +151,7 @@ struct ListeningRadioTests {
         planner.adaptersChanged([AdapterState.hci0()], now: now)
         #expect(planner.next(now: now) == .stopScan)
         finish(.stopScan)
-        // The scan is wanted again while it is being stopped.
+        // A scan that is wanted again while it is being stopped is started again.
         planner.wantScan(true)
         #expect(planner.next(now: now) == .startScan(isRestart: false))
         planner.wantScan(false)

@@ -32,7 +32,7 @@ struct ManagementRadioTests {
             kernel.send(Self.kiosk(Self.eid, -60))
             let first = try await running.sighting()
             #expect(first.eid == Self.eid && first.rssi?.dBm == -60 && first.adapter == "hci0")
-            // Reports of another adapter are not this till's, and malformed frames are ignored.
+            // Reports of another adapter and malformed frames are ignored.
             kernel.send(Self.kiosk(Self.other, -30, adapter: 1))
             kernel.send([1, 2, 3])
             kernel.send([UInt8](repeating: 0xFF, count: 5000))
@@ -43,7 +43,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("a stranger is counted again only when its advertisement changes")
+    @Test("An ignored device is counted again only when its advertisement changes")
     func strangers() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -69,7 +69,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("without the capability the radio listens over D-Bus, and reports why")
+    @Test("Without the capability, the radio listens over D-Bus and reports the reason")
     func refused() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -120,7 +120,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("D-Bus takes over when the socket breaks, with a notice, until it is back")
+    @Test("The radio listens over D-Bus with a note from the socket's failure to its return")
     func lost() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -148,7 +148,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("a kernel that does not answer delays nothing")
+    @Test("If the kernel does not answer, the radio listens over D-Bus with a note")
     func silent() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -184,7 +184,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("The scan is restarted through bluetoothd while a near EID brings no further samples")
+    @Test("The filter is set again through bluetoothd while a near EID brings no further samples")
     func refresh() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)

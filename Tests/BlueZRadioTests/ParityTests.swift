@@ -7,13 +7,13 @@ import TestSupport
 import Testing
 
 /// A test that one trace gives the same presences through each transport.
-@Suite("Transports are alike", .timeLimit(.minutes(hangLimit))) struct ParityTests {
-    @Test("the kernel's frames and bluetoothd's signals give the same sightings and verdicts")
+@Suite("The equality of the transports", .timeLimit(.minutes(hangLimit))) struct ParityTests {
+    @Test("The kernel's frames and bluetoothd's signals give the same sightings and verdicts")
     func parity() async throws {
         let overManagement = try await management()
         let overDBus = try await dbus()
         #expect(overManagement == overDBus)
-        // A recording of the frames plays back to the same outcome.
+        // A recording of the sightings gives the same outcome when it is replayed.
         let replayed = try await replay(overManagement)
         #expect(replayed == overManagement)
         // The outcome is not empty.

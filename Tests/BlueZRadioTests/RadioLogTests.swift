@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The log, as a person reads it later.
+/// Tests of the radio's log lines.
 @Suite("The radio's log", .timeLimit(.minutes(hangLimit)))
 struct RadioLogTests {
     @Test("The log names each problem, its end, and the adapter in use")

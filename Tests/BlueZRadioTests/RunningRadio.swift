@@ -4,7 +4,7 @@ import GotchuCore
 import Logging
 import Radio
 
-/// A `BlueZRadio` that runs for the length of a test, with its events so far.
+/// A `BlueZRadio` that runs during a test, and the events that it reports.
 actor RunningRadio {
     nonisolated let radio: BlueZRadio
     private let output: AsyncStream<RadioEvent>.Continuation
@@ -63,7 +63,7 @@ actor RunningRadio {
         }
     }
 
-    /// Returns the next event that `pick` accepts, and drops the others.
+    /// Returns the result of `pick` for the next event that it accepts. Drops the events before it.
     func next<T: Sendable>(_ pick: @Sendable (RadioEvent) -> T?) async throws -> T {
         var iterator = iterator
         while let event = await iterator.next(isolation: self) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import BlueZRadio
 
-/// The difference between a dead scan and an empty room, and the recovery of a dead one.
+/// Tests that a dead scan is distinguished from an empty room, and is revived.
 @Suite struct ScanLadderTests {
     private static let timings = RecoveryTimings()
     /// The kernel's DISCOV_LE_TIMEOUT.
@@ -23,7 +23,7 @@ import Testing
         start()
     }
 
-    @Test("an empty room causes no recovery for an hour: the scan's own cycle proves it alive")
+    @Test("An hour without reports causes no recovery while the scan's cycle continues")
     mutating func emptyRoom() {
         for _ in 0..<350 {
             begin(after: Self.cycle)
@@ -32,7 +32,7 @@ import Testing
         #expect(planner.state.recovery == RecoveryCounts() && planner.state.isScanning)
     }
 
-    @Test("strangers prove the scan alive, with or without a cycle")
+    @Test("Reports of other devices prove that the scan lives, even without a cycle")
     mutating func strangers() {
         for _ in 0..<600 {
             pass(.seconds(14))
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("a dead scan is revived rung by rung; each rung has its reason and is counted")
+    @Test("A dead scan is recovered rung by rung; each rung has a reason and is counted")
     mutating func allRungs() {
         begin(after: Self.cycle)
         pass(Self.timings.quietLimit)
@@ -63,7 +63,7 @@ import Testing
         #expect(planner.next(now: now) == nil)
         #expect(planner.state.problem == RadioFailure(.scanSilent) && !planner.state.isScanning)
         pass(Self.timings.firstRest)
-        // `Discovering` has stayed false since: that is now the reason.
+        // `Discovering` has stayed false since then, which is now the reason.
         expect(.startScan(isRestart: true), .restart, .ended)
         finish(.startScan(isRestart: true))
         #expect(planner.state.recovery.rungs.values.sorted() == [1, 1, 1, 2])
@@ -72,7 +72,7 @@ import Testing
         #expect(planner.state.problem == nil && planner.state.isScanning)
     }
 
-    @Test("the power is not cycled unless that is configured")
+    @Test("The power is never cycled unless that is configured")
     mutating func noPower() {
         planner = BlueZPlanner(adapterName: nil)
         planner.wantScan(true)
@@ -90,7 +90,7 @@ import Testing
         #expect(planner.state.recovery.rungs[.powerCycle] == 0)
     }
 
-    @Test("a sign of life at any rung ends the recovery")
+    @Test("A report after the first rung, or a new cycle after the second, ends the recovery")
     mutating func proof() {
         pass(Self.timings.longQuietLimit)
         expect(.refreshScan, .refilter, .silent)
@@ -109,7 +109,7 @@ import Testing
         #expect(planner.next(now: now) == nil)
     }
 
-    @Test("a refresh that no longer restarts the scan is noticed within seconds")
+    @Test("A refresh that no longer restarts the scan leads to one restart")
     mutating func refresh() {
         look()
         hear()
@@ -124,7 +124,7 @@ import Testing
         #expect(planner.isControllerInQuestion(now: now))
         look()
         expect(.startScan(isRestart: true), .restart, .notRestarted)
-        // Another program's filter may mask ours: a guess justifies no further rung.
+        // Another program's filter may mask ours, so no further rung follows.
         finish(.startScan(isRestart: true))
         pass(Self.timings.proofLimit)
         let next = planner.next(now: now)
@@ -149,7 +149,7 @@ import Testing
         #expect(planner.next(now: now) == nil, "something is heard: others are not disturbed")
     }
 
-    /// Ends the scan's cycle and loses the start of the next one.
+    /// Ends the scan's cycle, and loses the start of the next cycle.
     private mutating func loseStart() {
         begin(after: Self.cycle)
         look(commands: 1, after: Self.cycle)
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(
-        "a cycle that ends without another is restarted at once, even if reports kept coming"
+        "A scan whose next cycle is lost is restarted as soon as the kernel gives up the command"
     )
     mutating func lostStart() {
         loseStart()
@@ -179,7 +179,7 @@ import Testing
         expect(.refreshScan, .refilter, .startLost)
     }
 
-    @Test("a restart that is lost too is repeated, a few times")
+    @Test("A restart that is also lost is repeated five times, and then not at once")
     mutating func lostAgain() {
         loseStart()
         for _ in 0..<5 {
@@ -193,7 +193,7 @@ import Testing
         #expect(planner.next(now: now) == nil)
     }
 
-    @Test("A guess that does not help leads to no further rung and is not repeated")
+    @Test("A restart without effect after a suspected loss leads to no further rung and no repeat")
     mutating func wrongLoss() {
         loseStart()
         expect(.refreshScan, .refilter, .startLost)
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test("an answer that is counted after its command belongs to it")
+    @Test("An answer that is counted in a later reading than its command causes no recovery")
     mutating func lateAnswer() {
         begin(after: Self.cycle)
         look(commands: 4, events: 3, after: Self.cycle)
@@ -218,7 +218,7 @@ import Testing
         #expect(planner.next(now: now) == nil)
     }
 
-    @Test("commands in the middle of a cycle are not the scan's")
+    @Test("Commands in the middle of a cycle cause no recovery")
     mutating func otherCommands() {
         begin(after: Self.cycle)
         look(commands: 2, after: .seconds(5))
@@ -226,7 +226,7 @@ import Testing
         #expect(planner.next(now: now) == nil)
     }
 
-    @Test("once the kernel's counts are unavailable, missing commands prove nothing")
+    @Test("If the kernel's counts are unavailable, missing commands cause no recovery")
     mutating func hiddenCounts() {
         begin(after: Self.cycle)
         planner.controllerHidden()
@@ -235,7 +235,7 @@ import Testing
         #expect(planner.nextDeadline(now: now).map { $0 > now } == true)
     }
 
-    @Test("a start without effect leads to the next rung as well")
+    @Test("A restart without effect leads to the next rung")
     mutating func startDoesNothing() {
         planner.adaptersChanged([Self.adapter(false)], now: now)
         pass(Self.timings.discoveringGrace)
@@ -245,7 +245,7 @@ import Testing
         expect(.reconnect, .reconnect, .ended)
     }
 
-    @Test("a start is retried while the kernel is busy with a dead bluetoothd's scan")
+    @Test("A start that fails as busy is retried without a recovery step, and is then successful")
     mutating func busy() {
         planner.linkChanged(.asking(":1.2"))
         planner.adaptersChanged([Self.adapter(false)], now: now)
@@ -261,7 +261,7 @@ import Testing
         #expect(planner.state.problem == nil && planner.state.recovery == RecoveryCounts())
     }
 
-    @Test("a bluetoothd that answers nothing gets a new connection")
+    @Test("A new connection follows repeated timeouts, and the problem ends with the next start")
     mutating func hung() {
         planner.adaptersChanged([Self.adapter(false)], now: now)
         pass(Self.timings.discoveringGrace)
@@ -282,7 +282,7 @@ import Testing
         #expect(planner.state.problem == nil)
     }
 
-    @Test("an adapter that the radio switched off is switched on again, even after a failure")
+    @Test("An adapter that the radio switched off is switched on again, even after a failure")
     mutating func owedPower() {
         pass(Self.timings.longQuietLimit)
         expect(.refreshScan, .refilter, .silent)
@@ -338,14 +338,14 @@ extension ScanLadderTests {
 
     private mutating func pass(_ duration: Duration) { now = now + duration }
 
-    /// Ends the scan and starts the next, which only the kernel's counts show.
+    /// Counts the commands that end a scan and start the next one.
     private mutating func begin(after duration: Duration) {
         look()
         look(commands: 4, after: duration)
         look()
     }
 
-    /// - Parameter events: The number of events; by default that of the commands.
+    /// - Parameter events: The number of events; by default the number of commands.
     private mutating func look(
         commands: UInt32 = 0,
         events: UInt32? = nil,

@@ -4,8 +4,8 @@ import Synchronization
 
 @testable import DBus
 
-/// A bluetoothd with scripted answers, on a private bus: its objects, its signals and its refusals,
-/// over a real D-Bus connection. The real bluetoothd is tested in the virtual machine.
+/// A simulated bluetoothd on a private bus, with objects, signals and scripted refusals. It uses a
+/// real D-Bus connection. The tests in the virtual machine use the real bluetoothd.
 final class ScriptedBlueZ: Sendable {
     /// The radio's requests, in order.
     enum Request: Hashable, Sendable {
@@ -117,7 +117,7 @@ final class ScriptedBlueZ: Sendable {
         try await added(Self.adapter, interfaces)
     }
 
-    /// Ends the scan although no client asked for it.
+    /// Ends the scan, although no client has requested that.
     func losesDiscovery() async throws {
         state.withLock { $0.isDiscovering = false }
         try await changed(Self.adapter, "org.bluez.Adapter1", ["Discovering": .boolean(false)])
@@ -232,7 +232,7 @@ final class ScriptedBlueZ: Sendable {
         try await changed(Self.adapter, "org.bluez.Adapter1", ["Discovering": .boolean(isOn)])
     }
 
-    /// Registers an advertisement. Like bluetoothd, it reads the properties from the caller first.
+    /// Registers an advertisement. First reads its properties from the caller, as bluetoothd does.
     private func register(_ call: Invocation) async throws {
         guard let path = call.arguments[0].asObjectPath, let sender = call.sender else { return }
         let reply = try await connection.call(

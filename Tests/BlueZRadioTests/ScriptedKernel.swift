@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 import TestSupport
 
-/// The kernel's end of management sockets, over a real packet socket. The real kernel is tested in
-/// the virtual machine.
+/// A simulated kernel's end of management sockets, over real packet sockets. The tests in the
+/// virtual machine use the real kernel.
 final class ScriptedKernel: Sendable {
     private struct State {
         var failures: [ManagementFailure]
@@ -16,10 +16,9 @@ final class ScriptedKernel: Sendable {
     private let state: Mutex<State>
     private let answer: UInt8?
 
-    /// - Parameters:
-    ///   - failures: the results of the next attempts to open a socket.
-    ///   - answer: the status in the answer to the listener's permission check: Invalid Index as
-    ///     for a privileged process, or `nil` for no answer.
+    /// - Parameters:   - failures: the results of the next attempts to open a socket.   - answer:
+    /// the status in the answer to the listener's permission check; by default     Invalid Index,
+    /// which a privileged process gets. `nil` means no answer.
     init(failures: [ManagementFailure] = [], answer: UInt8? = 0x11) {
         state = Mutex(State(failures: failures))
         self.answer = answer
@@ -41,7 +40,7 @@ final class ScriptedKernel: Sendable {
         return ManagementSocket(descriptor: ends[0])
     }
 
-    /// Lets attempts to open a socket succeed or fail from now on.
+    /// Makes attempts to open a socket succeed or fail from now on.
     func permit(_ isPermitted: Bool) {
         state.withLock { $0.isPermitted = isPermitted }
     }
@@ -82,7 +81,7 @@ final class ScriptedKernel: Sendable {
         }
     }
 
-    /// Ends all sockets.
+    /// Closes the kernel's ends of all sockets.
     func hangUp() {
         state.withLock { state in
             for end in state.ends { close(end) }

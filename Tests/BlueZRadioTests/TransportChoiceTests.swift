@@ -10,7 +10,7 @@ import Testing
         MonotonicTime(sinceStart: .seconds(seconds))
     }
 
-    @Test("a missing capability is final; any other failure is retried with growing pauses")
+    @Test("A missing capability is final; any other failure is retried with growing pauses")
     func pauses() {
         var choice = TransportChoice(policy: .best)
         let never = choice.failed(.noCapability)
@@ -21,7 +21,7 @@ import Testing
         #expect(pauses.last == TransportChoice.maximumPause)
         choice.opened()
         #expect(choice.transport == .management && choice.note == nil)
-        // A socket that opens but never delivers keeps the long pause.
+        // A socket that opens but delivers nothing keeps the long pause.
         let unproven = choice.failed(.lost(0))
         #expect(unproven == TransportChoice.maximumPause)
         choice.opened()
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "only a radio limited to the socket has a problem without it; only a used socket is lost"
+        "Without the socket, only a radio that must use it has a problem; both have a note"
     )
     func saying() {
         for policy in [TransportPolicy.best, .management] {
@@ -48,7 +48,7 @@ import Testing
         #expect(TransportChoice(policy: .dbus).note == nil)
     }
 
-    @Test("the socket is silent if only bluetoothd reports three devices within three seconds")
+    @Test("The socket is silent if for three seconds only bluetoothd reports devices")
     func silent() {
         var choice = TransportChoice(policy: .best)
         choice.opened()

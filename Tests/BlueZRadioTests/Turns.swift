@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Admits callers one at a time in order of arrival, like one main loop; nobody while it hangs.
+/// A queue that admits one caller at a time in order of arrival, like one main loop. While it
+/// hangs, it admits no caller.
 final class Turns: Sendable {
     private struct State {
         var next = 0
@@ -47,7 +48,7 @@ final class Turns: Sendable {
         admit()
     }
 
-    /// Admits everybody at once, for ever.
+    /// Admits all callers at once from now on.
     func letGo() {
         let all = state.withLock { state in
             state.isOver = true

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct KernelAdapterTests {
     @Test(
-        "the kernel's list and its folder in sysfs agree, or the kernel reports no Bluetooth"
+        "Each adapter in the kernel's list is in sysfs, or the kernel reports no Bluetooth"
     )
     func agrees() throws {
         let folder = opendir("/sys/class/bluetooth")

@@ -19,7 +19,7 @@ import Testing
         HeardAdvertisement(data: data.span, serviceUUID: Self.feed)
     }
 
-    @Test("a kiosk's report contains the adapter, the level and the EID")
+    @Test("A kiosk's report contains the adapter, the level and the EID")
     func kiosk() throws {
         let frame = ManagementFrame.deviceFound(
             ManagementFrame.kiosk(Self.eid),
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "levels that no controller can have measured are dropped",
+        "A level that no controller can have measured is dropped",
         arguments: [(127, nil), (0, nil), (21, nil), (20, 20), (-127, -127), (-128, nil)]
             as [(Int8, Int?)]
     )
@@ -42,7 +42,7 @@ import Testing
         #expect(try #require(report(frame)).rssi?.dBm == dBm)
     }
 
-    @Test("two devices differ, and the same device stays the same")
+    @Test("Another address or address type is another device, and the same address the same device")
     func device() throws {
         let one = try #require(report(ManagementFrame.deviceFound([], rssi: -50, device: 1)))
         let again = try #require(report(ManagementFrame.deviceFound([], rssi: -51, device: 1)))
@@ -54,12 +54,12 @@ import Testing
         #expect(Set([one.device, public_.device, two.device]).count == 3)
     }
 
-    @Test("an inquiry result of BR/EDR is not an advertisement")
+    @Test("An inquiry result of BR/EDR is not an advertisement")
     func classic() {
         #expect(event(ManagementFrame.deviceFound([], rssi: -50, addressType: 0)) == .other)
     }
 
-    @Test("adapters that come and go, answers, and unknown events are recognised")
+    @Test("Added and removed adapters, answers and unknown events are recognised")
     func others() {
         #expect(event(ManagementFrame.event(0x0004, 2, [])) == .adapterAdded(2))
         #expect(event(ManagementFrame.event(0x0005, 2, [])) == .adapterRemoved(2))
@@ -67,13 +67,13 @@ import Testing
         let refused = event(ManagementFrame.answer(status: 0x14))
         #expect(refused == .answered(opcode: 0x15, status: 0x14))
         #expect(ManagementSocket.isPermitted(by: refused) == false)
-        // The answer to a privileged socket that asks about no adapter: Invalid Index.
+        // A privileged socket that asks about no adapter gets the answer Invalid Index.
         let permitted = event(ManagementFrame.answer(status: 0x11))
         #expect(ManagementSocket.isPermitted(by: permitted) == true)
         #expect(ManagementSocket.isPermitted(by: .answered(opcode: 1, status: 0)) == nil)
     }
 
-    @Test("every frame that is too short or too long is malformed, at each length")
+    @Test("Each frame that is too short, too long or inconsistent is malformed")
     func lengths() {
         for frame in [
             ManagementFrame.deviceFound(ManagementFrame.kiosk(Self.eid), rssi: -50),
@@ -84,7 +84,8 @@ import Testing
             }
             #expect(event(frame + [0]) == .malformed)
         }
-        // A correct header before a body that is too short or has a wrong length inside.
+        // These frames have a correct header, and a body that is too short or has a wrong inner
+        // length.
         #expect(event(ManagementFrame.event(0x0012, 0, [1, 2, 3])) == .malformed)
         #expect(event(ManagementFrame.event(0x0001, 0, [0x15])) == .malformed)
         var lying = ManagementFrame.deviceFound(ManagementFrame.kiosk(Self.eid), rssi: -50)
@@ -92,7 +93,7 @@ import Testing
         #expect(event(lying) == .malformed)
     }
 
-    @Test("our UUID and data are found in their 16, 32 and 128 bit forms")
+    @Test("Our UUID and its data are found in the forms of 16, 32 and 128 bits, and no other UUID")
     func widths() {
         let long: [UInt8] =
             [0xFB, 0x34, 0x9B, 0x5F, 0x80, 0x00, 0x00, 0x80, 0x00, 0x10, 0x00, 0x00]
@@ -118,12 +119,12 @@ import Testing
                 #expect(heard == HeardAdvertisement())
             }
         }
-        // The service may stand anywhere in a list; a list's incomplete remainder is no UUID.
+        // The UUID may be at any place in a list. An incomplete remainder of a list is not a UUID.
         #expect(advertisement([7, 0x03, 1, 2, 0xED, 0xFE, 3, 4]).listsService)
         #expect(!advertisement([4, 0x03, 1, 0xED, 0xFE]).listsService)
     }
 
-    @Test("an iPhone's name may be beside the list, in the advertisement or in the scan response")
+    @Test("A name before or after the UUID list is recognised, but not a name without the list")
     func name() {
         let list = ManagementFrame.field(0x03, [0xED, 0xFE])
         let name = ManagementFrame.field(0x09, Array("a1b2c3d4e5".utf8))
@@ -136,7 +137,7 @@ import Testing
         #expect(advertisement(list + invalid).recognise() == .ignored(.length))
     }
 
-    @Test("truncated data counts up to its end; of two equal fields the last counts")
+    @Test("Data counts up to the first broken field, and the last of two equal fields counts")
     func broken() {
         let kiosk = ManagementFrame.kiosk(Self.eid)
         let more = ManagementFrame.field(0x16, [0xED, 0xFE, 0x31])
@@ -149,7 +150,7 @@ import Testing
         #expect(advertisement([2, 0x16, 0xED]) == HeardAdvertisement())
     }
 
-    @Test("random bytes never crash the parser, and its results are bounded")
+    @Test("Random bytes do not crash the parser, and its results have a maximum length")
     func fuzz() {
         var generator = SeededGenerator("management frames")
         let whole = ManagementFrame.deviceFound(ManagementFrame.kiosk(Self.eid), rssi: -50)

@@ -20,7 +20,7 @@ import Testing
         ])
     }
 
-    @Test("an adapter's capacity for advertisements is the free and the used instances")
+    @Test("An adapter's capacity for advertisements is the sum of free and used instances")
     mutating func places() {
         let manager: [String: Value] = [
             "SupportedInstances": .byte(3), "ActiveInstances": .byte(2),
@@ -35,11 +35,11 @@ import Testing
         #expect(tree.adapters[Self.adapter]?.advertisingInstances == 5)
     }
 
-    @Test("an adapter that was off for a moment is noticed, and no blink is counted without one")
+    @Test("A repeated `Powered` true counts as a power toggle, and a snapshot does not")
     mutating func blinked() {
         let isOn: [String: Value] = ["Powered": .boolean(true)]
         let before = tree.adapters[Self.adapter]?.powerToggleCount
-        // Both changes come in one signal, which contains only the last value.
+        // Both changes arrive in one signal, which contains only the last value.
         _ = tree.apply(Self.changed(Self.adapter, isOn, interface: "org.bluez.Adapter1"))
         let blinked = tree.adapters[Self.adapter]?.powerToggleCount
         #expect(blinked != before)
@@ -47,7 +47,7 @@ import Testing
         #expect(tree.adapters[Self.adapter]?.powerToggleCount == blinked)
     }
 
-    @Test("a new device is a sighting with its level")
+    @Test("A new device is reported with its EID, level and adapter")
     mutating func added() throws {
         let heard = try #require(
             hear(added: ["RSSI": .int16(-60), "ServiceData": Self.carried])
@@ -56,7 +56,7 @@ import Testing
         #expect(heard.rssi?.dBm == -60 && heard.adapter == Self.adapter && heard.isNew)
     }
 
-    @Test("a level without service data belongs to the last service data")
+    @Test("A level without service data belongs to the last service data")
     mutating func levelAlone() throws {
         _ = hear(added: ["RSSI": .int16(-60), "ServiceData": Self.carried])
         let heard = try #require(hear(changed: ["RSSI": .int16(-42)]))
@@ -64,7 +64,7 @@ import Testing
         #expect(heard.rssi?.dBm == -42 && !heard.isNew)
     }
 
-    @Test("a remembered device is not a sighting until a signal comes")
+    @Test("A device from a snapshot is recognised when a signal brings its level")
     mutating func snapshot() throws {
         let properties: [String: Value] = ["RSSI": .int16(-30), "ServiceData": Self.carried]
         tree.load([
@@ -77,7 +77,7 @@ import Testing
         #expect(heard.recognition == .ours(Self.eid, .serviceData))
     }
 
-    @Test("a remembered name and UUID do not identify an iPhone; both must be heard now")
+    @Test("A name and a UUID from a snapshot identify no iPhone; both must arrive by signals")
     mutating func localName() throws {
         let properties: [String: Value] = [
             "UUIDs": .strings([Self.uuid.description]), "Name": .string("a1b2c3d4e5"),
@@ -97,7 +97,7 @@ import Testing
         #expect(again.recognition == .ours(Self.eid, .localName))
     }
 
-    @Test("A device that a signal announced before a snapshot stays")
+    @Test("A device that a signal announced before a snapshot stays known until `clear()`")
     mutating func signalBeforeSnapshot() throws {
         let properties: [String: Value] = [
             "UUIDs": .strings([Self.uuid.description]), "Name": .string("a1b2c3d4e5"),
@@ -115,7 +115,7 @@ import Testing
         #expect(hear(changed: ["RSSI": .int16(-42)]) == nil)
     }
 
-    @Test("a Tile is recognised, and reported as new once")
+    @Test("A Tile is recognised, and is new only in its first report")
     mutating func tile() throws {
         let data: Value = .properties([
             Self.uuid.description: .bytes([2, 0, 0xF3, 0x8E, 0x91, 0xC7, 0xD2, 0xAA, 0xB0, 0x80])
@@ -135,7 +135,7 @@ import Testing
         #expect(hear(changed: ["RSSI": .int16(-42)]) == nil && tree.deviceCount == 0)
     }
 
-    @Test("an unmeasured level is dropped", arguments: [127, 0, 21, -128] as [Int16])
+    @Test("An unmeasured level is dropped", arguments: [127, 0, 21, -128] as [Int16])
     mutating func unmeasured(_ level: Int16) throws {
         let heard = try #require(
             hear(added: ["RSSI": .int16(level), "ServiceData": Self.carried])
@@ -143,7 +143,7 @@ import Testing
         #expect(heard.rssi == nil)
     }
 
-    @Test("adapters that come, change and go are followed")
+    @Test("Changes and the removal of an adapter are reported")
     mutating func adapters() {
         let changed = Self.changed(
             Self.adapter,
@@ -158,7 +158,7 @@ import Testing
         #expect(tree.adapters.isEmpty)
     }
 
-    @Test("adapters are listed in the order of their paths")
+    @Test("Adapters are listed in the order of their paths")
     mutating func order() {
         tree.clear()
         var event: BlueZSession.Event?
@@ -170,7 +170,7 @@ import Testing
         #expect(event == .adapters(ordered))
     }
 
-    @Test("an adapter whose Powered is announced as true twice was off in between")
+    @Test("Only a second `Powered` true in a row counts as a power toggle")
     mutating func powerBlink() {
         for (isPowered, toggleCount) in [(true, 1), (false, 1), (true, 1), (true, 2)] {
             let said = ["Powered": Value.boolean(isPowered)]
@@ -182,7 +182,7 @@ import Testing
         #expect(tree.adapters[Self.adapter]?.powerToggleCount == 2)
     }
 
-    @Test("random addresses cost no memory, and a flood of our UUID only a bounded amount")
+    @Test("Devices without our UUID are not stored, and the number of those with it is limited")
     mutating func bounded() {
         for number in 0..<20_000 {
             let device = Self.path("/org/bluez/hci0/dev_\(number)")
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test("random properties never crash the tree, and only our data is recognised")
+    @Test("Random properties do not crash the tree, and no wrong EID is recognised")
     mutating func fuzz() {
         var random = SeededGenerator("random Device1 properties")
         let names = ["RSSI", "ServiceData", "UUIDs", "Name", "Powered", "Modalias", "Address"]

@@ -15,28 +15,28 @@ import Testing
         #expect(BlueZVersion(modalias: text) == version)
     }
 
-    @Test("the UUID filter is not used with 5.87 and with unknown versions")
+    @Test("The UUID filter is not used with 5.87 and with unknown versions")
     func uuidFilter() {
         #expect(quirks(5, 66).canFilterByUUID && quirks(5, 86).canFilterByUUID)
         #expect(!quirks(5, 87).canFilterByUUID && quirks(5, 88).canFilterByUUID)
         #expect(!BlueZQuirks(version: nil).canFilterByUUID)
     }
 
-    @Test("before 5.73 an advertisement must not be removed while it is being read")
+    @Test("Before 5.73, an advertisement must not be removed while it is registered")
     func unregistering() {
         #expect(!quirks(5, 72).canUnregisterWhileRegistering)
         #expect(quirks(5, 73).canUnregisterWhileRegistering)
         #expect(!BlueZQuirks(version: nil).canUnregisterWhileRegistering)
     }
 
-    @Test("intervals are used from 5.77 on")
+    @Test("Advertising intervals are used from 5.77 on")
     func intervals() {
         #expect(!quirks(5, 76).honoursIntervals && quirks(5, 77).honoursIntervals)
         #expect(!BlueZQuirks(version: nil).honoursIntervals)
     }
 
     @Test(
-        "bluetoothd's errors are recognised by name",
+        "The errors of bluetoothd are recognised by name",
         arguments: [
             ("org.bluez.Error.AlreadyExists", BlueZError.alreadyExists),
             ("org.bluez.Error.DoesNotExist", .doesNotExist),

@@ -2,7 +2,7 @@ import Foundation
 import PostgresTestSupport
 import TestSupport
 
-/// The one run of all stories, in one Chromium, and its report so far.
+/// The run of all stories in one program, and its report so far.
 actor BrowserRun {
     static let shared = BrowserRun()
 
@@ -25,7 +25,7 @@ actor BrowserRun {
         }
     }()
 
-    /// The time limit of all stories together; those that have not run by then fail.
+    /// The time limit of all stories together. A story that has not run by then fails.
     private static let limit = Duration.seconds(900)
 
     /// The program that runs the stories, and the database that one of them suspends.
@@ -44,7 +44,8 @@ actor BrowserRun {
         let program = try await run.value.program
         let file = Self.output.appendingPathComponent("results.json")
         return try await eventually("\(story.rawValue) is told", within: Self.limit) {
-            // Read first: the report may be written just before the end.
+            // This is read before the report, because the report may be written just before the
+            // end.
             let hasEnded = !program.isRunning
             let data = (try? Data(contentsOf: file)) ?? Data()
             let report = try? JSONDecoder().decode(Report.self, from: data)

@@ -1,15 +1,20 @@
 import TestSupport
 import Testing
 
-/// The pages for shops, payers and merchants, served by the real programs to Debian's Chromium.
+/// Tests of the pages for shops, payers and merchants, with the real programs and Debian's
+/// Chromium.
 @Suite("In a real browser")
 struct BrowserTests {
-    @Test("Every story of the Python package is listed here")
+    @Test("The cases of `Story` are the stories of the Python package, in order")
     func list() async throws {
         #expect(try await BrowserRun.names() == Story.allCases.map(\.rawValue))
     }
 
-    @Test("A story", .timeLimit(.minutes(hangLimit)), arguments: BrowserRun.stories)
+    @Test(
+        "A story passes in the browser",
+        .timeLimit(.minutes(hangLimit)),
+        arguments: BrowserRun.stories
+    )
     func story(story: Story) async throws {
         if let failure = try await BrowserRun.shared.failure(of: story) {
             let again = "Again: make browser STORY=\(story.rawValue)"

@@ -3,7 +3,7 @@ import GotchuAPI
 import GotchuCore
 import Pages
 
-/// The views for the tests of the display's page: all states, with gotchud's own texts.
+/// The views for the tests of the display's page: all states with gotchud's own texts.
 struct Views: Sendable {
     /// A view with its name in a story.
     struct Named: Encodable {
@@ -12,7 +12,7 @@ struct Views: Sendable {
         var view: DisplayReply
     }
 
-    /// The content of a view beside its texts.
+    /// The content of a view in addition to its texts.
     private struct Scene {
         var name: String
         var languages: [Language]

@@ -2,7 +2,7 @@ import CDBus
 
 @testable package import DBus
 
-/// The functions of a service on the bus, which the product, only a client, does not need.
+/// Functions for a service on the bus. The product is only a client and does not need them.
 extension Connection {
     /// Emits a signal with valid names.
     package func emit(_ signal: Signal) throws(DBus.DBusError) {

@@ -1,11 +1,11 @@
 import TestSupport
 
-/// An event that a test waited for did not come in time.
+/// An error for an event that did not arrive in time.
 package struct DeadlinePassed: Error {
     package init() {}
 }
 
-/// Runs `body`, for at most `limit` times `patience`.
+/// Runs `body` for at most `limit` times `patience`.
 package func withDeadline<T: Sendable>(
     _ limit: Duration = .seconds(10),
     _ body: @escaping @Sendable () async throws -> T

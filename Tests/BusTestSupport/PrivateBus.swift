@@ -31,7 +31,7 @@ package final class PrivateBus: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Starts the daemon; returns when it accepts connections.
+    /// Starts the daemon, and waits until it accepts connections.
     package func start() throws {
         var pipe: [Int32] = [0, 0]
         guard Glibc.pipe(&pipe) == 0 else { throw StartFailure() }
@@ -42,12 +42,12 @@ package final class PrivateBus: Sendable {
         )
         close(pipe[1])
         process.withLock { $0 = pid }
-        // It prints its address once it listens.
+        // The daemon prints its address when it begins to listen.
         var byte: UInt8 = 0
         guard read(pipe[0], &byte, 1) == 1 else { throw StartFailure() }
     }
 
-    /// Kills the daemon; returns when it is dead.
+    /// Kills the daemon, and waits for its end.
     package func stop() {
         guard let pid = process.withLock({ $0.take() }) else { return }
         kill(pid, SIGKILL)
@@ -73,7 +73,7 @@ package final class PrivateBus: Sendable {
         return pid
     }
 
-    /// An empty environment, so that nothing in it influences the daemon.
+    /// An empty environment, so that no variable influences the daemon.
     private static func environ() -> [UnsafeMutablePointer<CChar>?] { [nil] }
 
     private static func configuration(_ address: String) -> String {

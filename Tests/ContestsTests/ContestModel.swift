@@ -3,24 +3,24 @@ import Ledger
 
 @testable import Contests
 
-/// A second, simpler model of a contest, which checks random histories independently.
+/// A second, simpler implementation of a contest's rules; random histories are checked against it.
 struct ContestModel {
     let terms: ContestTerms
     var state = Contest.State.draft
     var isDisputed = false
     var completedAt: Timestamp?
     var revision: Int64 = 0
-    /// The numbers of the entries by user, and the points by number.
+    /// The entry numbers by user, and the points by entry number.
     var entries: [Int: Int64] = [:]
     var points: [Int64: Int64] = [:]
     var last: Int64 = 0
     /// The users who have objected to the newest result.
     var objectors: Set<Int> = []
-    /// Booleans that are true once a desk was opened, and once the end of entries has closed it;
-    /// otherwise it closes at its time.
+    /// Booleans: a desk was opened, and a lock or a cancellation closed it before the lock time.
     var hasDesk = false
     var isDeskClosed = false
-    /// The ends of the holds by user: those at the desk, and those that the contest counts.
+    /// The ends of the holds by user: `claims` are those at the desk, `holds` those that the
+    /// contest counts.
     var claims: [Int: Timestamp] = [:]
     var holds: [Int: Timestamp] = [:]
     var balances: [Int: Int64]
@@ -59,9 +59,9 @@ struct ContestModel {
         holds = holds.filter { $0.value > time }
     }
 
-    /// - Returns: The reason of the refusal; `nil` if it is accepted.
+    /// - Returns: The reason of the refusal; `nil` if the action is accepted.
     mutating func take(_ action: Action, at time: Timestamp) -> Refusal.Reason? {
-        // A refusal changes nothing, not even the changes that time would make.
+        // A refusal changes nothing. Even the changes due to the passage of time are undone.
         let before = self
         pass(to: time)
         let reason = decide(action, at: time)
@@ -231,7 +231,7 @@ struct ContestModel {
         }
     }
 
-    /// Pays the prizes, with ranks as in the tests' terms.
+    /// Pays the prizes. Each tier of the tests' terms covers one rank.
     private mutating func settle() {
         let fees = Int64(entries.count) * terms.fee
         let rake = fees * terms.rakeBPS / 10_000

@@ -115,7 +115,7 @@ struct LimitTests {
         #expect(room.books.complaint == nil)
     }
 
-    @Test("A result that is corrected late is paid, and not refunded like an incomplete contest")
+    @Test("A result that is corrected more than 30 days after the contest is still settled")
     func lateCorrection() throws {
         let week: Int64 = 7 * 86_400
         var room = try Room(review: week)
@@ -212,7 +212,7 @@ struct LimitTests {
         #expect(try room.complete(2, at: Sample.starts) == nil)
     }
 
-    @Test("A contest accepts a thousand score revisions and can then be completed")
+    @Test("A contest accepts a thousand score revisions, refuses one more, and can be completed")
     func revisions() throws {
         var room = try Room()
         try room.join(1)
@@ -224,7 +224,7 @@ struct LimitTests {
         #expect(try room.complete(last, at: Sample.starts) == nil)
     }
 
-    @Test("A contest accepts a limited number of bytes of scores and can then be completed")
+    @Test("A contest refuses scores over a limit of bytes, and can then be completed")
     func scoreBytes() throws {
         var room = try Room()
         try room.join(1)
@@ -318,7 +318,7 @@ struct LimitTests {
         }
     }
 
-    @Test("A contest whose pot does not match its entries is stopped until it matches again")
+    @Test("A contest whose pot does not match its entries is stopped until a check finds a match")
     func unequal() throws {
         var room = try Room()
         for user in 1...2 { try room.join(user) }
@@ -335,7 +335,7 @@ struct LimitTests {
         #expect(try room.contest.state == .error)
         #expect(try room.contest.dueAt == nil)
         #expect(room.books.complaint != nil)
-        // Nothing moves, for any user.
+        // Settling, cancelling, scoring and completing are refused.
         for reason in [
             try room.settle(at: Sample.starts)?.reason,
             try room.books.take(cancel, at: Sample.starts)?.reason,

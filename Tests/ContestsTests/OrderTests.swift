@@ -12,7 +12,7 @@ import Testing
 struct OrderTests {
     private static let purposes = GroupPurposes([Split(), Desk()])
 
-    /// A command that is given to two books.
+    /// A command of a random history.
     private enum Plan {
         case join(Int, RecordID)
         case leave(Int)
@@ -175,7 +175,7 @@ struct OrderTests {
         #expect(ends.isSuperset(of: [.settled, .cancelled]))
     }
 
-    /// Locks both contests, scores all entrants, and completes them.
+    /// Locks both contests, scores all their entries and completes the contests.
     private func score(_ first: inout Room, _ second: inout Room, at time: Timestamp) throws {
         let organizer = ContestBooks.users[0]
         func score(_ room: inout Room) throws {
@@ -192,7 +192,7 @@ struct OrderTests {
         try score(&second)
     }
 
-    @Test("The rows of four contests stay as they are, whatever happens to a fifth")
+    @Test("A command for one of five contests changes no row of the other four")
     func isolation() throws {
         var random = SeededGenerator("five contests")
         var books = try ContestBooks(opening: 50_000)
@@ -229,7 +229,7 @@ struct OrderTests {
         #expect(books.complaint == nil)
     }
 
-    @Test("An entry in the last millisecond before the lock is in time; the next one is not")
+    @Test("An entry is accepted in the last millisecond before the lock, and refused from then on")
     func lock() throws {
         let locks: Duration = .seconds(600)
         for (late, reason) in [(-1, nil), (0, Refusal.Reason.contestLocked), (1, .contestLocked)] {

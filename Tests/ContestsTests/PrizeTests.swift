@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Prizes, rules 1")
 struct PrizeTests {
-    @Test("The winner takes all of ten entries' stakes")
+    @Test("With a single tier for the first rank, the winner of ten entries gets the whole pool")
     func winnerTakesAll() {
         let scores = (1...10).map { Sample.score($0, 10 - $0) }
         let prizes = Sample.prizes(5000, [Sample.tier(1, 1, 10_000)], scores)
@@ -23,10 +23,10 @@ struct PrizeTests {
         #expect(prizes.map(\.amount) == [75, 38, 37])
     }
 
-    @Test("Only ranks with an entry count, so nothing is left over")
+    @Test("The shares of ranks without an entry are divided among the other ranks")
     func fewEntries() {
         let prizes = Sample.prizes(5000, Sample.halves, (1...6).map { Sample.score($0, 10 - $0) })
-        // The weights are 70, 17.5, 17.5 and three times 5, of 120.
+        // The weights of the ranks are 70, 17.5, 17.5, 5, 5 and 5, of 120 in all.
         #expect(prizes.map(\.amount) == [2917, 729, 729, 209, 208, 208])
     }
 
@@ -43,7 +43,9 @@ struct PrizeTests {
         #expect(prizes.map(\.rank) == [1, 1, 1, 4])
     }
 
-    @Test("A tie-break decides between equal points, and a missing one ranks last")
+    @Test(
+        "Equal points are ranked by a tie-break value, and an entry without that value ranks last"
+    )
     func tieBreaks() {
         let scores = [
             Sample.score(1, 9), Sample.score(2, 9, seconds: 8), Sample.score(3, 9, seconds: 7),
@@ -60,7 +62,7 @@ struct PrizeTests {
         #expect(Sample.prizes(100, Sample.halves, [Sample.score(1, nil)]).isEmpty)
     }
 
-    @Test("The organiser's and the house's parts are rounded down, and all parts sum to the pot")
+    @Test("The rake and the commission are rounded down, and the pool is the pot without the rake")
     func division() {
         let terms = Sample.terms(fee: 333, rake: 1000, commission: 2500, prize: 50)
         let division = PrizeRules.Division(terms, entries: 7)
@@ -68,7 +70,7 @@ struct PrizeTests {
         #expect(division.pool == 7 * 333 + 50 - 233)
     }
 
-    @Test("Prizes sum to the pool in any order of the entries, and no better rank gets less")
+    @Test("Prizes sum to the pool, do not depend on the order of entries, and fall with the rank")
     func property() {
         var random = SeededGenerator("prizes")
         for _ in 0..<(4_000 * effort) {

@@ -23,14 +23,14 @@ struct RosterTests {
         ]
     )
 
-    @Test("A roster that follows all rules is accepted, in any order")
+    @Test("A roster that follows all rules is accepted, in any order of its players")
     func good() {
         #expect(Self.rule.flaw(in: [1, 2, 3].map(Self.id)) == nil)
         #expect(Self.rule.flaw(in: [3, 1, 2].map(Self.id)) == nil)
         #expect(Self.rule.flaw(in: [5, 4, 2].map(Self.id)) == nil)
     }
 
-    @Test("Each rule that a roster violates is named")
+    @Test("The flaw of an invalid roster is the rule that it violates")
     func bad() {
         let rule = Self.rule
         #expect(rule.flaw(in: [1, 2].map(Self.id)) == .size(2))
@@ -40,7 +40,7 @@ struct RosterTests {
         #expect(rule.flaw(in: [1, 2, 4].map(Self.id)) == .overCap(101))
     }
 
-    @Test("Built-in templates are usable and equal to their files")
+    @Test("Built-in templates are valid, and stay equal when written to a file and read again")
     func builtIn() throws {
         for template in ContestTemplate.builtIn {
             #expect(template.flaw == nil)
@@ -49,7 +49,7 @@ struct RosterTests {
         }
     }
 
-    @Test("A damaged template is either refused or usable")
+    @Test("A damaged template is either refused with a reason or valid")
     func spoilt() throws {
         var random = SeededGenerator("templates")
         var refused = 0
@@ -69,7 +69,7 @@ struct RosterTests {
         #expect(refused > 300)
     }
 
-    @Test("An unknown member is refused with its name")
+    @Test("An unknown member of a template is refused, and the reason names it")
     func unknownMember() {
         let bytes = CanonicalJSON.bytes(of: ContestTemplate.builtIn[0])
         let text = String(decoding: bytes, as: UTF8.self)

@@ -45,7 +45,8 @@ struct StateTests {
             return (words[0], Array(words.dropFirst()))
         }
 
-    /// A contest in a state, with an entrant and another user with a hold at its desk.
+    /// A contest in a state. Once published, it has an entrant, and another user has a hold at its
+    /// desk.
     private struct Room {
         static let purposes = GroupPurposes([Split(), Desk()])
         static let now = Sample.start.advanced(by: .seconds(20))
@@ -103,7 +104,7 @@ struct StateTests {
             }
         }
 
-        /// Moves money between the pot and a user, which no command does.
+        /// Changes the pot's balance without a transfer, which no command does.
         private mutating func move(_ amount: Int64) {
             let pot = Account.Key(.pot(id), .usd)
             books.spoil { rows in
@@ -232,8 +233,8 @@ struct StateTests {
         #expect(Self.rows.count == 18 && Self.rows.allSatisfy { $0.answers.count == 9 })
     }
 
-    /// A stored state at a later time, the state at that time, and the differences from that
-    /// state's column: a desk that has expired, and a start without scores.
+    /// A stored state, a later time, the state at that time, and the answers that differ from that
+    /// state's column: those of an expired desk, of an expired hold, or without scores.
     private static let moments: [(State, Timestamp, State, [String: String])] = {
         let expired = ["hold": "sessionExpired", "pay": "sessionExpired"]
         let unscored = ["complete": "noScores"]
@@ -257,7 +258,9 @@ struct StateTests {
         ]
     }()
 
-    @Test("A contest's times change the answers at their millisecond; nothing else does")
+    @Test(
+        "Each command gets the expected answer before and at a contest's lock, start and review end"
+    )
     func times() throws {
         for (state, time, later, changes) in Self.moments {
             let room = try Room(state)
@@ -270,7 +273,7 @@ struct StateTests {
         }
     }
 
-    @Test("The sweep settles after the review and refunds contests that nobody completes")
+    @Test("The sweep settles a contest after its review, and cancels one that nobody completes")
     func sweep() throws {
         let patience = Contest.abandonmentDelay
         let ends: [(State, Timestamp, Contest.State)] = [

@@ -11,7 +11,7 @@ import Testing
 struct StoryTests {
     private static let opening: Int64 = 2000
 
-    @Test("After every step the books agree with a simple model, and every rule holds")
+    @Test("The books agree with the model after every step, and violate no rule at the end")
     func histories() throws {
         let states = Contest.State.allCases.filter { $0 != .error }.map { "\($0)" }
         let reasons: [Refusal.Reason] = [
@@ -23,7 +23,7 @@ struct StoryTests {
         var missing = Set(states + reasons.map { "\($0)" } + ["accepted"])
         var random = SeededGenerator("contests")
         var count = 0
-        // Runs until rare ends have happened too: any seed must reach them all.
+        // The loop runs until every state and refusal has occurred. Every seed must reach them all.
         while count < 50 * effort || !missing.isEmpty && count < 3_000 {
             count += 1
             let note = "seed \(random.seed)"

@@ -3,8 +3,8 @@ import Testing
 
 @testable import DBus
 
-@Suite("Sleep on the bus thread", .timeLimit(.minutes(hangLimit))) struct BusThreadTests {
-    @Test("A sleep ends at its deadline and not before it, even if a longer sleep began first")
+@Suite("Sleeps on the bus thread", .timeLimit(.minutes(hangLimit))) struct BusThreadTests {
+    @Test("A sleep does not end before its deadline, and does not wait for a longer sleep")
     func moments() async throws {
         let thread = try BusThread(name: "test")
         let start = ContinuousClock.now
@@ -24,11 +24,11 @@ import Testing
         await end(thread)
     }
 
-    @Test("A sleep with a tolerance ends when the tolerance does, or with an earlier wake-up")
+    @Test("A sleep with a tolerance ends with the tolerance, or at another sleep's wake-up")
     func tolerance() async throws {
         let thread = try BusThread(name: "test")
-        // On a busy machine the deadline may pass before the thread begins to wait; then the sleep
-        // ends at once. So the test tries until one sleep lasts for the whole tolerance.
+        // On a busy machine, the deadline may pass before the thread begins to wait. Then the sleep
+        // ends at once. The test therefore tries until one sleep lasts for the whole tolerance.
         var longest: Duration = .zero
         for _ in 0..<50 where longest < .milliseconds(100) {
             let start = ContinuousClock.now

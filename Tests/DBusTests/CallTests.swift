@@ -4,7 +4,7 @@ import Testing
 @testable import DBus
 
 @Suite struct CallTests {
-    @Test("a call without an answer times out, and the late answer is dropped and counted")
+    @Test("A call without an answer times out, and its late answer is counted")
     func timeout() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -44,7 +44,10 @@ import Testing
         await server.close()
     }
 
-    @Test("a cancelled task is resumed at once", arguments: [false, true])
+    @Test(
+        "A call whose task is cancelled fails without waiting for its answer",
+        arguments: [false, true]
+    )
     func cancellation(isCancelledBefore: Bool) async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -62,7 +65,7 @@ import Testing
         await server.close()
     }
 
-    @Test("a call fails when the bus dies, the end is reported, and later calls fail too")
+    @Test("A call fails when the bus dies, the end is reported, and later calls fail too")
     func disconnect() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -91,7 +94,7 @@ import Testing
         await server.close()
     }
 
-    @Test("a thousand concurrent calls each get their own answer, within the bus's limit of 128")
+    @Test("A thousand concurrent calls each get their own answer, within the bus's limit of 128")
     func thousand() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -111,7 +114,7 @@ import Testing
         await server.close()
     }
 
-    @Test("a call above the limit is refused before it is sent")
+    @Test("A call above the limit of waiting calls is refused as overload")
     func overload() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -130,7 +133,7 @@ import Testing
         await server.close()
     }
 
-    @Test("a missing bus is reported as unreachable")
+    @Test("A missing bus is reported as unreachable")
     func unreachable() async throws {
         await expect(.unreachable) {
             try await Connection.open(
@@ -140,7 +143,7 @@ import Testing
         }
     }
 
-    @Test("a hundred connections leak no descriptors")
+    @Test("A hundred connections do not leak one descriptor each")
     func leaks() async throws {
         let bus = try PrivateBus()
         let before = try openDescriptors()
@@ -148,7 +151,8 @@ import Testing
             let connection = try await bus.connect()
             await connection.close()
         }
-        // Other tests run at the same time and open some; a leak in each connection exceeds this.
+        // Other tests run at the same time and open descriptors. A leak in each connection exceeds
+        // this limit.
         #expect(try openDescriptors() < before + 100)
     }
 }

@@ -1,6 +1,6 @@
 import DBus
 
-/// An object that returns its arguments, with one method that never answers.
+/// An exported object with methods that return their arguments, stall or refuse.
 enum Echo {
     static let path = ObjectPath.root
     static let interface = "sh.gotchu.Echo"

@@ -6,7 +6,7 @@ import Testing
 @testable import DBus
 
 @Suite struct MarshalFuzzTests {
-    @Test("no bytes from the bus crash the decoder, and it can encode all that it accepts")
+    @Test("Random bytes do not crash the decoder, and decoded values can be encoded again")
     func fuzz() throws {
         var random = SeededGenerator("marshalled bytes")
         let seeds = try ValueTests.values.map { try Self.marshal([$0, .string("and"), $0]) }
@@ -26,13 +26,13 @@ import Testing
             accepted += 1
             let again = try Self.marshal(values)
             let back = try #require(Self.demarshal(again), "seed \(random.seed)")
-            // NaN does not equal itself: the encoded bytes are compared, not the values.
+            // NaN does not equal itself, so the encoded bytes are compared instead of the values.
             #expect(try Self.marshal(back) == again, "seed \(random.seed)")
         }
         #expect(accepted > 10_000, "seed \(random.seed): the mutations leave too little valid")
     }
 
-    @Test("values of every shape survive encoding and decoding")
+    @Test("Random values of many shapes are decoded as they were encoded")
     func identity() throws {
         var random = SeededGenerator("values of every shape")
         for _ in 0..<5_000 {

@@ -9,7 +9,7 @@ import Testing
 
     private static func strings(_ strings: String...) -> [Value] { strings.map(Value.string) }
 
-    @Test("A call to a missing object or method gets the standard error")
+    @Test("A call that an object cannot serve gets the standard error, and a refusal its own error")
     func errors() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -71,7 +71,7 @@ import Testing
         await server.close()
     }
 
-    @Test("properties are read and set")
+    @Test("Readable properties are read, and writable properties are set")
     func properties() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()

@@ -11,7 +11,7 @@ import Testing
         Signal(path: path, interface: Echo.interface, member: "Said", arguments: [.uint32(number)])
     }
 
-    @Test("a subscriber to one path receives its signals in order, from the first on")
+    @Test("A subscriber to one path receives its signals in order, from the first on")
     func byPath() async throws {
         let bus = try PrivateBus()
         let sender = try await bus.connect()
@@ -35,7 +35,7 @@ import Testing
         await sender.close()
     }
 
-    @Test("gathered signals of a crowd are all read, however many arrive meanwhile")
+    @Test("All of 20,000 batched signals are received less than eight seconds after the last")
     func crowd() async throws {
         let bus = try PrivateBus()
         let sender = try await bus.connect()
@@ -67,14 +67,14 @@ import Testing
             return heard
         }
         #expect(heard == count)
-        // With only one read after each pause they would arrive half a minute later.
+        // With only one read after each pause, the signals would arrive half a minute later.
         let lag = try await sending.value.duration(to: .now)
         #expect(lag < .seconds(8))
         await client.close()
         await sender.close()
     }
 
-    @Test("A call that is made in a pause of reading is answered without waiting for its end")
+    @Test("A call during batched reading is answered without a wait for the end of the pause")
     func callInPause() async throws {
         let bus = try PrivateBus()
         let sender = try await bus.connect()
@@ -95,7 +95,7 @@ import Testing
         let call = Echo.call("Echo0", at: server.uniqueName, [.uint32(7)])
         let took = try await withDeadline(.seconds(60)) {
             var heard = 0
-            // A second of the crowd, so that there are pauses.
+            // The signals of one second make the reading pause.
             for await _ in signals {
                 heard += 1
                 if heard == 500 { break }
@@ -105,14 +105,14 @@ import Testing
             }
         }
         crowd.cancel()
-        // Each would wait for about 80 ms, four seconds in all.
+        // With waits, each call would take about 80 ms: four seconds in all.
         #expect(took < .seconds(2))
         await client.close()
         await server.close()
         await sender.close()
     }
 
-    @Test("a reply is received after earlier signals and before later ones")
+    @Test("A reply is received after earlier signals and before later ones")
     func replyInOrder() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -148,7 +148,7 @@ import Testing
         await server.close()
     }
 
-    @Test("the owners of a name are followed without a gap")
+    @Test("Each change of a name's owner is reported, in order")
     func owners() async throws {
         let bus = try PrivateBus()
         let client = try await bus.connect()
@@ -176,7 +176,7 @@ import Testing
         await client.close()
     }
 
-    @Test("a match rule with a quote is refused, not sent")
+    @Test("A match rule with a quote is refused")
     func quote() async throws {
         let bus = try PrivateBus()
         let client = try await bus.connect()

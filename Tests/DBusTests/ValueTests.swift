@@ -28,7 +28,7 @@ import Testing
         .variant(.structure([.double(1.5), .objectPath(path)])),
     ]
 
-    @Test("a value of every type comes back as it was sent")
+    @Test("A value of each type is echoed unchanged")
     func roundTrip() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -42,7 +42,7 @@ import Testing
         await server.close()
     }
 
-    @Test("python3-dbus reads every type that we write, and we read every type that it writes")
+    @Test("Values of each type that python3-dbus sends are echoed to it unchanged")
     func thirdParty() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "a value that does not match its declared type is refused before libdbus sees it",
+        "A value that does not match its declared type is refused, and the connection stays open",
         arguments: [
             Value.array([.byte(1)], of: .byte), .array([.int16(1)], of: .string),
             .array([], of: .none), .array([], of: Signature("ss") ?? .none), .structure([]),
@@ -112,7 +112,7 @@ import Testing
     }
 }
 
-/// Runs a program and returns what it printed, errors included.
+/// Runs a program, and returns its output and its errors.
 func run(_ program: String, _ arguments: String...) async throws -> String {
     let process = Process()
     let output = Pipe()

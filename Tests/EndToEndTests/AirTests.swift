@@ -14,7 +14,7 @@ struct AirTests {
         try await kiosk.get("/v1/requests", as: RequestsReply.self).requests
     }
 
-    @Test("With more requests than slots, the newest is on the air at once and all take turns")
+    @Test("With more requests than slots, the newest is on the air at once, and all take turns")
     func turns() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -48,7 +48,7 @@ struct AirTests {
         }
     }
 
-    @Test("The maximum number of open requests does not block calls to the server")
+    @Test("A kiosk with the maximum of open requests is still paid, and can still cancel one")
     func full() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -71,7 +71,7 @@ struct AirTests {
         #expect(status.server.isReachable == true)
     }
 
-    @Test("A till that changes its EID is at tap with both EIDs, and is paid by the first")
+    @Test("A till that has changed its EID is at tap with both EIDs, and is paid by the first one")
     func rotationAtTap() async throws {
         let shop = try await Shop()
         let kiosk = Device(name: "kiosk", shop: shop)
@@ -105,14 +105,14 @@ struct AirTests {
             do {
                 return try await payer.call("POST", "/v1/payments", wish)
             } catch let problem as Problem where problem.errorCode == .ambiguous {
-                // Ambiguous until the server has resolved the next EID.
+                // The payment is ambiguous until the server has resolved the next EID.
                 return nil
             }
         }
         #expect(try await end(of: payment, on: payer).state == .paid)
     }
 
-    @Test("An EID is replaced without a gap; an older one can still be paid, also after a kill")
+    @Test("A request stays on the air while its EID changes, and an EID from before a kill is paid")
     func rotation() async throws {
         let shop = try await Shop()
         let kiosk = Device(name: "kiosk", shop: shop)
@@ -124,7 +124,7 @@ struct AirTests {
         let request = try await ask(kiosk)
         let second = try await eventually("it has another EID, which is heard") {
             let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
-            // It must stay on the air while the EID changes.
+            // The request must stay on the air while its EID changes.
             #expect(view.isOnAir)
             guard view.eid != request.eid else { return nil as EID? }
             return try await payer.verdict(on: view.eid) == nil ? nil : view.eid

@@ -5,7 +5,7 @@ import GotchuCore
 struct Beacon {
     private let thread: Thread
 
-    /// Advertises made-up EIDs.
+    /// Advertises random EIDs.
     init(to path: String, count: Int, at distance: Double) {
         self.init(to: path, (0..<count).map { _ in EID.random() }, at: distance)
     }

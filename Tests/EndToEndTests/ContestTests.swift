@@ -4,12 +4,12 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// Contests at a shell, through the real programs.
+/// Contests that are run from a shell, with the real programs.
 @Suite("A contest from end to end", .timeLimit(.minutes(hangLimit)))
 struct ContestTests {
     private static let template = "01999f00-0000-7000-8000-000000000002"
 
-    /// Runs a command of a device's user to its end.
+    /// Runs a `gotchu-ctl contest` command with a device's daemon, and waits for its end.
     private func contest(
         _ device: Device,
         _ arguments: String...,
@@ -55,7 +55,7 @@ struct ContestTests {
         return id.description
     }
 
-    @Test("An organiser runs a contest from the shell, from a draft to the last cent")
+    @Test("An organiser runs a contest from the shell, from the draft to the settlement")
     func story() async throws {
         let shop = try await Shop(more: ["--contests"])
         let all = try await people(shop, "ann", "bob", "cat", "dan", "eve")
@@ -74,7 +74,8 @@ struct ContestTests {
             "--review",
             "0"
         )
-        // Nobody else sees a draft, and its prize moves only with `--yes`.
+        // Another user cannot see the draft. A contest with an added prize is published only with
+        // `--yes`.
         #expect(try await contest(bob, "show", id, failing: 1).contains("contest list"))
         #expect(try await contest(ann, "publish", id, failing: 64).contains("--yes"))
         _ = try await contest(ann, "publish", id, "--yes")
@@ -119,7 +120,8 @@ struct ContestTests {
         _ id: String,
         _ waiting: Program
     ) async throws {
-        // It settles by itself, because the review takes no time; settling it again is no error.
+        // The contest settles by itself, because its review takes no time. Settling it again is no
+        // error.
         let settled = try await eventually("it is settled") {
             try await detail(ann, id).state == .paid
                 ? try await contest(ann, "settle", id, "--yes") : nil
@@ -136,7 +138,7 @@ struct ContestTests {
         #expect(told.contains("rank 1 of 3, you won $11.75."), "\(told)")
     }
 
-    /// Writes scores, wrong ones first.
+    /// Writes scores. Calls that are too early, outdated or invalid fail.
     private func score(_ ann: Device, _ id: String) async throws {
         let board = try await contest(ann, "board", id)
         #expect(board.contains("ENTRY") && board.contains("3 entries"), "\(board)")
@@ -184,7 +186,7 @@ struct ContestTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("An invitation admits to a private contest until it is renewed")
+    @Test("An invitation admits to a private contest until another one replaces it")
     func invited() async throws {
         let shop = try await Shop(more: ["--contests"])
         let all = try await people(shop, "ann", "bob")
@@ -205,7 +207,7 @@ struct ContestTests {
         _ = try await contest(bob, "leave", id, "--yes", failing: 1)
     }
 
-    @Test("An entrant whose daemon is killed around the entry is entered once")
+    @Test("An entrant whose daemon is killed during the entry is entered and charged once")
     func killed() async throws {
         let shop = try await Shop(more: ["--contests"])
         let all = try await people(shop, "ann", "bob")
@@ -235,7 +237,9 @@ struct ContestTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("The socket relays tags and languages, and refuses an id without a contest")
+    @Test(
+        "The socket relays ETags and languages of contests, and refuses unknown ids and bad joins"
+    )
     func relay() async throws {
         let shop = try await Shop(more: ["--contests"])
         let ann = try await people(shop, "ann")[0]
@@ -267,7 +271,9 @@ struct ContestTests {
         #expect(try await curl("/\(id)", "-X", "DELETE").hasPrefix("HTTP/1.1 204"))
     }
 
-    @Test("The shell tells a server without contests from one with invalid replies")
+    @Test(
+        "The shell has different errors for a server without contests and one with invalid replies"
+    )
     func absent() async throws {
         let shop = try await Shop()
         let ann = try await people(shop, "ann")[0]

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("After a crash")
 struct CrashTests {
-    @Test("A payer killed after its journal entry pays exactly once at the next start")
+    @Test("A payer that is killed during an open payment pays exactly once after its next start")
     func payerKilled() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -61,9 +61,7 @@ struct CrashTests {
         }
     }
 
-    @Test(
-        "A payment stays open, never declined, while the server is away"
-    )
+    @Test("A payment stays open while the server does not answer, and is paid afterwards")
     func serverAway() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -90,7 +88,7 @@ struct CrashTests {
     }
 
     @Test(
-        "A payer whose login was lost finishes the payment by logging in again; no other user can"
+        "An open payment continues only under the login of its own user; no other user can log in"
     )
     func loginLost() async throws {
         let shop = try await Shop()

@@ -11,7 +11,7 @@ struct DeskTests {
         let id: String
     }
 
-    @Test("One payer taps the desk and is in the contest, and a second tap charges nothing")
+    @Test("A payer who pays at the desk is in the contest, and a second payment charges nothing")
     func tap() async throws {
         let shop = try await Shop(more: ["--contests"])
         let (kiosk, payer) = try await shop.pair()

@@ -19,7 +19,7 @@ final class Device: Sendable {
         socket = "\(shop.folder.path)/\(name).sock"
     }
 
-    /// - Parameter wrapper: A program that becomes the daemon, with its arguments.
+    /// - Parameter wrapper: A program that executes the daemon, with its own arguments.
     func start(
         at position: String = "0,0",
         extra: [String] = [],
@@ -114,7 +114,7 @@ final class Device: Sendable {
     }
 
     private func start(as userID: Int, _ command: [String]) throws -> Program {
-        // Every user can reach the socket: only the daemon's own checks are tested.
+        // Every user can reach the socket, so only the daemon's own checks can refuse a user.
         chmod(shop.folder.path, 0o711)
         let user = ["--reuid=\(userID)", "--regid=\(userID)", "--clear-groups"]
         return try Program("/usr/bin/setpriv", user + command)

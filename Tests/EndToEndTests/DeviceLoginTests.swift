@@ -45,7 +45,9 @@ struct DeviceLoginTests {
         try String(contentsOfFile: "\(shop.folder.path)/kiosk/\(file)", encoding: .utf8)
     }
 
-    @Test("A device's login outlives its tokens and a restart, and ends when it is revoked")
+    @Test(
+        "A device stays logged in when its tokens expire and after a restart, until it is revoked"
+    )
     func unattended() async throws {
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
         let code = try await code("Corner Cafe")
@@ -84,7 +86,7 @@ struct DeviceLoginTests {
         #expect(try await ask(kiosk).state == .cancelled)
     }
 
-    @Test("A kiosk reads its code from the operator's file and never writes the file")
+    @Test("A kiosk reads its code from the operator's file and does not change the file")
     func tokenFile() async throws {
         let code = try await code("Corner Cafe")
         let file = try shop.folder.write(code + "\n", to: "code")
@@ -104,7 +106,7 @@ struct DeviceLoginTests {
         #expect(try await ask(kiosk).state == .cancelled)
     }
 
-    @Test("A kiosk names the operator's file that should hold a token")
+    @Test("A kiosk without its token file names that file in its status, refusals, log and doctor")
     func missingTokenFile() async throws {
         let file = "\(shop.folder.path)/no-such-token"
         let kiosk = Device(name: "kiosk", shop: shop)

@@ -23,7 +23,7 @@ struct DisplayPort {
         return DisplayPort(device: device, origin: origin)
     }
 
-    /// A call with curl.
+    /// Calls the port with curl, as another user if one is given.
     func call(
         _ path: String,
         _ arguments: [String] = [],
@@ -62,7 +62,7 @@ struct DisplayPort {
         }
     }
 
-    /// Starts a reader of the states.
+    /// Starts a reader of the display's events.
     func follow() throws -> DisplayReader {
         let address = origin + "/v1/display/events"
         return DisplayReader(

@@ -12,7 +12,7 @@ struct DisplayTests {
         NewPayment(eid: request.eid, confirmAmountCents: 1280, proximity: .tap)
     }
 
-    /// A kiosk with a display, and a payer at it.
+    /// A kiosk with a display, and a payer at the kiosk.
     private func sale(_ shop: Shop) async throws -> (display: DisplayPort, payer: Device) {
         let display = try await DisplayPort.start(Device(name: "kiosk", shop: shop), of: shop)
         let payer = try await shop.daemon("payer", at: "0.1,0")
@@ -77,7 +77,9 @@ struct DisplayTests {
         }
     }
 
-    @Test("A restarted display shows neither paid nor unpaid until the server has answered")
+    @Test(
+        "A restarted display shows that the payment is being checked until the server has answered"
+    )
     func killedBeforeTheEnd() async throws {
         let shop = try await Shop()
         let (display, payer) = try await sale(shop)
@@ -102,7 +104,9 @@ struct DisplayTests {
         try await again.reaches(.paid)
     }
 
-    @Test("A server that hangs is noticed within 12 s and reported to the customer")
+    @Test(
+        "The display shows a note within 12 s after a server hangs, until the server answers again"
+    )
     func silentServer() async throws {
         let shop = try await Shop()
         let (display, payer) = try await sale(shop)
@@ -161,7 +165,7 @@ struct DisplayTests {
             let reply = try await display.call(path, json + ["--data", "{}"])
             #expect(reply.status == 405, "\(path)")
         }
-        // A display cannot do what a till can.
+        // The display's port has none of these routes of a till or of the socket.
         for path in ["/v1/requests", "/v1/status", "/v1/events", "/till", "/metrics"] {
             #expect(try await display.call(path).status == 404, "\(path)")
         }
@@ -188,7 +192,7 @@ struct DisplayTests {
         #expect(try !display.device.log().contains("doctype"))
     }
 
-    @Test("A client that hangs up, at once or with its answer, does no harm")
+    @Test("The display answers after 300 clients have hung up before or during their answer")
     func hungUp() async throws {
         let shop = try await Shop()
         let display = try await DisplayPort.start(Device(name: "kiosk", shop: shop), of: shop)

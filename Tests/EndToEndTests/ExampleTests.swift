@@ -4,10 +4,11 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// The tills of docs/examples, as an integrator starts them.
+/// The example tills in docs/examples, started as an integrator starts them.
 @Suite("The examples of a till", .timeLimit(.minutes(hangLimit)))
 struct ExampleTests {
-    /// Runs a command with no signals blocked, as a shell does; this process blocks some.
+    /// A wrapper that runs a command with no blocked signals, as a shell does. This process blocks
+    /// some signals.
     private static let unblocked = [
         "python3", "-c",
         """
@@ -37,7 +38,7 @@ struct ExampleTests {
     }
 
     @Test(
-        "A till's request is paid despite a restart of gotchud; another one is cancelled",
+        "A till's request is paid despite a restart of gotchud, and SIGINT cancels another request",
         arguments: [["python3", "docs/examples/till.py"], ["node", "docs/examples/till.mjs"]]
     )
     func till(command: [String]) async throws {
@@ -62,7 +63,7 @@ struct ExampleTests {
     }
 
     @Test(
-        "A refused till prints the reason and does not ask again",
+        "An example till whose request is refused prints the reason and exits with 1",
         arguments: [["python3", "docs/examples/till.py"], ["node", "docs/examples/till.mjs"]]
     )
     func refused(command: [String]) async throws {

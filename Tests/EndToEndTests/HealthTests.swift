@@ -4,7 +4,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// The reported health of a daemon agrees with the calls that people make.
+/// The health in a daemon's status, compared with the results of calls.
 @Suite("The reported health of a daemon", .timeLimit(.minutes(hangLimit)))
 struct HealthTests {
     private func answer(_ head: String, _ body: String) -> [UInt8] {
@@ -97,7 +97,7 @@ struct HealthTests {
         try await isReady(kiosk)
     }
 
-    @Test("A payer whose clock is a day ahead pays when the server is back")
+    @Test("A payer whose clock is a day ahead can pay, and only the server declares a session paid")
     func wrongClock() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")

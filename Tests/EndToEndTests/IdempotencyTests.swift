@@ -17,7 +17,9 @@ struct IdempotencyTests {
         try await kiosk.call("POST", "/v1/requests", wish, key: key)
     }
 
-    @Test("A repeat makes no second request, says that it is a repeat, and is known after a kill")
+    @Test(
+        "A repeated call makes no second request, is marked as a repeat, and is known after a kill"
+    )
     func request() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -51,7 +53,7 @@ struct IdempotencyTests {
         #expect(try await count(kiosk) == 2)
     }
 
-    @Test("A repeat while the first call is being answered waits for its answer")
+    @Test("Four simultaneous calls with one key make one request, and all return its id")
     func atOnce() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -63,7 +65,7 @@ struct IdempotencyTests {
             group.addTask {
                 // All four are with the daemon before the server can answer any.
                 try await eventually("four calls are under way") {
-                    // The listening socket is one of them.
+                    // The daemon's listening socket is one of the five.
                     try Self.socketCount(at: kiosk.socket) >= 5 ? true : nil
                 }
                 shop.server.signal(SIGCONT)
@@ -92,7 +94,9 @@ struct IdempotencyTests {
         return count
     }
 
-    @Test("A failed call has created nothing, so the same key may try again")
+    @Test(
+        "A call that fails for lack of a login creates nothing, and its key works after the login"
+    )
     func afterFailure() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -104,7 +108,7 @@ struct IdempotencyTests {
         #expect(try await ask(kiosk, key).state == .advertising)
     }
 
-    @Test("A repeated payment pays once, and returns its outcome when repeated after it")
+    @Test("A repeated payment call charges once and returns the outcome of the payment")
     func payment() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -122,7 +126,7 @@ struct IdempotencyTests {
         #expect(try await payer.balance() == 8800)
     }
 
-    @Test("Another key joins the open payment, and finds it after a kill and its end")
+    @Test("A call with another key joins the open payment, and finds it after a kill and the end")
     func joined() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()

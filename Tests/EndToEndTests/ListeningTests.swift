@@ -19,7 +19,7 @@ struct ListeningTests {
             "/v1/requests",
             NewRequest(amountCents: 1280)
         )
-        // The till would hear the payer's own advertisement.
+        // If the till listened, it would hear this advertisement of the payer.
         let other: RequestView = try await payer.call(
             "POST",
             "/v1/requests",

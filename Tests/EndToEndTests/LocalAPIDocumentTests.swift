@@ -40,7 +40,7 @@ struct LocalAPIDocumentTests {
         #expect(document.matches(of: #/\n\| `[A-Z]+ /[^`]+` \| \w+ \|/#).count == routes.count + 2)
     }
 
-    @Test("The document gives every code its status, and leaves out none of the daemon's own")
+    @Test("Each code in the document has its right status, and no code of the daemon is missing")
     func codes() throws {
         var named: Set<ErrorCode> = []
         for row in document.matches(of: #/\n\| `([A-Z_]+)` \| ([0-9]+) \|/#) {
@@ -85,7 +85,7 @@ struct LocalAPIDocumentTests {
         }
     }
 
-    @Test("The document's examples request, pay, refund and cancel, typed as they stand")
+    @Test("The document's examples request, pay, refund, follow and cancel as they are written")
     func typed() async throws {
         let examples = examples
         try #require(examples.count == 5)

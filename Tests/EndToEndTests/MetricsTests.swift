@@ -59,7 +59,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("A loopback port serves metrics to this machine's programs, and nothing else")
+    @Test("The loopback port serves only metrics, and refuses other hosts, origins and methods")
     func loopback() async throws {
         let shop = try await Shop()
         let kiosk = Device(name: "kiosk", shop: shop)
@@ -103,7 +103,7 @@ struct MetricsTests {
         try await dripping.exitCode()
     }
 
-    @Test("A daemon waits for a metrics port that is in use, and sells meanwhile")
+    @Test("A daemon waits for a metrics port that is in use, and makes requests meanwhile")
     func taken() async throws {
         let shop = try await Shop()
         let other = try OddServer()

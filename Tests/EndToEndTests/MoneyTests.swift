@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// Filling and emptying a wallet from a shell, through the real programs.
+/// Deposits and withdrawals from a shell, through the real programs.
 @Suite("Money in and out from end to end", .timeLimit(.minutes(hangLimit)))
 struct MoneyTests {
-    @Test("A wallet is filled and emptied from a shell, which says what can be withdrawn")
+    @Test("The shell adds money to a wallet, withdraws some, and shows what can be withdrawn")
     func wallet() async throws {
         let shop = try await Shop(openingBalance: 0)
         let payee = try await shop.daemon("payee", at: "0,0")

@@ -48,7 +48,7 @@ struct PaymentTests {
         #expect(proof.exitCode == 0, "\(proof.text)")
     }
 
-    @Test("Two tills equally near are ambiguous, and no payment by nearness is accepted")
+    @Test("Two equally near tills are ambiguous, and a payment that requires nearness is refused")
     func ambiguous() async throws {
         let shop = try await Shop()
         let left = try await shop.daemon("left", at: "0,0.2")
@@ -78,7 +78,7 @@ struct PaymentTests {
         #expect(try await payer.balance() == 10_000)
     }
 
-    @Test("An amount or payee that the person did not see is not charged")
+    @Test("A payment is refused if the confirmed amount or payee differs, or the EID is unknown")
     func confirmation() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -127,7 +127,7 @@ struct PaymentTests {
             #expect(cancelled.state == .declined && cancelled.code == "PAYMENT_CANCELLED")
         }
         shop.server.signal(SIGCONT)
-        // The lock call was in flight. It is released, not left to expire after a minute.
+        // The lock call was in flight. The lock is released, and does not last its full minute.
         let second: PaymentView = try await eventually("another payer pays", within: .seconds(40)) {
             let payment: PaymentView = try await other.call("POST", "/v1/payments", wish)
             let ended = try await end(of: payment, on: other)
@@ -210,7 +210,9 @@ struct PaymentTests {
         #expect(try await payer.balance() == 10_000)
     }
 
-    @Test("A payee's id distinguishes it from another payee of the same name")
+    @Test(
+        "A payment is refused if the payee's id or the currency differs, although the name is right"
+    )
     func payees() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -253,7 +255,9 @@ struct PaymentTests {
         #expect(again.payeeID == id && again.isPayeeKnown == true)
     }
 
-    @Test("A payment without funds is declined for good, and names the next step")
+    @Test(
+        "A payment without enough funds is declined with a next step, and its session is released"
+    )
     func declined() async throws {
         let shop = try await Shop(openingBalance: 100)
         let (kiosk, payer) = try await shop.pair()

@@ -3,7 +3,7 @@ import LocalAPI
 import TestSupport
 import Testing
 
-/// A gotchud that an ordinary user starts without paths.
+/// A gotchud that an ordinary user starts without configured paths.
 @Suite(
     "A person's own daemon",
     .enabled(if: geteuid() == 0, "only root can become somebody else"),
@@ -52,7 +52,7 @@ struct PersonalDaemonTests {
         #expect(status.text.contains("adapter  simulated"), "\(status.text)")
     }
 
-    @Test("A user's daemon is not started without a folder to keep its journal in")
+    @Test("A user's daemon without HOME refuses to start")
     func noHome() async throws {
         let daemon = try start("gotchud", environment: [])
         #expect(try await daemon.exitCode() == 78)

@@ -70,7 +70,7 @@ struct RecordingTests {
             while try await lines.next() != nil { count += 1 }
             return count
         }
-        // The header, the radio asleep, and the radio listening.
+        // The lines are the header, the radio not listening, and the radio listening.
         #expect(lines == 3)
     }
 
@@ -100,7 +100,7 @@ struct RecordingTests {
         return desk
     }
 
-    @Test("A shop's trace becomes the history of a presence: far, tap, gone")
+    @Test("A replayed approach gives a presence that is far, then at tap, and is lost at the end")
     func history() async throws {
         let shop = try await Shop()
         let desk = try await Self.replay(shop, (0..<100).map { (100, $0 < 50 ? -85 : -40) })
@@ -127,7 +127,7 @@ struct RecordingTests {
         } throws: { $0 is Problem }
     }
 
-    @Test("A changing level is published at most five times a second, and its last value always")
+    @Test("A fast-changing level is published at most 13 times in two seconds, with its last value")
     func levels() async throws {
         let shop = try await Shop()
         let calm = (0..<8).map { _ in (milliseconds: 1000, level: -85) }
@@ -148,7 +148,7 @@ struct RecordingTests {
         #expect((2...13).contains(levels.count), "\(levels)")
     }
 
-    @Test("A damaged recording ends the daemon with its file and line")
+    @Test("A damaged or missing recording ends the daemon with 78 and the name of the file")
     func damaged() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("{\"gotchu_recording\":1}\n", to: "bad.ndjson")

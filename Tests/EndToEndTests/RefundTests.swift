@@ -61,7 +61,7 @@ struct RefundTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("A declined refund succeeds once later, even after the daemon lost its journal")
+    @Test("A declined refund succeeds later, and only once even if the daemon loses its journal")
     func declined() async throws {
         let shop = try await Shop()
         let (kiosk, payer, request) = try await paid(shop)
@@ -104,7 +104,7 @@ struct RefundTests {
         let other = try await refund(kiosk, id, "5.00", "--reference", "second cup")
         #expect(other.0 == 0 && !other.1.contains("already"), "\(other.1)")
         #expect(try await payer.balance() == 6000)
-        // An empty reference is refused: its meaning would be a guess.
+        // An empty reference is refused, because its meaning is unclear.
         let empty = try await refund(kiosk, id, "5.00", "--reference", "")
         #expect(empty.0 == 65 && empty.1.contains("reference must not be empty"), "\(empty.1)")
         let yen = try await refund(kiosk, id, "500", "--currency", "jpy")
@@ -165,7 +165,7 @@ struct RefundTests {
         #expect(try await payer.balance() == 6000)
     }
 
-    @Test("Ten presses at once make one refund")
+    @Test("Ten simultaneous calls for the same refund make one refund")
     func presses() async throws {
         let shop = try await Shop()
         let (kiosk, payer, request) = try await paid(shop)
@@ -173,7 +173,7 @@ struct RefundTests {
         let ids = await withTaskGroup(of: String?.self) { group in
             for _ in 0..<10 {
                 group.addTask {
-                    // Other presses fail while the first one is being journalled.
+                    // The other calls may fail while the first one is being journalled.
                     let view: PaymentView? = try? await kiosk.call("POST", "/v1/refunds", wish)
                     return view?.id
                 }

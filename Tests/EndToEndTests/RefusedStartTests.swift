@@ -18,7 +18,7 @@ struct RefusedStartTests {
         #expect(try await check.exitCode() == 0)
     }
 
-    @Test("A configured part that the system lacks is reported by --check-config")
+    @Test("Option --check-config reports an absent or open token file, and an absent group or user")
     func checkedNames() async throws {
         let folder = try TemporaryFolder()
         let token = "\(folder.path)/token"
@@ -43,7 +43,7 @@ struct RefusedStartTests {
     }
 
     @Test(
-        "A damaged journal, or one of another version, ends gotchud with 65, unchanged",
+        "A damaged journal or one of another version ends gotchud with 65 and is not changed",
         arguments: [
             ("a3a6bf44 {}\na3a6bf43 {}\n", "is damaged"),
             // The checksum is right, but the record is unknown.

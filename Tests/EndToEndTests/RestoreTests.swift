@@ -71,7 +71,9 @@ struct RestoreTests {
         return payment
     }
 
-    @Test("A restored server refuses a payment that it does not know, for good, with the reason")
+    @Test(
+        "A payment for a session that the restored server does not know is declined with the reason"
+    )
     func sessionIsGone() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -90,7 +92,9 @@ struct RestoreTests {
         _ = try await server.exitCode()
     }
 
-    @Test("A restored server without the payer leaves the payment open, and lets others log in")
+    @Test(
+        "If the restored server does not know the payer, the payment stays open under any new login"
+    )
     func payerIsGone() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")

@@ -86,7 +86,7 @@ struct ServerRouteTests {
         #expect(dead.problem?.fix.contains("--proxy \(url) ") == true)
     }
 
-    @Test("A fault in the CA's file is reported before gotchud starts")
+    @Test("A missing or invalid CA file ends gotchud with 78 and the name of the file")
     func wrongFile() async throws {
         let folder = try TemporaryFolder()
         for (text, problem) in [

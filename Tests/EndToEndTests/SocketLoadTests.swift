@@ -5,7 +5,7 @@ import LocalAPI
 import TestSupport
 import Testing
 
-/// Slow, rude or numerous clients of the socket do not affect the others.
+/// Clients of the socket that are slow, faulty or numerous, while others must be served.
 @Suite("Bad clients of the daemon's socket")
 struct SocketLoadTests {
     /// Connections that a test holds open; closed on release.
@@ -29,7 +29,9 @@ struct SocketLoadTests {
         }
     }
 
-    @Test("Readers that never read, half requests, silence and long heads do not stop a sale")
+    @Test(
+        "Readers that never read, unfinished requests and silent connections do not stop payments"
+    )
     func crowd() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -63,7 +65,7 @@ struct SocketLoadTests {
         }
         #expect(held.flatMap(\.descriptors).count == 201)
         let memory = try #require(try await Metrics(of: kiosk)["process_resident_memory_bytes"])
-        // The unit's `MemoryMax=`, beyond which systemd ends the daemon.
+        // `MemoryMax=` of the systemd unit; systemd ends a daemon that uses more.
         #expect(memory < Double(128 << 20), "\(memory) bytes")
     }
 
@@ -115,8 +117,8 @@ struct SocketLoadTests {
             }
             #expect(dropped > 0)
             var (told, lost, newest) = (0, 0, -1)
-            // The count of lost events comes after all others, at the latest with the next sign of
-            // life. Events published before the count was read arrive as well.
+            // The count of lost events comes after all other events, at the latest with the next
+            // keep-alive. Events published before the count was read arrive as well.
             while Double(told + lost) < published - before, let event = try await events.next() {
                 switch event {
                 case .lagged(let count): lost += count
@@ -137,7 +139,7 @@ struct SocketLoadTests {
     func hangUp() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
-        // Each round fills the limit, before a sign of life could reveal the closed connections.
+        // Each round fills the limit before a keep-alive could reveal the closed connections.
         for round in 1...3 {
             let events = "GET /v1/events HTTP/1.1\r\nHost: gotchu\r\n\r\n"
             let held = try Held(128, to: kiosk, saying: events)
@@ -148,7 +150,7 @@ struct SocketLoadTests {
         }
     }
 
-    @Test("The maximum of a user's connections fits in the file limit that the daemon can set")
+    @Test("The daemon raises its file limit, so that it accepts 248 connections of a user")
     func openFiles() async throws {
         let shop = try await Shop()
         let device = Device(name: "kiosk", shop: shop)
@@ -187,7 +189,7 @@ struct SocketLoadTests {
     }
 
     @Test(
-        "One user's flood leaves another served",
+        "A flood of connections of one user does not stop another user's call",
         .enabled(if: geteuid() == 0, "only root can become somebody else")
     )
     func others() async throws {
@@ -201,7 +203,7 @@ struct SocketLoadTests {
     }
 
     @Test(
-        "Three users who take all the connections they can do not shut the owner out",
+        "Three users with as many connections as possible do not stop the owner's calls",
         .enabled(if: geteuid() == 0, "only root can become somebody else")
     )
     func reserve() async throws {
@@ -222,7 +224,7 @@ struct SocketLoadTests {
         #expect(status.radio.adapter == "simulated")
     }
 
-    @Test("A body that drips is closed after its time, like one that stops")
+    @Test("A connection whose body arrives byte by byte is closed after a time limit")
     func drippingBody() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -238,7 +240,7 @@ struct SocketLoadTests {
     }
 
     @Test(
-        "Strangers share a few connections, under any number of user ids",
+        "Unknown users share sixteen connections, whatever the number of their user ids",
         .enabled(if: geteuid() == 0, "only root can become somebody else")
     )
     func strangers() async throws {

@@ -25,7 +25,7 @@ struct SocketTests {
         return try JSONDecoder().decode(Problem.self, from: Data(program.text.utf8))
     }
 
-    @Test("The socket identifies itself on every reply, and refuses web pages")
+    @Test("A reply of the socket names its version, and calls of web pages are refused")
     func headers() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -48,7 +48,7 @@ struct SocketTests {
         }
     }
 
-    @Test("A request with two hosts is refused, and an HTTP/1.0 request ends its connection")
+    @Test("A call with two hosts is refused, and a call with HTTP/1.0 ends its connection")
     func oldAndOdd() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -68,14 +68,14 @@ struct SocketTests {
             while case let count = read(connection, &buffer, buffer.count), count > 0 {
                 reply += buffer[..<count]
             }
-            // Well before the time limit on silence.
+            // The connection ends well before the time limit on silence.
             #expect(began.duration(to: .now) < .seconds(8))
             let text = String(decoding: reply, as: UTF8.self)
             #expect(text.components(separatedBy: "HTTP/1.1 200 ").count == 2, "\(text)")
         }
     }
 
-    @Test("The socket opens to its group alone, unless users are listed, also after a reload")
+    @Test("The socket's mode admits only its group until a reload lists users")
     func mode() async throws {
         let shop = try await Shop()
         for (group, mode) in [("no-such-group", 0o600), ("nogroup", 0o660)] {
@@ -96,7 +96,7 @@ struct SocketTests {
         }
     }
 
-    @Test("The socket names the methods of each address")
+    @Test("A method that a path does not support is answered with the methods that it supports")
     func methods() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -129,7 +129,7 @@ struct SocketTests {
         #expect(reply.contains("\r\n\r\nHTTP/1.1 400 Bad Request\r\n"), "\(reply)")
     }
 
-    @Test("The socket belongs to the configured group, which doctor names; a missing one is logged")
+    @Test("Doctor names the configured group to a user outside it, and a missing group is logged")
     func group() async throws {
         let shop = try await Shop()
         for (name, isThere) in [("daemon", true), ("no-such-group", false)] {
@@ -229,7 +229,7 @@ struct SocketTests {
     }
 
     @Test(
-        "The socket gives each listed user the level listed, and a stranger a 403 at every address",
+        "A listed user has the listed level, and an unlisted user is refused at every tried path",
         .enabled(if: geteuid() == 0, "only root can become somebody else")
     )
     func levels() async throws {
@@ -268,7 +268,7 @@ struct SocketTests {
     }
 
     @Test(
-        "A user with the maximum of event readers takes none from another user",
+        "A user with the maximum of event readers is refused one more, and another user gets one",
         .enabled(if: geteuid() == 0, "only root can become somebody else")
     )
     func shareOfReaders() async throws {

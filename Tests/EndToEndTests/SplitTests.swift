@@ -88,7 +88,7 @@ struct SplitTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("An expired bill is all or nothing, or keeps the paid shares, as requested")
+    @Test("An expired bill returns its paid shares if it is all-or-nothing, and else keeps them")
     func walksAway() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -114,7 +114,7 @@ struct SplitTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("A payer who is killed while paying a share pays it once")
+    @Test("A payer whose daemon is killed during the payment of a share pays it once")
     func killed() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")

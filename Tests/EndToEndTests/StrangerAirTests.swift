@@ -8,16 +8,16 @@ import Testing
 @Suite("Strangers on the air", .timeLimit(.minutes(hangLimit)))
 struct StrangerAirTests {
     private static let payments = 10
-    /// The bucket in which each payment must be: 3 s, times 1.7 for a loaded machine with two
-    /// cores, times `patience`.
+    /// The bucket of the latency histogram, in seconds, that must contain every payment. It is the
+    /// one above 3 s, times 1.7 for a loaded machine with two cores, times `patience`.
     private static let limit = patience == 1 ? "5.0" : "20.0"
 
     @Test(
-        "A payer pays the right till in ten of ten payments",
+        "A payer with unknown EIDs nearby pays the right till in ten of ten payments",
         arguments: [
-            // Another operator's tills as near as ours.
+            // Three tills of another operator, as near as ours.
             (strangers: 3, at: 0.1),
-            // Made-up EIDs at the till's place, as many as are resolved at once; and hundreds, a
+            // Random EIDs at the till's place, as many as are resolved at once, and hundreds a
             // little farther away.
             (strangers: 12, at: 0.05), (strangers: 300, at: 0.18),
         ]
@@ -46,7 +46,8 @@ struct StrangerAirTests {
                 confirmPayee: "kiosk",
                 proximity: .tap
             )
-            // Retried until it works: one of so many noisy levels may come close for a moment.
+            // The call is repeated, because one of so many noisy levels may come close for a
+            // moment.
             let payment: PaymentView = try await eventually("it is paid", within: .seconds(20)) {
                 guard try await payer.verdict(on: request.eid) == .tap else { return nil }
                 do {
@@ -71,7 +72,8 @@ struct StrangerAirTests {
         try await expectQuestions(left: 19, on: payer)
     }
 
-    /// Checks that the strangers used up the daemon's own look-ups, and none of the person's.
+    /// Checks that the person can look up `left` unknown EIDs before a refusal, because the
+    /// daemon's own look-ups are counted separately.
     private func expectQuestions(left: Int, on payer: Device) async throws {
         for _ in 0..<left {
             await #expect {
@@ -93,7 +95,7 @@ struct StrangerAirTests {
         #expect(refusal.detail.contains("Too many unknown EIDs were looked up."), "\(refusal)")
     }
 
-    @Test("Adverts from invalid or distant positions of the simulated air are not heard")
+    @Test("Advertisements from invalid or distant positions of the simulated air are not heard")
     func nowhere() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("payer", at: "0,0")

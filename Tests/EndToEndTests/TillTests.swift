@@ -31,7 +31,7 @@ struct TillTests {
     }
 
     @Test(
-        "Every call except pairing needs a token of one of this daemon's tills"
+        "Calls for requests, refunds, events and reports need a token of one of this daemon's tills"
     )
     func bearer() async throws {
         let shop = try await Shop()
@@ -64,7 +64,7 @@ struct TillTests {
         #expect(status == 200)
     }
 
-    @Test("A till that is revoked has no call left, and its stream ends")
+    @Test("A revoked till is refused, and its event stream ends")
     func revoked() async throws {
         let shop = try await Shop()
         let port = try await till(shop).paired("Front till: ü")
@@ -90,7 +90,7 @@ struct TillTests {
         #expect(try await port.ctl(["till", "revoke", "Front till: ü"]).code == 1)
     }
 
-    @Test("A code that is wrong, already used or for a taken name pairs nothing")
+    @Test("A code does not pair a till if it is wrong or used, or if the name is taken")
     func pairing() async throws {
         let shop = try await Shop()
         let port = try await till(shop)
@@ -148,7 +148,7 @@ struct TillTests {
         let all = #"{"sid": "\#(second.id)"}"#
         #expect(try await front.problem("POST", "/v1/refunds", all) == .validationError)
         for _ in 0..<2 {
-            // The second is the same refund, and counts once.
+            // The second call is for the same refund, and counts once.
             let made = try await front.post(
                 "/v1/refunds",
                 body(first, 800),
@@ -190,7 +190,7 @@ struct TillTests {
         #expect(listed.map(\.refundedCents) == [300])
     }
 
-    @Test("The day's report agrees with the ledger, as JSON, as text and as a table")
+    @Test("The day's report agrees with the ledger, at the till's port and in the shell")
     func report() async throws {
         let shop = try await Shop()
         let port = try await till(shop).paired("Front", refunds: "50.00/day")
@@ -278,7 +278,7 @@ struct TillTests {
         #expect(try await port.call("GET", "/v1/earnings").status == 404)
     }
 
-    @Test("Another program reads a day's table correctly")
+    @Test("Python reads a day's CSV table, whose hours sum to the day")
     func csv() async throws {
         let shop = try await Shop()
         let port = try await till(shop).paired("Front")

@@ -22,7 +22,7 @@ struct TipTests {
         return try await payer.call("POST", "/v1/payments", new, key: key)
     }
 
-    @Test("Both sides see amount and tip separately, and both are refunded")
+    @Test("Payer and kiosk see the amount and the tip separately, and both are refunded")
     func story() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -69,7 +69,9 @@ struct TipTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("A request without tips refuses them, and one with tips does not need one")
+    @Test(
+        "A request that does not allow a tip refuses it; one that allows a tip is paid without it"
+    )
     func refused() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -97,7 +99,7 @@ struct TipTests {
         #expect(try await payer.balance() == 9500)
     }
 
-    @Test("An open payment keeps its tip when repeated, with another tip, and after a kill")
+    @Test("An open payment keeps its tip after a kill and refuses calls with another tip")
     func open() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()

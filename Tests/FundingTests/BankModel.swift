@@ -24,11 +24,11 @@ struct BankModel {
 
     private(set) var transfers: [Sent] = []
     private(set) var payouts: [Paid] = []
-    /// A Boolean that is true once something was refused that only a person can fix.
+    /// A Boolean that is true once a reversal was refused, which only a person can resolve.
     private(set) var needsPerson = false
     private var keys: [String: (observation: Observation, at: Timestamp)] = [:]
     private var count = 0
-    /// The chance of a failure, in percent.
+    /// The chance that a call is lost, and that its reply is lost, in percent.
     var troubles = 20
     /// The payee's own money at the connected account, in cents.
     var own: Int64 = 0

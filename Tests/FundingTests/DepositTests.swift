@@ -91,7 +91,8 @@ struct DepositTests {
             #expect(rig.balance(.user(payer)) == 100 && rig.complaint == nil)
             #expect(rig.balance(.house(.stripeFees)) == 0)
         }
-        // The rate has changed meanwhile: what was taken is given back, in the charge's currency.
+        // The exchange rate has changed meanwhile. The user gets the disputed amount back, in the
+        // charge's currency.
         try see(
             SeenReturn(
                 id: "dp_1",
@@ -149,7 +150,9 @@ struct DepositTests {
         #expect(rig.complaint == nil)
     }
 
-    @Test("Money that differs from the order is held, and booked once the operator accepts it")
+    @Test(
+        "A paid amount that differs from the order is held, and booked once the operator accepts it"
+    )
     func held() throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer")
@@ -166,7 +169,10 @@ struct DepositTests {
         #expect(rig.complaint == nil)
     }
 
-    @Test("Money of another mode is never booked", arguments: [true, false])
+    @Test(
+        "A live payment for a test deposit is not booked, even if the operator tries to accept it",
+        arguments: [true, false]
+    )
     func mode(isAccepted: Bool) throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer")
@@ -179,7 +185,7 @@ struct DepositTests {
         #expect(rig.balance(.user(payer)) == 0)
     }
 
-    @Test("A PaymentIntent that belongs to another deposit is credited only once")
+    @Test("A PaymentIntent that is reported for two deposits is credited only to the first")
     func stolen() throws {
         var rig = FundingBooks()
         let (one, two) = (try rig.user("one"), try rig.user("two"))
@@ -240,7 +246,7 @@ struct DepositTests {
         }
     }
 
-    @Test("The sixth open deposit and the eleventh within an hour are refused")
+    @Test("Deposits beyond the limits of open ones, recent ones or the wallet are refused")
     func limits() throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer")
@@ -271,7 +277,7 @@ struct DepositTests {
         #expect(try rig.open(50_001, by: payer).isAccepted)
     }
 
-    @Test("A finished deposit is not looked at again once the provider has confirmed its end")
+    @Test("A finished deposit is not refreshed any more once the provider has confirmed its end")
     func over() throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer")
@@ -288,7 +294,7 @@ struct DepositTests {
         #expect(try rig.deposit(id).state == .canceled)
     }
 
-    @Test("A deposit whose key was used with other parameters is searched for, or dropped")
+    @Test("A deposit whose key was used with other parameters is held and searched for, or dropped")
     func keyReused() throws {
         for isFound in [true, false] {
             var rig = FundingBooks()
@@ -316,7 +322,7 @@ struct DepositTests {
         }
     }
 
-    @Test("A development server's mint pays at once and once per key, and its debt is known")
+    @Test("A development mint pays a deposit and a withdrawal at once, and its debt is booked")
     func mint() throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer")

@@ -44,7 +44,7 @@ struct HeldTests {
         get throws { try rig.withdrawal(id).state }
     }
 
-    /// Wakes the withdrawal, and answers its call if it is of the expected kind.
+    /// Wakes the withdrawal, checks that its call is of the expected kind, and answers the call.
     @discardableResult
     private mutating func answer(
         _ observation: Observation,
@@ -69,9 +69,7 @@ struct HeldTests {
         if case .reverseTransfer = call { true } else { false }
     }
 
-    @Test(
-        "A failed payout that cannot be taken back is made again, once it is certain that none is"
-    )
+    @Test("A failed payout whose transfer cannot be reversed is repeated once no other can exist")
     mutating func paidAgain() throws {
         _ = try rig.tell(Observe(id, transfer())).get()
         _ = try rig.tell(Observe(id, payout("po_1", .failed))).get()
@@ -85,7 +83,7 @@ struct HeldTests {
         // The old payout appears once more.
         _ = try rig.tell(Observe(id, payout("po_1", .pending))).get()
         #expect(try state == .sent)
-        // A notification that arrives at once proves nothing, because lists lag.
+        // A search right after the notification proves nothing, because lists lag.
         try answer(.absent, if: Self.isPayoutSearch)
         rig.pass(Pace.listing)
         try answer(.absent, if: Self.isPayoutSearch)
@@ -95,7 +93,7 @@ struct HeldTests {
         #expect(rig.complaint == nil)
     }
 
-    @Test("Money to be returned comes back once the bank certainly does not have it")
+    @Test("A withdrawal to be returned is reversed once two searches have found no payout")
     mutating func returned() throws {
         _ = try rig.tell(Observe(id, transfer())).get()
         _ = try rig.tell(Observe(id, Self.reused)).get()
@@ -110,7 +108,7 @@ struct HeldTests {
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
-    @Test("Money to be returned that the bank turns out to have is paid")
+    @Test("A withdrawal to be returned ends as paid if a search finds its payout")
     mutating func found() throws {
         _ = try rig.tell(Observe(id, transfer())).get()
         _ = try rig.tell(Observe(id, Self.reused)).get()
@@ -120,7 +118,9 @@ struct HeldTests {
         #expect(rig.balance(.user(payee)) == 4_000 && rig.complaint == nil)
     }
 
-    @Test("A withdrawal that was held before its transfer comes back if there is no transfer")
+    @Test(
+        "A withdrawal held before its transfer is returned once two searches have found no transfer"
+    )
     mutating func neverSent() throws {
         _ = try rig.tell(Wake(id)).get()
         _ = try rig.tell(Observe(id, Self.reused)).get()
@@ -134,7 +134,7 @@ struct HeldTests {
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
-    @Test("A transfer found after the money is back is held, and reversed on the operator's order")
+    @Test("A transfer found after a cancellation is held, and reversed on the operator's order")
     mutating func unexpected() throws {
         _ = try rig.tell(CancelWithdrawal(id, user: payee)).get()
         try answer(transfer(), if: Self.isTransferSearch)
@@ -149,14 +149,14 @@ struct HeldTests {
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
-    @Test("A withdrawal that waited until its key expired is searched for before it is paid")
+    @Test("A withdrawal that waited until its key expired is searched for before money is sent")
     mutating func old() throws {
         let late = try rig.withdraw(500, by: payee, needsRelease: true).outcome.get()
         rig.pass(Pace.keyLife)
         _ = try rig.tell(ReleasePayee(payee, withdrawals: [late])).get()
         let call = try rig.tell(Wake(late)).get()
         #expect(call.map(Self.isTransferSearch) == true)
-        // Its payout may exist too, if the books were restored from a backup.
+        // The payout may exist too, if the books were restored from a backup.
         let seen = SeenTransfer(
             id: "tr_2",
             amount: 500,
@@ -167,7 +167,7 @@ struct HeldTests {
         #expect(next.map(Self.isPayoutSearch) == true)
     }
 
-    @Test("A listing without the transfer is followed by another one, not by the same call again")
+    @Test("A transfer with an unknown outcome is sent again only after two searches without it")
     mutating func unresolved() throws {
         func isCall(_ call: Call) -> Bool { if case .sendTransfer = call { true } else { false } }
         // The call's outcome is unknown, and the list does not contain its transfer.
@@ -223,7 +223,7 @@ struct HeldTests {
         #expect(rig.complaint == nil)
     }
 
-    @Test("A cancelled withdrawal whose transfer the provider knows is looked at again")
+    @Test("A cancelled withdrawal whose transfer the provider knows is searched for and held")
     mutating func adoptedAnew() throws {
         _ = try rig.tell(CancelWithdrawal(id, user: payee)).get()
         let adoption = AdoptWithdrawal(
@@ -252,7 +252,7 @@ struct HeldTests {
         let before = try rig.withdrawal(id)
         _ = try rig.tell(Observe(id, poor, of: call)).get()
         #expect(try rig.withdrawal(id) == before)
-        // The call under way may move money: it cannot be cancelled.
+        // The call under way may move money, so the withdrawal cannot be cancelled.
         #expect(throws: Refusal(.withdrawalTooLate)) {
             try rig.tell(CancelWithdrawal(id, user: payee)).get()
         }
@@ -290,7 +290,7 @@ struct HeldTests {
     mutating func unreadable() throws {
         _ = try rig.tell(Observe(id, transfer())).get()
         _ = try rig.tell(Observe(id, payout("po_1", .pending))).get()
-        // A server that was away did not ask: its first call without an answer ends nothing.
+        // The server was away and did not ask, so its first call without an answer changes nothing.
         rig.pass(WithdrawalBody.unansweredLimit)
         _ = try rig.tell(Observe(id, .unknown(after: nil))).get()
         #expect(try state == .inTransit)
@@ -303,7 +303,7 @@ struct HeldTests {
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
-    @Test("A replayed refusal does not prove that no later call was made")
+    @Test("After a replayed refusal the transfer is searched for; after any other one it is not")
     mutating func replayed() throws {
         for isReplay in [false, true] {
             let id = try rig.withdraw(100, by: payee).outcome.get()
@@ -323,7 +323,7 @@ struct HeldTests {
         }
     }
 
-    @Test("A transfer first seen an hour after its order may already be paid out")
+    @Test("If a transfer is first seen an hour after its order, its payout is searched for")
     mutating func late() throws {
         let call = try rig.tell(Wake(id)).get()
         rig.pass(WithdrawalBody.oldTransferAge)

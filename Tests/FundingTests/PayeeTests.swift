@@ -24,7 +24,7 @@ struct PayeeTests {
         )
     }
 
-    @Test("An abandoned set-up is not looked at any more until somebody continues it")
+    @Test("An abandoned set-up is not refreshed any more until somebody continues it")
     func abandoned() throws {
         var rig = FundingBooks()
         let user = try rig.user("payee")
@@ -39,7 +39,7 @@ struct PayeeTests {
             try #require(looks < 1_000)
         }
         #expect(looks > PayeeBody.refreshLimit)
-        // A request for the state still causes a look.
+        // A request for the state still causes a refresh.
         rig.pass(.seconds(2))
         #expect(try payee()?.needsAccountRefresh(at: rig.time) == true)
         _ = try rig.tell(Wake(id)).get()
@@ -53,7 +53,7 @@ struct PayeeTests {
         #expect(try payee()?.state == .pendingVerification && payee()?.refreshAt != nil)
     }
 
-    @Test("An account that cannot be read is looked at for days, but not for ever")
+    @Test("An account that cannot be read is refreshed for two to five days")
     func silent() throws {
         var rig = FundingBooks()
         let user = try rig.user("payee")
@@ -69,7 +69,7 @@ struct PayeeTests {
         #expect(start.duration(to: rig.time) > .seconds(2 * 86_400))
     }
 
-    @Test("An account of another user's, or a second one, changes nothing")
+    @Test("An account of another user, or a second account, does not become the payee's account")
     func others() throws {
         var rig = FundingBooks()
         let (one, two) = (try rig.user("one"), try rig.user("two"))
@@ -117,7 +117,8 @@ struct PayeeTests {
         #expect(try rig.withdraw(100, by: user).refusal == Refusal(.payeeNotOnboarded))
         #expect(try rig.tell(RenewPayee(user)).get())
         #expect(try payee().state == .notSetUp && payee().body.pastAccounts == ["acct_\(user)"])
-        // Nobody has asked for another account yet: a notification for the old one opens none.
+        // The user has not asked for another account yet, so a notification for the old one opens
+        // none.
         #expect(try rig.tell(Wake(id)).get() == nil)
         _ = try rig.tell(PutPayee(user)).get()
         guard case .openAccount(let order) = try rig.tell(Wake(id)).get() else {
@@ -125,7 +126,7 @@ struct PayeeTests {
             return
         }
         #expect(order.pastAccounts == ["acct_\(user)"])
-        // The old one may still be listed.
+        // The old account may still be listed.
         _ = try rig.tell(Observe(id, Self.seen("acct_\(user)", user: user))).get()
         #expect(try payee().body.account == nil)
         _ = try rig.tell(Observe(id, Self.seen("acct_2", user: user))).get()

@@ -84,7 +84,7 @@ struct RuleTests {
         )
     }
 
-    @Test("A deposit whose amount differs from the booked one is found")
+    @Test("A refund whose amount in the deposit differs from its transfer is found")
     mutating func amount() throws {
         try change(deposit) { $0.replacing(#""re_1":300"#, with: #""re_1":200"#) }
         expect("re_1")
@@ -99,7 +99,7 @@ struct RuleTests {
         expect("is not what it says")
     }
 
-    @Test("A deposit that was credited to another is found")
+    @Test("A deposit whose owner was changed is found")
     mutating func thief() throws {
         let thief = try rig.user("thief")
         try change(deposit, owner: thief)
@@ -117,14 +117,14 @@ struct RuleTests {
         expect("its money is elsewhere")
     }
 
-    @Test("A withdrawal marked as back while its money is away is found")
+    @Test("A withdrawal marked as failed although its money was sent is found")
     mutating func back() throws {
         try change(withdrawal, state: "FAILED")
         expect("its money is elsewhere")
     }
 
     @Test(
-        "A fact without its unique name could be booked again, and is found",
+        "A booked fact without its unique name is found, because it could be booked again",
         arguments: ["pi_1", "txn_9"]
     )
     mutating func name(fact: String) throws {
@@ -132,7 +132,7 @@ struct RuleTests {
         expect("\(fact) has no name")
     }
 
-    @Test("A payee of another user is found")
+    @Test("A payee whose owner was changed is found")
     mutating func payee() throws {
         let other = try rig.user("other")
         try change(Payee.id(of: payer), owner: other)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The house's part")
 struct TakeTests {
-    @Test("Take and net sum to the amount, and partial refunds return both exactly")
+    @Test("Take and net sum to the paid amount, and refunds in parts return both exactly")
     func sums() throws {
         var random = SeededGenerator("Takes")
         for _ in 0..<200 * effort {
@@ -78,7 +78,7 @@ struct TakeTests {
         return session
     }
 
-    @Test("Each share of a bill has its take, at once or when the last one is paid")
+    @Test("Each share of a bill has its take, and the refund of a share returns it")
     func shares() throws {
         for isAllOrNothing in [false, true] {
             var rig = FundingBooks()
@@ -115,7 +115,7 @@ struct TakeTests {
         }
     }
 
-    @Test("A payee's own take overrides the default, and stays as it was at the request")
+    @Test("A payee's own take overrides the default take")
     func own() throws {
         var rig = FundingBooks()
         let (payer, payee) = (try rig.user("payer", cents: 5_000), try rig.user("payee"))

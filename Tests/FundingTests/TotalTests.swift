@@ -63,7 +63,7 @@ struct TotalTests {
         return all
     }()
 
-    @Test("Any observation in any state gets a decision and leaves a record that can be stored")
+    @Test("Random observations in random states are decided and leave consistent books")
     func total() throws {
         var random = SeededGenerator("Any observation")
         for _ in 0..<50 * effort {
@@ -89,7 +89,9 @@ struct TotalTests {
         }
     }
 
-    @Test("Every kind of balance transaction has an account in the books")
+    @Test(
+        "The platform's own balance transactions are booked once, and another provider is refused"
+    )
     func classes() throws {
         var rig = FundingBooks()
         _ = try rig.tell(BindProvider(account: "acct_1", isLive: false)).get()

@@ -13,7 +13,7 @@ struct WithdrawalTests {
         var random = SeededGenerator("Withdrawals")
         var missing: Set = ["PAID", "FAILED", "CANCELLED", "HELD"]
         var count = 0
-        // Runs until rare ends have happened too: any seed must reach them all.
+        // The loop runs until each of these ends has occurred. Every seed must reach them all.
         while count < 30 * effort || !missing.isEmpty && count < 1_000 {
             count += 1
             missing.remove(try tell(&random).rawValue)
@@ -110,7 +110,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("A withdrawal needs an onboarded payee, no debt, and money past its hold")
+    @Test("A withdrawal needs an onboarded payee, an unchanged account, and money past its hold")
     func refusals() throws {
         var rig = FundingBooks()
         let payee = try rig.user("payee", cents: 5_000)
@@ -144,7 +144,8 @@ struct WithdrawalTests {
             return
         }
         _ = try rig.tell(Observe(id, .absent, of: search)).get()
-        // It is looked at now and then, so that the operator is reminded while it waits.
+        // The withdrawal is refreshed now and then, so that the operator is reminded while it
+        // waits.
         rig.pass(Pace.held)
         let again = try rig.tell(Wake(id)).get()
         #expect(again == search)
@@ -175,7 +176,7 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("A withdrawal that is stopped during its transfer comes back unpaid")
+    @Test("A withdrawal that is stopped during its transfer is reversed without a payout")
     func stoppedLate() throws {
         var rig = FundingBooks()
         let payee = try rig.user("payee", cents: 5_000)
@@ -211,7 +212,7 @@ struct WithdrawalTests {
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
-    @Test("A withdrawal that cannot be read for a month is held for the operator, in each state")
+    @Test("A pending or sent withdrawal that cannot be read for a month is held for the operator")
     func silence() throws {
         for states in [[WithdrawalBody.State.pending], [.pending, .sent]] {
             var rig = FundingBooks()
@@ -257,7 +258,7 @@ struct WithdrawalTests {
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
-    @Test("A transfer that was partly reversed by hand is held for the operator and not made again")
+    @Test("A withdrawal whose transfer was partly reversed by hand is held for the operator")
     func partlyReversed() throws {
         var rig = FundingBooks()
         let payee = try rig.user("payee", cents: 5_000)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Without a daemon, gotchu-ctl says what is wrong and what to do")
 struct AbsentDaemonTests {
-    @Test("A missing socket exits with 69 and says how to start the daemon")
+    @Test("A command whose socket is missing exits with 69 and says how to start the daemon")
     func noSocket() async throws {
         let run = try await GotchuCtl.run(["status"])
         #expect(run.code == 69)
@@ -15,7 +15,7 @@ struct AbsentDaemonTests {
         #expect(run.next == "→ gotchud --socket /nonexistent/gotchud.sock")
     }
 
-    @Test("A socket without a listener exits with 69 and another message")
+    @Test("A command whose socket has no listener exits with 69 and another message")
     func refused() async throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/g.sock"
@@ -25,7 +25,7 @@ struct AbsentDaemonTests {
         #expect(run.err.contains("nobody listens on the socket"))
     }
 
-    @Test("A file in the socket's place is named, and no daemon is started over it")
+    @Test("A command reports a file in the socket's place, and does not suggest to start a daemon")
     func noSocketThere() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("", to: "g.sock")
@@ -39,7 +39,7 @@ struct AbsentDaemonTests {
     }
 
     @Test(
-        "A socket that this user may not open exits with 77 and the command that shows why",
+        "A command that may not open its socket exits with 77 and suggests what shows the reason",
         .enabled(if: getuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
     )
     func notPermitted() async throws {
@@ -113,7 +113,7 @@ struct AbsentDaemonTests {
     }
 
     @Test(
-        "A peer with another protocol or version exits with 76",
+        "A command whose peer uses another protocol or version exits with 76",
         arguments: [
             "SSH-2.0-OpenSSH_9.2\r\n",
             CannedPeer.reply("200 OK", api: "2", body: "{}"),
@@ -129,7 +129,7 @@ struct AbsentDaemonTests {
         #expect(run.next.hasPrefix("→ "))
     }
 
-    @Test("A path too long for a socket address exits with 78")
+    @Test("A command with a path too long for a socket address exits with 78")
     func pathTooLong() async throws {
         let run = try await GotchuCtl.run(
             ["status", "--socket", "/tmp/" + String(repeating: "x", count: 200)])
@@ -137,7 +137,7 @@ struct AbsentDaemonTests {
     }
 
     @Test(
-        "A token is sent to the owner of the socket's folder, and to no other listener in it",
+        "A token is sent only to a listener whose user owns the socket's folder",
         .enabled(if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
     )
     func foreignListener() async throws {
@@ -177,7 +177,7 @@ struct AbsentDaemonTests {
         #expect(stranger.text.contains("POST /v1/login"), "\(stranger.text)")
     }
 
-    @Test("An internal error of the daemon exits with 70, and its other version is noted once")
+    @Test("A command exits with 70 on the daemon's internal error, and notes the daemon's version")
     func bug() async throws {
         let body =
             #"{"type":"about:blank","title":"Internal Server Error","status":500,"#
@@ -190,7 +190,7 @@ struct AbsentDaemonTests {
         #expect(run.next == "→ gotchu-ctl doctor")
     }
 
-    @Test("With --json a failure is an object on standard output, and text on standard error")
+    @Test("With --json, a failure is an object on standard output and text on standard error")
     func jsonFailure() async throws {
         let run = try await GotchuCtl.run(["wallet", "--json"])
         #expect(run.code == 69)
@@ -208,7 +208,7 @@ struct AbsentDaemonTests {
         #expect(run.next == "→ gotchu-ctl doctor")
     }
 
-    @Test("Doctor works without a daemon, reports each layer and exits with 1")
+    @Test("The doctor works without a daemon, reports its layers and exits with 1")
     func doctor() async throws {
         let run = try await GotchuCtl.run(["doctor"])
         #expect(run.code == 1)
@@ -219,7 +219,7 @@ struct AbsentDaemonTests {
     }
 
     @Test(
-        "Doctor sees the kernel's adapters as an ordinary user too, before it asks bluetoothd",
+        "The doctor reports the kernel's adapters to an ordinary user as to root, before the bus",
         .enabled(if: getuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
     )
     func kernelUnprivileged() async throws {

@@ -9,7 +9,7 @@ struct BugReportTests {
         return attributes[.posixPermissions] as? Int
     }
 
-    @Test("A report contains no secret that the daemon handled, and every diagnostic part")
+    @Test("A report contains every diagnostic part, and no EID, id, memo, email address or token")
     func live() async throws {
         let system = try await LiveSystem()
         let (eid, id) = try await system.request("12.34", ["--memo", "Zoe birthday cake"])
@@ -72,7 +72,7 @@ struct BugReportTests {
         #expect(report.contains("== missing\nwhat gotchud knows"))
     }
 
-    @Test("A report without a daemon reads the service's journal without the machine's name")
+    @Test("A report without a daemon asks journalctl for the log without the machine's name")
     func journal() async throws {
         let folder = try TemporaryFolder()
         // This script stands in for journalctl and prints its arguments.
@@ -90,7 +90,7 @@ struct BugReportTests {
         }
     }
 
-    @Test("Only the daemon's owner gets a report from it", .enabled(if: getuid() == 0))
+    @Test("A user who does not own the daemon gets no report from it", .enabled(if: getuid() == 0))
     func owner() async throws {
         let system = try await LiveSystem(isLoggedIn: false)
         system.openTill()

@@ -58,7 +58,7 @@ final class CannedPeer: Sendable {
         return descriptor
     }
 
-    /// A complete reply with a status, gotchud's headers and a body.
+    /// Returns a complete reply with a status, gotchud's headers and a body.
     static func reply(_ status: String, api: String? = "1", body: String) -> String {
         let version = api.map { "Gotchu-API: \($0)\r\n" } ?? ""
         return "HTTP/1.1 \(status)\r\n\(version)Gotchu-Version: 9.9.9\r\n"

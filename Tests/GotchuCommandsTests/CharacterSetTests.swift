@@ -4,7 +4,7 @@ import Testing
 
 @testable import GotchuCommands
 
-@Suite("A terminal of another character set than UTF-8")
+@Suite("A terminal with another character set than UTF-8")
 struct CharacterSetTests {
     @Test(
         "A terminal with another character set gets only ASCII",

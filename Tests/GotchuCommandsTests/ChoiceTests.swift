@@ -11,7 +11,7 @@ import Testing
     .timeLimit(.minutes(hangLimit))
 )
 struct ChoiceTests {
-    @Test("The payer chooses among several requests of one till, which is warned of the second")
+    @Test("A payer chooses between two requests of a till, which is warned of the second one")
     func twoRequests() async throws {
         let system = try await LiveSystem()
         let first = try await system.request("5", ["--memo", "Tea"])
@@ -56,7 +56,7 @@ struct ChoiceTests {
         }
     }
 
-    @Test("A payee's id is shown at first and beside a namesake, and checked by --payee")
+    @Test("A payee's id is shown to a new payer and beside a namesake, and --payee requires it")
     func payees() async throws {
         let system = try await LiveSystem()
         func pay(_ more: String...) async throws -> GotchuCtl {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Typed input for contests")
 struct ContestFormTests {
-    @Test("A moment is relative, local, or in UTC, and nothing else")
+    @Test("A typed moment is relative, local or in UTC, and other forms are refused")
     func moments() {
         let now = Timestamp(milliseconds: 1_800_000_000_000)
         for (text, seconds) in [("+90m", 5400), ("+2h", 7200), ("+1d", 86_400), ("+0s", 0)] {
@@ -23,7 +23,7 @@ struct ContestFormTests {
         }
     }
 
-    @Test("Shares of ranks come to a hundred percent, from the first rank on")
+    @Test("Typed shares apply from rank 1 on, and must add up to a hundred percent")
     func tiers() {
         func tier(_ first: Int64, _ last: Int64, _ share: Int64) -> JSONValue {
             .object([
@@ -74,7 +74,7 @@ struct ContestFormTests {
         #expect(many.parts.map(\.count) == [500, 500, 1])
     }
 
-    @Test("A score that can be misread is refused, with its place")
+    @Test("A malformed score is refused, and a malformed row is reported with its number")
     func badScores() {
         for argument in ["7", "7=", "=7", "x=7", "0=7", "7=1.5", "7=1e3", "7=1,2", "7=1,a=1,a=2"] {
             #expect(throws: ScoreTable.Malformed.self, "\(argument)") {

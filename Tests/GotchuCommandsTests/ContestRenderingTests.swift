@@ -18,7 +18,7 @@ struct ContestRenderingTests {
         try section(json).lines(on: plain)
     }
 
-    @Test("Every kind of section of the contract has its own form")
+    @Test("Sections with a summary, prizes, scoring or a roster each have their own form")
     func knownSections() throws {
         let summary = #"""
             {"type":"summary","data":{"entry_fee":"$5.00","prize_pool":"$35.00",
@@ -69,7 +69,7 @@ struct ContestRenderingTests {
         #expect(!hostile.contains("\u{07}"))
     }
 
-    @Test("Actions name their commands, unknown ones their calls, impossible ones the reason")
+    @Test("A known action shows its command, an unknown one its call, an impossible one the reason")
     func actions() throws {
         var detail = try Self.detail()
         detail.actionList = [
@@ -157,7 +157,7 @@ struct ContestRenderingTests {
         #expect(scores.fix == "gotchu-ctl contest board \(id)")
     }
 
-    @Test("The outcome of a contest is one sentence for those who waited")
+    @Test("The outcome of a contest is reported in one sentence")
     func outcomes() throws {
         var detail = try Self.detail()
         detail.state = .cancelled

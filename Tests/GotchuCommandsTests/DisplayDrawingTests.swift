@@ -30,7 +30,7 @@ struct DisplayDrawingTests {
         #expect(text(reply(.waiting), .seconds(4)).contains("0:58 übrig"))
     }
 
-    @Test("A console without replies shows that it is offline, like the page")
+    @Test("A console without replies for 12 seconds shows that it is offline")
     func silence() {
         let before = text(reply(.waiting), .milliseconds(11_999))
         #expect(before.contains("Handy hierher halten"))
@@ -44,7 +44,7 @@ struct DisplayDrawingTests {
         #expect(closed.contains("Zurzeit keine Handyzahlung") && !closed.contains("12,80 €"))
     }
 
-    @Test("The amount of a payment that has ended is not shown again")
+    @Test("The amount of a payment that has ended is not shown while the console is offline")
     func ended() {
         for state in [DisplayState.paid, .expired, .cancelled, .unavailable] {
             #expect(!text(reply(state), .seconds(12)).contains("12,80 €"), "\(state)")

@@ -8,7 +8,8 @@ import Testing
 
 @testable import GotchuCommands
 
-/// The findings of each faulty layer; `AbsentDaemonTests` and `LiveTests` run the whole doctor.
+/// Tests of the findings about faulty layers; `AbsentDaemonTests` and `LiveTests` run the whole
+/// doctor.
 @Suite("Each finding of the doctor names what is wrong and what to do")
 struct DoctorTests {
     private func adapter(
@@ -46,7 +47,9 @@ struct DoctorTests {
         #expect(try finding("advertising", of: adapter()).verdict == .good)
     }
 
-    @Test("The doctor names a bluetoothd that crashes, and the adverts that it receives")
+    @Test(
+        "The doctor reports a version of bluetoothd that crashes, and which advertisements it hears"
+    )
     func versions() throws {
         let crashing = adapter(version: BlueZVersion(5, 87))
         let version = try finding("bluez", of: crashing)
@@ -81,7 +84,9 @@ struct DoctorTests {
         }
     }
 
-    @Test("A soft radio switch is unblocked by a command, a hard one by hand")
+    @Test(
+        "A finding about a soft block of a radio has a command, and about a hard block its cause"
+    )
     func switches() throws {
         let folder = try TemporaryFolder()
         for (entry, type, soft, hard) in [
@@ -107,7 +112,7 @@ struct DoctorTests {
         #expect(RadioSwitch.all(in: "\(folder.path)/none").isEmpty)
     }
 
-    @Test("A bus that refuses is distinguished from a bluetoothd that does not answer")
+    @Test("The doctor distinguishes a bus that refuses from a bluetoothd that does not answer")
     func policy() {
         let denied = DBusError(.remote, name: "org.freedesktop.DBus.Error.AccessDenied")
         let without = BluetoothCheck.findings(for: denied, policy: PolicyCheck(path: nil))
@@ -145,7 +150,7 @@ struct DoctorTests {
         #expect(verdict(1000, nil, false).fix == "sudo systemd-sysusers")
     }
 
-    @Test("A clock that differs by a minute or more from the server's is bad")
+    @Test("A clock is doubtful if it differs by 5 seconds from the server's, and bad by a minute")
     func clock() {
         func finding(_ seconds: Int64?, isSynchronised: Bool = true) -> Finding {
             ClockCheck(
@@ -164,7 +169,7 @@ struct DoctorTests {
         #expect(finding(60).fix == "sudo timedatectl set-ntp true")
     }
 
-    @Test("Without a daemon the server is judged by the doctor's own probe")
+    @Test("Without a daemon, the doctor's own probe decides the finding about the server")
     func server() {
         let there = ServerProbeReply(url: "https://pay.example", isReachable: true)
         let away = ServerProbeReply(
@@ -185,7 +190,7 @@ struct DoctorTests {
         #expect(ServerCheck.findings(nil, probe: nil).map(\.verdict) == [.skipped, .skipped])
     }
 
-    @Test("The doctor probes a real server with a real gotchud while no daemon runs")
+    @Test("The doctor probes a real server with a real gotchud while it reaches no daemon")
     func probe() async throws {
         let system = try await LiveSystem(isLoggedIn: false)
         let status = try await GotchuCtl.run(["status", "--json"], socket: system.kiosk).json()
@@ -206,7 +211,9 @@ struct DoctorTests {
         #expect(verdict("configuration") == "good")
     }
 
-    @Test("`gotchud --check-server` exits with 0 if the server answers, or with 75 and the reason")
+    @Test(
+        "The command `gotchud --check-server` exits with 75 and the reason if it gets no answer"
+    )
     func checkServer() async throws {
         let away = try Program(
             "gotchud",

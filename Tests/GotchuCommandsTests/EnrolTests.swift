@@ -8,7 +8,8 @@ import Testing
 
 @Suite("A till is enrolled with one command", .timeLimit(.minutes(hangLimit)))
 struct EnrolTests {
-    /// A payment server in a folder, with its URL and the code of a registered till.
+    /// Starts a payment server in a folder; returns it with its URL and the code of a registered
+    /// till.
     private func server(
         _ name: String,
         in folder: TemporaryFolder
@@ -75,7 +76,7 @@ struct EnrolTests {
         try await eventually("it asks for a restart; it said: \(run.text)") {
             run.text.contains("Restart gotchud now") ? true : nil
         }
-        // The old server's token never reaches the new one.
+        // The daemon has logged out, so the old server's token cannot reach the new server.
         #expect(try await client.status().server.isLoggedIn == false)
         daemon.signal(SIGTERM)
         try await daemon.exitCode()

@@ -13,7 +13,7 @@ struct ErrorPageTests {
         .appendingPathComponent("docs/errors.md")
 
     /// Compares the page with the code. `make docs` writes it first, with `GOTCHU_TEST_WRITE=1`.
-    @Test("docs/errors.md lists every code and every exit status as they are now")
+    @Test("The page docs/errors.md lists every current code and exit status")
     func upToDate() throws {
         let text = ErrorPage.text
         if isWritingPages { try Data(text.utf8).write(to: Self.page) }

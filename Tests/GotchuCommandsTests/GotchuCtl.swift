@@ -7,9 +7,9 @@ struct GotchuCtl {
     let out: String
     let err: String
 
-    /// Runs it to the end, which must come within `limit`.
+    /// Runs the program until it exits, which must be within `limit`.
     ///
-    /// - Parameter socket: passed as `GOTCHU_SOCKET`.
+    /// - Parameter socket: The path that is passed as `GOTCHU_SOCKET`.
     static func run(
         _ arguments: [String],
         socket: String = "/nonexistent/gotchud.sock",
@@ -30,7 +30,7 @@ struct GotchuCtl {
         )
     }
 
-    /// Starts it as an ordinary user who owns nothing; needs root.
+    /// Starts the program as user 65534 (nobody); needs root.
     static func asNobody(_ arguments: [String]) throws -> Program {
         try Program(
             "/usr/bin/setpriv",
@@ -41,10 +41,10 @@ struct GotchuCtl {
         )
     }
 
-    /// Its path, in quotes for a shell.
+    /// The program's path, in quotes for a shell.
     static var path: String { "'\(Program.folder.path)/gotchu-ctl'" }
 
-    /// The last line of its errors: the suggested next step.
+    /// The last line of the standard error: the suggested next step.
     var next: String { err.split(separator: "\n").last.map(String.init) ?? "" }
 
     func json() throws -> [String: Any] {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A program is run for each payment and refund", .timeLimit(.minutes(hangLimit)))
 struct HookTests {
-    /// An executable script of these lines.
+    /// Returns the path of a new executable script of these lines.
     private func script(_ lines: String, in folder: TemporaryFolder) throws -> String {
         let file = try folder.write("#!/bin/sh\n\(lines)\n", to: "hook")
         chmod(file, 0o755)

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A real payment server, a real kiosk and a real payer on a simulated air.
+/// A real payment server and two real daemons, a kiosk and a payer, with simulated radios.
 final class LiveSystem: Sendable {
     let kiosk: String
     let payer: String
@@ -15,10 +15,9 @@ final class LiveSystem: Sendable {
     private let others = Mutex<[Program]>([])
 
     /// - Parameters:
-    ///   - distance: The distance between the two, in metres.
-    ///   - isLoggedIn: True if both are logged in.
-    ///   - eidSeconds: The seconds for which the kiosk's requests keep an EID; `nil` for the
-    ///     default.
+    ///   - distance: The distance between kiosk and payer, in metres.
+    ///   - isLoggedIn: True to log both daemons in.
+    ///   - eidSeconds: The lifetime of an EID, in seconds; `nil` for the default.
     init(
         distance: Double = 0.05,
         isLoggedIn: Bool = true,
@@ -71,7 +70,7 @@ final class LiveSystem: Sendable {
 
     /// Starts a till of another shop with the same name.
     ///
-    /// - Returns: Its socket.
+    /// - Returns: The path of its socket.
     func addTill(at distance: Double) async throws -> String {
         let other = try startOther(distance)
         others.withLock { $0.append(other) }

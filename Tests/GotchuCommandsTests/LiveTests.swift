@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("With real daemons and a real server, each command does its work")
+@Suite("Commands with real daemons and a real server")
 struct LiveTests {
-    @Test("Without a login status exits with 1 and wallet with 78, and both say how to log in")
+    @Test("Without a login, status exits with 1 and wallet with 78, and both say how to log in")
     func notLoggedIn() async throws {
         let system = try await LiveSystem(isLoggedIn: false)
         let status = try await GotchuCtl.run(["status"], socket: system.kiosk)
@@ -31,7 +31,7 @@ struct LiveTests {
         #expect(try await GotchuCtl.run(["status"], socket: system.kiosk).code == 1)
     }
 
-    @Test("The payer pays the request at its device, and the kiosk's command ends with Paid")
+    @Test("A payer at the kiosk pays its request, and the kiosk's command ends with Paid")
     func payment() async throws {
         let system = try await LiveSystem()
         async let asked = GotchuCtl.run(
@@ -57,7 +57,7 @@ struct LiveTests {
         #expect(json["available_cents"] as? Int == 5000)
     }
 
-    @Test("A payment over the limit, the balance or the distance is refused with the reason")
+    @Test("A payment above the limit or the balance, or of an unknown EID, fails")
     func refusals() async throws {
         let system = try await LiveSystem()
         let request = try await system.request("150.00")
@@ -86,7 +86,7 @@ struct LiveTests {
         #expect(!far.out.contains("Paid"))
     }
 
-    @Test("A request that expires exits with 1, and cancel and Ctrl-C cancel a request")
+    @Test("A request command exits with 1 on expiry; `cancel` and Ctrl-C cancel a request")
     func requestEnds() async throws {
         let system = try await LiveSystem(distance: 5)
         let expired = try await GotchuCtl.run(["request", "3", "--ttl", "1"], socket: system.kiosk)
@@ -139,7 +139,7 @@ struct LiveTests {
         #expect(unknown.code == 1 && unknown.err.contains("knows no request and no payment"))
     }
 
-    @Test("A request that is too long or too large is refused with 65 and the daemon's words")
+    @Test("A request with too long a lifetime or memo, or too large an amount, is refused with 65")
     func validation() async throws {
         let system = try await LiveSystem(distance: 5)
         let run = try await GotchuCtl.run(["request", "5", "--ttl", "301"], socket: system.kiosk)
@@ -154,7 +154,7 @@ struct LiveTests {
     }
 
     @Test(
-        "Scan on a terminal narrower than its table wraps no line and restores the terminal",
+        "Scan on a narrow terminal draws each frame without wrapping, and restores the terminal",
         .enabled(if: access("/usr/bin/script", X_OK) == 0)
     )
     func narrow() async throws {

@@ -17,7 +17,8 @@ struct ManualTests {
         let arguments: [Argument]?
         let subcommands: [Command]?
 
-        /// The long names of its options and its subcommands' options.
+        /// Returns the long names of its options and its subcommands' options, except for the
+        /// common ones.
         func options(but common: Set<String>) -> Set<String> {
             let names = (arguments ?? []).compactMap {
                 $0.names?.map(\.name).max { $0.count < $1.count }
@@ -50,13 +51,13 @@ struct ManualTests {
         )
     }
 
-    /// The options that a part of a page lists: `.It Fl -name`.
+    /// Returns the options that a part of a page lists as `.It Fl -name`.
     private func options(in text: String) -> Set<String> {
         let lines = text.split(separator: "\n").filter { $0.hasPrefix(".It Fl -") }
         return Set(lines.map { String($0.dropFirst(8).prefix { $0 != " " }) })
     }
 
-    /// The subsections of a page by the first word of their titles.
+    /// Returns the subsections of a page by the first word of their titles.
     private func sections(of page: String) -> [String: String] {
         var sections: [String: String] = [:]
         for part in page.components(separatedBy: "\n.Ss ").dropFirst() {
@@ -67,7 +68,7 @@ struct ManualTests {
     }
 
     @Test(
-        "Each command and each of its options is described in its section, and no others",
+        "A page describes exactly the commands of its program and their options",
         arguments: [("gotchu-ctl", 1, ["socket", "json"]), ("gotchu-server", 8, [])]
     )
     func commands(program: String, section: Int, common: [String]) async throws {
@@ -93,13 +94,13 @@ struct ManualTests {
         #expect(run.text == GotchuVersion.current + "\n")
     }
 
-    @Test("The page of gotchud describes each of its options, and no others")
+    @Test("The page of gotchud describes exactly its options")
     func gotchud() async throws {
         let described = options(in: try page("gotchud.8")).subtracting(["version"])
         #expect(described == (try await command(of: "gotchud").options(but: [])))
     }
 
-    @Test("A wrong value of each of gotchud's options is refused with the option's name")
+    @Test("A wrong value of an option for a setting makes gotchud exit with 78 and name the option")
     func options() async throws {
         let own: Set = ["config", "check-config", "check-server"]
         for option in try await command(of: "gotchud").options(but: own) {
@@ -109,7 +110,7 @@ struct ManualTests {
         }
     }
 
-    @Test("An unknown variable is reported by gotchud and the doctor; the page lists all others")
+    @Test("The page lists gotchud's variables; gotchud and the doctor report an unknown one")
     func variables() async throws {
         let described = try page("gotchud.8").matches(of: /GOTCHU_[A-Z_]*[A-Z]/)
             .map { String($0.output) }
@@ -136,14 +137,14 @@ struct ManualTests {
         #expect(try await warned.exitCode() == 0)
         let warning = "There is no setting with this name variable=GOTCHU_SOKET"
         #expect(warned.text.contains(warning), "\(warned.text)")
-        // Terminals that systemd started have this variable; the log may have another form there.
+        // Terminals that systemd started have this variable, which may change the log's form.
         let desktop = typo.merging(["JOURNAL_STREAM": "8:1"]) { $1 }
         let doctor = try Program("gotchu-ctl", ["doctor"], environment: desktop)
         try await doctor.exitCode()
         #expect(doctor.text.contains("! configuration  \(warning).\n"), "\(doctor.text)")
     }
 
-    @Test("gotchud accepts every key that its file's page describes, and the page's example")
+    @Test("The keys and the example on the page of gotchud.json are accepted by gotchud")
     func configuration() async throws {
         let page = try page("gotchud.json.5")
         let example = try #require(
@@ -163,7 +164,8 @@ struct ManualTests {
         }
     }
 
-    /// The keys of a page's lists, each with a file that has it, inside the key of its list.
+    /// Returns the keys of a page's lists, each with the text of a file that has only this key. A
+    /// key of an inner list is inside the key of the outer list.
     private func settings(of page: String) -> [(key: String, json: String)] {
         var settings: [(key: String, json: String)] = []
         var depth = 0

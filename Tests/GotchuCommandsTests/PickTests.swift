@@ -8,7 +8,8 @@ import Testing
 
 @Suite("A presence is picked only if it is the only candidate")
 struct PickTests {
-    /// - Parameter session: Its id; `nil` if the payment server has not resolved it.
+    /// - Parameter session: The id of its session, or `own` for one that no other presence has;
+    ///   `nil` if the payment server has not resolved the EID.
     private func presence(
         _ number: Int,
         _ verdict: Verdict,
@@ -62,7 +63,7 @@ struct PickTests {
         return list
     }
 
-    @Test("Every combination of two presences is picked correctly at both reaches")
+    @Test("Of two presences, a single candidate is picked, and two candidates are ambiguous")
     func twoPresences() {
         for first in Verdict.allCases {
             for second in Verdict.allCases {
@@ -111,7 +112,7 @@ struct PickTests {
         #expect(WaitCondition.near.evaluate(event, list: beside) == .holds)
     }
 
-    @Test("The newer EID of a session is picked while the EID changes")
+    @Test("The newer of two EIDs of one session is picked")
     func rotated() {
         for verdict in [Verdict.tap, .near] {
             let old = presence(1, verdict, of: "s", heardAt: 1)
@@ -137,7 +138,7 @@ struct PickTests {
         #expect(list.sorted.isEmpty)
     }
 
-    @Test("Every code of a problem has an exit status and a command as its fix")
+    @Test("Every problem code has a failing exit status and a gotchu-ctl command as its fix")
     func exitCodes() {
         for code in ErrorCode.allCases {
             #expect(code.exitStatus != .done)

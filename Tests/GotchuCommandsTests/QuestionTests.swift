@@ -22,7 +22,7 @@ struct QuestionTests {
         }
     }
 
-    @Test("A question that cannot be seen is not asked")
+    @Test("A payment whose question cannot be shown exits with 64 and pays nothing")
     func unseen() async throws {
         let system = try await LiveSystem()
         _ = try await system.request("5")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Commands report a radio that does not listen, and give no advice to come nearer")
+@Suite("Commands report a radio that receives nothing, and give no advice to come nearer")
 struct ReceptionProblemTests {
     private static let reason = "Nothing can be heard: The recording has been played to its end."
 

@@ -6,9 +6,10 @@ import Testing
 
 @Suite("The file that a recording is written to")
 struct RecordingFileTests {
-    @Test("A recording on a full disk has only complete lines, and can be replayed")
+    @Test("A recording on a full disk has only complete lines")
     func fullDisk() async {
-        // In a separate process, because the limit that stands for a full disk is per process.
+        // The test runs in a separate process, as the limit that stands for a full disk applies to
+        // the process.
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             let path = "\(folder.path)/recording"

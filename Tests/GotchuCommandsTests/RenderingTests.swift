@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Shown text is plain, fits, and cannot be forged")
 struct RenderingTests {
-    @Test("A stranger's text can neither control the terminal nor change its direction")
+    @Test("Text from others can neither control the terminal nor change its direction")
     func printable() {
         #expect("Corner Shop".printable == "Corner Shop")
         #expect("Café 東京 🍵".printable == "Café 東京 🍵")
@@ -17,7 +17,7 @@ struct RenderingTests {
         #expect("a\u{202E}b\nc\u{0}".printable == "a\u{FFFD}b\u{FFFD}c\u{FFFD}")
     }
 
-    @Test("A stranger's name cannot leave its place, and is recognisable as a name")
+    @Test("A payee's name is cut to its columns, and quotes in it cannot end its quotation marks")
     func names() {
         let pile = "Z" + String(repeating: "\u{0301}", count: 10_000) + "o"
         #expect(pile.printable.unicodeScalars.count == 5)
@@ -49,7 +49,7 @@ struct RenderingTests {
         #expect("".distance(to: "pay") == 3)
     }
 
-    @Test("Columns are counted as a terminal does, and a cut text never exceeds them")
+    @Test("Columns are counted as on a terminal, and a cut text does not exceed its limit")
     func columns() {
         #expect("abc".columns == 3)
         #expect("東京".columns == 4)
@@ -60,7 +60,7 @@ struct RenderingTests {
         #expect("shops".truncated(to: 4) == "sho…")
     }
 
-    @Test("Durations are written as people say them")
+    @Test("Durations are written in seconds, as a countdown or in whole seconds")
     func durations() {
         #expect(Duration.milliseconds(840).tookText == "0.8 s")
         #expect(Duration.seconds(75).tookText == "75.0 s")
@@ -70,14 +70,14 @@ struct RenderingTests {
         #expect(Duration.seconds(1).wholeSecondsText == "1 second")
     }
 
-    @Test("A command line is quoted so that a shell reads the same words")
+    @Test("A word is quoted so that a shell reads the same word")
     func quoting() {
         #expect("--max".shellQuoted == "--max")
         #expect("".shellQuoted == "''")
         #expect("it's $HOME".shellQuoted == #"'it'\''s $HOME'"#)
     }
 
-    @Test("A bar grows with the level and never leaves its columns")
+    @Test("A bar grows with the level up to eight columns")
     func bar() {
         #expect(PresenceRow.bar(-.infinity).isEmpty)
         let bars = stride(from: -130.0, through: 20, by: 0.5).map { PresenceRow.bar($0).columns }
@@ -85,7 +85,9 @@ struct RenderingTests {
         #expect(bars.last == 8)
     }
 
-    @Test("Lines are complete in whatever pieces their bytes arrive")
+    @Test(
+        "A line buffer returns complete lines from any pieces, and refuses a line that is too long"
+    )
     func lines() throws {
         var random = SeededGenerator("lines")
         for _ in 0..<200 {
@@ -108,7 +110,7 @@ struct RenderingTests {
         #expect(throws: LocalClientFailure.self) { try buffer.nextLine() }
     }
 
-    @Test("A consequence is hidden while its cause is reported")
+    @Test("A health item is hidden while an item on which it depends is reported")
     func rootCauses() {
         let cause = HealthItem(code: "a", severity: .error, text: "A", fix: "a")
         let effect = HealthItem(code: "b", severity: .error, text: "B", fix: "b", dependsOn: ["a"])

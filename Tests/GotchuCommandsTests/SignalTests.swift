@@ -5,9 +5,9 @@ import LocalAPI
 import TestSupport
 import Testing
 
-@Suite("The request of a command that is ended leaves the air")
+@Suite("Commands that are ended by a signal or whose output cannot be written")
 struct SignalTests {
-    /// A command that waits for its request, which is on the air, to be paid.
+    /// Starts a command that waits for a payment, and returns it once its request is on the air.
     private func openRequest(_ system: LiveSystem) async throws -> Program {
         let program = try Program("gotchu-ctl", ["request", "5", "--socket", system.kiosk])
         try await eventually("the request is on the air") {
@@ -31,7 +31,7 @@ struct SignalTests {
     }
 
     @Test(
-        "A payment whose lock or resolve hangs is cancelled by a signal and never charged",
+        "A payment that a signal ends while the server hangs is not charged, or exits with 75",
         arguments: [SIGTERM, SIGHUP, SIGINT],
         [0, 500]
     )
@@ -44,7 +44,7 @@ struct SignalTests {
         )
         try await eventually("it pays") { program.text.contains("Paying $5.00") ? true : nil }
         system.signalServer(SIGSTOP)
-        // SAFETY: any moment of the payment is a good one.
+        // SAFETY: the signal may come at any moment of the payment.
         try await Task.sleep(for: .milliseconds(milliseconds))
         program.signal(signal)
         let code = try await program.exitCode()
@@ -96,7 +96,7 @@ struct SignalTests {
         #expect(wallet["available_cents"] as? Int == 10_000)
     }
 
-    @Test("A payment is cancelled by its id while nothing was sent, and not once it was paid")
+    @Test("A payment can be cancelled by its id before anything is sent, and not after it was paid")
     func cancelledByID() async throws {
         let system = try await LiveSystem()
         let request = try await system.request("5")
@@ -125,7 +125,9 @@ struct SignalTests {
         #expect(late.err.contains("It was paid before it could be cancelled."), "\(late.err)")
     }
 
-    @Test("The first Ctrl-C cancels the request of a hung daemon, the second leaves it open")
+    @Test(
+        "With a hung daemon, the first Ctrl-C starts a cancellation and the second ends the command"
+    )
     func hung() async throws {
         let system = try await LiveSystem(distance: 5)
         let program = try await openRequest(system)
@@ -146,7 +148,7 @@ struct SignalTests {
         system.signalTill(SIGSTOP)
         let program = try Program("gotchu-ctl", ["request", "5", "--socket", system.kiosk])
         let said = try await eventually("it heeds the signal") { () -> String? in
-            // A signal before its handlers are installed would end it.
+            // A signal would end the command before its handlers are installed.
             guard program.handles(SIGINT) else { return nil }
             program.signal(SIGINT)
             return try await eventually("it says what it does") {
@@ -160,7 +162,7 @@ struct SignalTests {
         #expect(try await system.requestStates() == ["cancelled"])
     }
 
-    @Test("The second Ctrl-C leaves a request that a hung daemon has not made yet")
+    @Test("The second Ctrl-C ends a command whose daemon hangs before it has made the request")
     func leftBefore() async throws {
         let system = try await LiveSystem(distance: 5)
         system.signalTill(SIGSTOP)
@@ -191,8 +193,8 @@ struct SignalTests {
         #expect(try await system.requestStates() == ["cancelled"])
     }
 
-    /// Runs both signals at once, because each command waits half a minute for the daemon.
-    @Test("A refund without an answer is reported as unknown, not as failed")
+    /// Tests both signals at the same time, as each command waits half a minute for the daemon.
+    @Test("A refund that a signal ends before the daemon's answer is reported as unknown")
     func unknownOutcome() async throws {
         let system = try await LiveSystem(distance: 5)
         system.signalTill(SIGSTOP)
@@ -223,7 +225,7 @@ struct SignalTests {
     }
 
     @Test(
-        "A terminal that is closed cancels its request, although nothing can be shown",
+        "A command whose terminal is closed cancels its request",
         .enabled(if: access("/usr/bin/script", X_OK) == 0)
     )
     func terminalClosed() async throws {
@@ -241,7 +243,7 @@ struct SignalTests {
     }
 
     @Test(
-        "A table that was stopped keeps the shell's output, and is silent in the background",
+        "A stopped table continues on a new line, and draws nothing as a background job",
         .enabled(if: access("/usr/bin/script", X_OK) == 0),
         arguments: [("", true), ("set -m; ", false)]
     )

@@ -7,9 +7,9 @@ import Testing
 
 @testable import GotchuCommands
 
-@Suite("Streams end with their reader, and survive their daemon")
+@Suite("Commands that follow the daemon's events, and the demo")
 struct StreamTests {
-    @Test("A watch into head ends by SIGPIPE at its next output")
+    @Test("A watch whose output goes to head ends at its next output")
     func brokenPipe() async throws {
         let system = try await LiveSystem(distance: 5)
         let shell = "\(GotchuCtl.path) watch --socket \(system.kiosk) | head -1; echo ended"
@@ -20,7 +20,7 @@ struct StreamTests {
         try await eventually("the shell goes on") { program.text.contains("ended") ? true : nil }
     }
 
-    @Test("A watch reports that the daemon has gone, keeps trying, and exits with 0 on Ctrl-C")
+    @Test("A watch reports that the daemon has gone, and exits with 0 on Ctrl-C")
     func daemonGone() async throws {
         let system = try await LiveSystem(distance: 5)
         let arguments = ["watch", "--json-lines", "--socket", system.kiosk]
@@ -36,7 +36,7 @@ struct StreamTests {
         #expect(try await program.exitCode() == 0)
     }
 
-    @Test("A watch sees the daemon come back, and the events after that")
+    @Test("A watch reports the daemon's return and the events after it")
     func daemonBack() async throws {
         let system = try await LiveSystem(distance: 5)
         let program = try Program("gotchu-ctl", ["watch", "--socket", system.kiosk])
@@ -58,7 +58,7 @@ struct StreamTests {
     }
 
     @Test(
-        "A watch survives a restart whose socket opens to its user a moment later",
+        "A watch continues if the restarted daemon's socket opens to its user only later",
         .enabled(if: getuid() == 0)
     )
     func socketOpensLater() async throws {
@@ -72,7 +72,7 @@ struct StreamTests {
         try await eventually("the till is back for its owner") {
             try await GotchuCtl.run(["status"], socket: system.kiosk).code != 69 ? true : nil
         }
-        // Its attempts cannot be seen; only their interval is known.
+        // The test cannot see the watch's attempts, and waits for several intervals of them.
         let looks = ContinuousClock.now + EventFollower.retryInterval * 4
         try await eventually("it has looked") { ContinuousClock.now > looks ? true : nil }
         #expect(program.isRunning, "\(program.text)")
@@ -82,7 +82,7 @@ struct StreamTests {
         }
     }
 
-    @Test("A request is followed although the daemon restarts before the first look at it")
+    @Test("A request is followed although the daemon restarts before the first reading of it")
     func daemonRestarts() async throws {
         let system = try await LiveSystem(distance: 5)
         let asked = try await system.request("5")
@@ -101,7 +101,9 @@ struct StreamTests {
         #expect(try await end.state == .cancelled)
     }
 
-    @Test("A request that cannot be followed is cancelled, and a payment's outcome is unknown")
+    @Test(
+        "A request whose events cannot be followed is cancelled, and such a payment exits with 75"
+    )
     func unfollowed() async throws {
         let system = try await LiveSystem()
         let asked = try await system.request("5")
@@ -129,7 +131,7 @@ struct StreamTests {
         #expect(Set(snapshot.keys) == ["payments", "requests", "sessions", "status"])
     }
 
-    @Test("The demo plays to its end, leaves nothing behind, and stops cleanly on Ctrl-C")
+    @Test("The demo runs to its end, and says on Ctrl-C that nothing is left behind")
     func demo() async throws {
         let run = try await GotchuCtl.run(["demo"])
         #expect(run.code == 0, "\(run.out)\(run.err)")
@@ -146,7 +148,7 @@ struct StreamTests {
         #expect(program.text.contains("nothing is left behind"))
     }
 
-    @Test("A demo with screens serves each of them, and says how to pair the till and to pay")
+    @Test("A demo with screens serves each of them, and says how to pair a till and how to pay")
     func screens() async throws {
         let program = try Program("gotchu-ctl", ["demo", "--screens"])
         defer { program.signal(SIGINT) }
@@ -183,7 +185,9 @@ struct StreamTests {
         return curl.text
     }
 
-    @Test("A demo whose output cannot be written leaves nothing behind and says why it ends")
+    @Test(
+        "A demo whose output cannot be written exits with 74 and says that nothing is left behind"
+    )
     func unwritableDemo() async throws {
         let shell = "\(GotchuCtl.path) demo >/dev/full; echo ended with $?"
         let program = try Program("/bin/sh", ["-c", shell])
@@ -197,7 +201,7 @@ struct StreamTests {
         let program = try Program("/bin/sh", ["-c", "\(GotchuCtl.path) demo | head -n 1"])
         try await program.exitCode()
         let url = try #require(program.text.firstMatch(of: #/http://127\.0\.0\.1:\d+/#)).output
-        // Exit status 7: nobody listens.
+        // curl exits with 7 if nothing listens.
         let curl = try Program("/usr/bin/curl", ["--silent", "\(url)/healthz"])
         #expect(try await curl.exitCode() == 7, "\(program.text)")
     }

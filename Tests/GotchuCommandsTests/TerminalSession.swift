@@ -13,7 +13,7 @@ final class TerminalSession: Sendable {
         mkfifo(path, 0o600)
         // The pipe is opened for reading too, so that neither end waits for the other.
         keyboard = open(path, O_RDWR | O_CLOEXEC)
-        // This input comes before any question.
+        // This input comes before any question, so the command must ignore it.
         write(keyboard, "y\n", 2)
         let script = "script --quiet --flush --return --command \"$COMMAND\" /dev/null"
         program = try Program(
@@ -37,7 +37,7 @@ final class TerminalSession: Sendable {
 
     /// Answers its last question.
     ///
-    /// - Returns: Its exit code.
+    /// - Returns: The command's exit code.
     func answer(_ text: String) async throws -> Int32 {
         try await type(text, after: "[y/N] ")
         return try await program.exitCode()

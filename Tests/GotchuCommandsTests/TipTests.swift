@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Tips on the command line", .timeLimit(.minutes(hangLimit)))
 struct TipTests {
-    @Test("Payer and shop see amount and tip apart, in every command that shows money")
+    @Test("Commands of payer and shop that show money show amount and tip separately")
     func story() async throws {
         let system = try await LiveSystem()
         let both = "$6.00 ($5.00 + $1.00 tip)"

@@ -51,7 +51,7 @@ struct UnknownOutcomeTests {
     }
 
     @Test(
-        "A refusal of the repeat is definite if the key has no outcome",
+        "A repeat that is refused for the amount or the expiry gives a definite outcome",
         arguments: [problem("409", "AMOUNT_CHANGED"), problem("410", "SESSION_EXPIRED")]
     )
     func definite(reply: String) async throws {
@@ -85,7 +85,7 @@ struct UnknownOutcomeTests {
     }
 
     @Test(
-        "A refund that another version answers has an unknown outcome",
+        "A refund that is answered in another version of the API has an unknown outcome",
         arguments: ["2", nil] as [String?]
     )
     func mismatch(api: String?) async throws {

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Output that cannot be written changes only the exit status")
+@Suite("Programs whose output cannot be written")
 struct UnwritableTests {
     @Test(
-        "Data that cannot be written is reported with 74",
+        "A command whose data cannot be written exits with 74 and says why",
         arguments: ["status", "status --json"]
     )
     func full(command: String) async throws {
@@ -18,7 +18,7 @@ struct UnwritableTests {
     }
 
     @Test(
-        "Output of any program that cannot be written is a failure",
+        "A program whose output cannot be written exits with 74 and says why",
         arguments: [
             ("gotchu-ctl", "--help"), ("gotchu-ctl", "help request"), ("gotchu-ctl", "--version"),
             ("gotchu-ctl", "--generate-completion-script bash"), ("gotchu-ctl", "exit-codes"),
@@ -41,7 +41,10 @@ struct UnwritableTests {
         #expect(!good.text.isEmpty)
     }
 
-    @Test("Messages that cannot be written change nothing", arguments: ["2>/dev/full", "2>&-"])
+    @Test(
+        "A payment whose messages cannot be written is made and exits with 0",
+        arguments: ["2>/dev/full", "2>&-"]
+    )
     func quiet(redirection: String) async throws {
         let system = try await LiveSystem()
         _ = try await system.request("5")
@@ -52,7 +55,7 @@ struct UnwritableTests {
         #expect(try await system.requestStates() == ["paid"])
     }
 
-    @Test("The number of a closed stream is not reused for another file")
+    @Test("A report contains no messages if the standard streams are closed")
     func closed() async throws {
         let folder = try TemporaryFolder()
         let report = "\(folder.path)/report"

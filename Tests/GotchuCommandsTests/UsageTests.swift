@@ -35,7 +35,7 @@ struct UsageTests {
         #expect(error["code"] as? String == "USAGE" && error["exit_code"] as? Int == 64)
     }
 
-    @Test("An unknown command is named, and the nearest one if there is one")
+    @Test("An unknown command or option is reported with the nearest known one, if there is one")
     func unknownCommand() async throws {
         for arguments in [["stauts"], ["--json", "stauts"], ["--socket", "/a", "stauts", "--x"]] {
             let run = try await GotchuCtl.run(arguments)
@@ -65,7 +65,7 @@ struct UsageTests {
     }
 
     @Test(
-        "Data of the wrong form exits with 65",
+        "A command whose data has the wrong form exits with 65",
         arguments: [
             ["request", "1e3"], ["request", "1.234"], ["request", "0"], ["request", "-5"],
             ["request", "1000000.01"], ["request", "5", "--ttl", "301"],
@@ -95,7 +95,7 @@ struct UsageTests {
         #expect(run.next == "→ gotchu-ctl refund s-1 5.00 --reference 'a cup' --yes")
     }
 
-    @Test("A token file that cannot be read exits with 74, and the token is never shown")
+    @Test("A login whose token file cannot be read exits with 74, and no message shows a token")
     func tokenFile() async throws {
         let run = try await GotchuCtl.run(["login", "--token-file", "/nonexistent/token"])
         #expect(run.code == 74)
@@ -122,7 +122,7 @@ struct UsageTests {
         #expect(nearer.next == "→ gotchud --socket /b")
     }
 
-    @Test("Help begins with examples, and 'help exit-codes' has every code")
+    @Test("The help of a command has examples, and `help exit-codes` lists the exit codes")
     func help() async throws {
         for command in [
             "status", "scan", "request", "pay", "wallet", "contest", "login", "watch", "demo",

@@ -20,7 +20,7 @@ struct AirScheduleTests {
         return schedule
     }
 
-    @Test("every request is on the air if there is room for all", arguments: [nil, 6])
+    @Test("Every request is on the air if there is room for all", arguments: [nil, 6])
     func all(capacity: Int?) throws {
         var schedule = try filled(5, capacity: capacity)
         let everybody = Set(try (0..<5).map(id))
@@ -28,7 +28,7 @@ struct AirScheduleTests {
         #expect(schedule.nextChange == nil)
     }
 
-    @Test("one place stays free, unless the adapter has only one")
+    @Test("One advertising slot stays free, unless the adapter has only one")
     func spare() throws {
         for (capacity, room) in [(1, 1), (2, 1), (3, 2), (5, 4)] {
             var schedule = try filled(8, capacity: capacity)
@@ -36,7 +36,7 @@ struct AirScheduleTests {
         }
     }
 
-    @Test("the newest request is on the air at once, in place of the one that was there longest")
+    @Test("The newest request is on the air at once, in place of the one that was there longest")
     func newest() throws {
         var schedule = try filled(4, capacity: 5)
         schedule.add(try id(4), at: time(1))
@@ -44,7 +44,7 @@ struct AirScheduleTests {
         #expect(try on == Set((1..<5).map(id)))
     }
 
-    @Test("requests take turns: none is on the air twice before all were", arguments: 1...6)
+    @Test("Requests share the time on the air equally, to within about one turn", arguments: 1...6)
     func fair(capacity: Int) throws {
         let count = 7
         var schedule = try filled(count, capacity: capacity)
@@ -62,7 +62,7 @@ struct AirScheduleTests {
         }
     }
 
-    @Test("a change comes at its announced time, and not before")
+    @Test("A change comes at its announced time, and not before")
     func announced() throws {
         var schedule = try filled(3, capacity: 2)
         let before = schedule.advance(to: time(0.3))
@@ -72,7 +72,9 @@ struct AirScheduleTests {
         #expect(after.isDisjoint(with: before))
     }
 
-    @Test("A request that ends makes room at once, and a smaller adapter takes some off the air")
+    @Test(
+        "A request that ends makes room at once, and a smaller capacity takes requests off the air"
+    )
     func leaving() throws {
         var schedule = try filled(4, capacity: 3)
         let on = schedule.advance(to: time(0.3))

@@ -3,7 +3,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-@Suite("Thresholds follow from the measured levels, or the refusal has a reason")
+@Suite("The calibration of an adapter")
 struct CalibrationTests {
     private func levels(_ values: some Sequence<Int>) -> [RSSI] {
         values.compactMap { RSSI(dBm: $0) }
@@ -14,7 +14,7 @@ struct CalibrationTests {
         levels((0..<count).map { level - spread + $0 % (2 * spread + 1) })
     }
 
-    @Test("percentiles are by nearest rank, in any order of the samples")
+    @Test("Percentiles are computed by nearest rank, in any order of the samples")
     func percentiles() throws {
         let hundred = levels((1...100).map { -$0 }.shuffled())
         let all = try #require(LevelPercentiles(hundred))
@@ -24,7 +24,7 @@ struct CalibrationTests {
         #expect(LevelPercentiles([]) == nil)
     }
 
-    @Test("zones are entered at the measured levels, and left only after a dead band")
+    @Test("The thresholds follow from the percentiles, and each zone has a dead band")
     func thresholds() throws {
         let calibration = try Calibration(tap: around(-35), metre: around(-60))
         #expect((calibration.tap.p10, calibration.metre.p90) == (-37, -58))
@@ -33,7 +33,7 @@ struct CalibrationTests {
         #expect(calibration.isPlausible)
     }
 
-    @Test("Accepted calibrations keep hysteresis and the order of zones, and 1 m is never a tap")
+    @Test("Accepted calibrations have hysteresis and ordered zones, and levels at 1 m leave tap")
     func invariants() throws {
         var random = SeededGenerator("calibration")
         for _ in 0..<2000 {
@@ -51,7 +51,7 @@ struct CalibrationTests {
         }
     }
 
-    @Test("too few samples are refused with their number, at either distance")
+    @Test("Too few samples are refused with their number, at either distance")
     func tooFew() {
         let enough = around(-35)
         #expect(throws: Calibration.Refusal.tooFewSamples(place: .tap, count: 29)) {
@@ -62,7 +62,7 @@ struct CalibrationTests {
         }
     }
 
-    @Test("distances with overlapping levels are refused, up to the last dB")
+    @Test("Levels at the two distances that are less than 8 dB apart are refused as overlapping")
     func overlap() throws {
         #expect(throws: Calibration.Refusal.overlap(tap: -50, metre: -57)) {
             try Calibration(tap: around(-50, spread: 0), metre: around(-57, spread: 0))
@@ -76,7 +76,7 @@ struct CalibrationTests {
         #expect(refusal.advice.contains("gotchu-ctl calibrate"))
     }
 
-    @Test("a file that was changed by hand is checked again")
+    @Test("A decoded calibration whose levels were changed by hand is not plausible")
     func sound() throws {
         let good = try Calibration(tap: around(-35), metre: around(-60))
         let data = try JSONEncoder().encode(good)
@@ -88,7 +88,9 @@ struct CalibrationTests {
         #expect(!bad.isPlausible)
     }
 
-    @Test("an adapter uses its own calibration, others the defaults, and the presence shows which")
+    @Test(
+        "An adapter uses its own calibration or the defaults, and a presence's reason shows which"
+    )
     func board() throws {
         var policy = ProximityPolicy()
         policy.calibrations["hci1"] = try Calibration(tap: around(-65), metre: around(-90))
@@ -113,7 +115,7 @@ struct CalibrationTests {
         }
     }
 
-    @Test("a new policy applies to EIDs that are already present")
+    @Test("A new policy applies to EIDs that are already present")
     func replacement() throws {
         let eid = try #require(EID("8bb71b3447"))
         var board = ProximityBoard()

@@ -69,7 +69,8 @@ struct CanonicalJSONTests {
         #expect(try JSONDecoder().decode([String].self, from: Data(bytes))[0].hasPrefix(text))
         #expect(!String(decoding: bytes, as: UTF8.self).contains("\\/"))
         let escapes = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\\") }.count
-        // 32 control characters, two quotes, and two backslashes, which are doubled.
+        // The text has 32 control characters and two quotes, each escaped by one backslash, and two
+        // backslashes, each written as two.
         #expect(escapes == 32 + 2 + 2 * 2)
     }
 
@@ -81,7 +82,7 @@ struct CanonicalJSONTests {
     }
 
     @Test(
-        "Canonical JSON has no form for numbers that are not finite",
+        "Canonical JSON refuses numbers that are not finite",
         arguments: [Double.nan, .infinity, -.infinity]
     )
     func numbers(number: Double) {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("EID")
 struct EIDTests {
-    @Test("ten hex digits in either case are one EID, written in lower case")
+    @Test("Ten hex digits in either case are one EID, written in lower case")
     func readsBothCases() throws {
         let eid = try #require(EID("A1b2C3d4E5"))
         #expect(eid.description == "a1b2c3d4e5")
@@ -13,7 +13,7 @@ struct EIDTests {
     }
 
     @Test(
-        "any other text is not an EID",
+        "Any other text is not an EID",
         arguments: [
             "", "a1b2c3d4e", "a1b2c3d4e5f", "g1b2c3d4e5", "a1b2c3d4e ", "０1b2c3d4e5", "a1b2-c3d4e",
         ]
@@ -22,7 +22,7 @@ struct EIDTests {
         #expect(EID(text) == nil)
     }
 
-    @Test("random EIDs differ and survive a round trip")
+    @Test("Random EIDs differ, and each is parsed again from its service data")
     func random() {
         let eids = (0..<1000).map { _ in EID.random() }
         #expect(Set(eids).count == eids.count)

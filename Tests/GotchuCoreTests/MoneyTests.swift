@@ -25,14 +25,14 @@ struct MoneyTests {
         #expect(Money(text) == nil)
     }
 
-    @Test("a currency without minor units takes no decimals")
+    @Test("An amount in a currency without minor units has no decimals")
     func yen() {
         #expect(Money("500", currency: .jpy)?.minorUnits == 500)
         #expect(Money("500.0", currency: .jpy) == nil)
         #expect(Money(minorUnits: 500, currency: .jpy).description == "¥500")
     }
 
-    @Test("an amount with a tip is written with its parts, and without one like any other")
+    @Test("An amount with a tip is formatted with its parts, and without a tip as a plain amount")
     func tips() {
         let five = Money(minorUnits: 500)
         #expect("\(TippedAmount(five, tip: 100))" == "$6.00 ($5.00 + $1.00 tip)")
@@ -42,7 +42,10 @@ struct MoneyTests {
         #expect(TippedAmount(five, tip: 100).total == Money(minorUnits: 600))
     }
 
-    @Test("an impossible tip becomes the nearest possible one", arguments: [true, false])
+    @Test(
+        "An impossible tip is replaced by a possible one, and a total that includes it stays",
+        arguments: [true, false]
+    )
     func impossibleTips(isIncluded: Bool) {
         for minorUnits in [.min, -1, 0, 500, .max] as [Int64] {
             for tip in [.min, -1, 0, 501, .max] as [Int64] {
@@ -55,7 +58,7 @@ struct MoneyTests {
         }
     }
 
-    @Test("amounts are formatted for people, and the text can be parsed again")
+    @Test("Amounts are formatted for people, and the text of small ones can be parsed again")
     func writes() {
         #expect(Money(minorUnits: 5000).description == "$50.00")
         #expect(Money(minorUnits: -5).description == "-$0.05")

@@ -3,14 +3,15 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// Tests of the whole nearness decision in a model of the air, so that a changed threshold, filter
-/// or delay shows its cost elsewhere.
+/// Tests of the whole nearness decision in a model of radio reception. They show the cost of a
+/// changed threshold, filter or delay.
 ///
-/// The model: free space (-59 dBm at 1 m, 20 dB for each ten times the distance); noise with a
-/// standard deviation of `sigma` dB, of which 0.7 lasts from one advertisement to the next (a body,
-/// a hand); ±3 dB between the three advertising channels; each advertisement lost by chance, and up
-/// to 10 ms late (Bluetooth Core 5.4, 6.B.4.4.2.1). It is a model and no measurement.
-@Suite("Nearness in a model of the air", .timeLimit(.minutes(hangLimit)))
+/// The level in free space is -59 dBm at 1 m, and falls by 20 dB for ten times the distance. The
+/// noise has a standard deviation of `sigma` dB; 0.7 of it lasts from one advertisement to the
+/// next, as with a body or a hand. The three advertising channels differ by ±3 dB. Each
+/// advertisement may be lost, and is up to 10 ms late (Bluetooth Core 5.4, 6.B.4.4.2.1). The model
+/// is not a measurement.
+@Suite("The nearness decision in a model of radio reception", .timeLimit(.minutes(hangLimit)))
 struct NearnessModelTests {
     private static let trials = 400
 
@@ -20,11 +21,13 @@ struct NearnessModelTests {
         var interval = 0.1
         var loss = 0.0
         var sigma = 4.0
-        /// A gain in dB beside the distance: a hand before the antenna, a louder sender.
+        /// A gain in dB in addition to the distance, such as a hand in front of the antenna or a
+        /// louder sender.
         var gain = 0.0
     }
 
-    /// One trial: the board hears the tills from second 0, or already before it.
+    /// One trial: the board receives the tills' advertisements from `start` on, which may be before
+    /// second 0.
     private struct Trial {
         private var board = ProximityBoard()
         private var tills: [(till: Till, eid: EID, noise: Double, next: Double)] = []
@@ -39,7 +42,8 @@ struct NearnessModelTests {
             }
         }
 
-        /// Runs until `end`, and reports each change of a verdict with its time.
+        /// Runs until `end`, or until `tell` returns true. Calls `tell` for each change of a
+        /// verdict from second 0 on.
         mutating func run(
             until end: Double,
             _ random: inout SeededGenerator,
@@ -97,8 +101,8 @@ struct NearnessModelTests {
         }
     }
 
-    /// Returns the times, sorted and in seconds, after which a till is at `tap`, without the trials
-    /// where it never is.
+    /// Returns the sorted times, in seconds, at which a till first has the verdict `tap`. A trial
+    /// without that verdict has no time.
     private func taps(
         _ tills: [Till],
         of wanted: Int = 0,
@@ -125,7 +129,9 @@ struct NearnessModelTests {
         found.count > Self.trials / 2 ? found[Self.trials / 2] : .infinity
     }
 
-    @Test("A till held against the device is a tap within 0.5 s, within 2 s with packet loss")
+    @Test(
+        "A till at the device is a tap after 0.45 s in the median, with 70 % packet loss after 1 s"
+    )
     func held() {
         let still = taps([Till(metres: { _ in 0.05 })], within: 6, "held")
         #expect(share(still) == 1 && median(still) <= 0.45)
@@ -135,14 +141,14 @@ struct NearnessModelTests {
         #expect(share(away) >= 0.99 && median(away) <= 0.6)
     }
 
-    @Test("A till that comes from far is a tap within a second")
+    @Test("A till that comes from 5 m is a tap after at most 0.9 s in the median")
     func approach() {
         let till = Till(metres: { $0 < 0 ? 5 : 0.08 }, sigma: 2)
         let found = taps([till], within: 6, since: -5, "approach")
         #expect(share(found) >= 0.99 && median(found) <= 0.9)
     }
 
-    @Test("A till heard each 3.5 s stays at tap; one heard each 10 s comes and goes")
+    @Test("A till heard every 3.5 s becomes a tap less than twice a minute; every 10 s, more often")
     func rarest() {
         func taps(_ interval: Double) -> (share: Double, perMinute: Double) {
             var random = SeededGenerator("rarest", seed: 1)
@@ -165,7 +171,10 @@ struct NearnessModelTests {
         #expect(seldom.share >= 0.95 && seldom.perMinute > 2, "\(seldom)")
     }
 
-    @Test("Rare advertisements come to tap within 6 s in 95 of 100", arguments: [1.28, 2.0])
+    @Test(
+        "A till with rare advertisements is a tap within 6 s in 95 % of the trials",
+        arguments: [1.28, 2.0]
+    )
     func slow(interval: Double) {
         let loss = interval < 2 ? 0.3 : 0
         let till = Till(metres: { _ in 0.05 }, interval: interval, loss: loss)
@@ -173,7 +182,7 @@ struct NearnessModelTests {
     }
 
     @Test(
-        "A till half a metre away for half a minute is no tap in 95 of 100",
+        "A till half a metre away for 30 s is a tap in at most 5 % of the trials",
         arguments: [(0.1, 0.0), (0.1, 0.3), (0.25, 0.3), (1.28, 0.3)]
     )
     func queue(interval: Double, loss: Double) {
@@ -181,19 +190,19 @@ struct NearnessModelTests {
         #expect(share(taps([till], within: 30, "queue")) <= 0.05)
     }
 
-    @Test("The right one of two tills a metre apart is picked, and the other one never")
+    @Test("A till at the device is a tap, and a till a metre away never; seldom if it is louder")
     func two() {
         let tills = [Till(metres: { _ in 0.05 }), Till(metres: { _ in 1 })]
         #expect(share(taps(tills, of: 0, within: 6, "two, the right one")) == 1)
         #expect(share(taps(tills, of: 1, within: 6, "two, the wrong one")) == 0)
-        // With a hand before the right one and a loud other one, it is seldom wrong.
+        // A hand covers the near till, and the far till is loud: the far till is seldom a tap.
         let shaded = [
             Till(metres: { _ in 0.1 }, gain: -10), Till(metres: { _ in 1 }, gain: 8),
         ]
         #expect(share(taps(shaded, of: 1, within: 6, "shaded")) <= 0.1)
     }
 
-    @Test("Walking past a till on the way to another seldom taps the first")
+    @Test("A till that is passed at a distance of 12 cm is a tap in at most 20 % of the trials")
     func past() {
         let walk = Till(metres: { second in
             let along = second - 2

@@ -61,7 +61,7 @@ struct PaymentFlowTests {
         }
     }
 
-    @Test("A lock that was never answered is given up and released once the session is over")
+    @Test("A lock call without an answer is given up and the lock released after the session's end")
     func expired() {
         var flow = PaymentFlow(from: .locking)
         var action = flow.handle(.started, jitter: 0)
@@ -97,7 +97,7 @@ struct PaymentFlowTests {
         #expect(last(from: .locking, busy, .cancelled) == end)
     }
 
-    @Test("A call that was not made leaves a payment as certain as before")
+    @Test("A call that was not made does not change the certainty of a payment's outcome")
     func notAsked() {
         let other = MoneyFlowEvent.answered(.notSent(.otherServer))
         let refused = MoneyFlowEvent.answered(.refused(Decline(code: "FORBIDDEN", detail: "No.")))
@@ -115,7 +115,7 @@ struct PaymentFlowTests {
         #expect(last(from: .sending, other, .waited(elapsed: .zero), refused) == .call(.lookUp))
     }
 
-    @Test("A step that cannot be journalled is not done, but a paid end is published")
+    @Test("A step that cannot be journalled waits, but a paid end is published")
     func journalFails() {
         guard case .wait(_, because: .journal) = last(from: .locking, done, .journalFailed) else {
             Issue.record("the journal's older record would be driven on at the next start")
@@ -169,7 +169,9 @@ struct PaymentFlowTests {
         #expect(last(from: .sending, refused, paid) == .journal(.ended(.paid(receipt))))
     }
 
-    @Test("With any answers nothing is sent before the journal, and only a certain no is a decline")
+    @Test(
+        "With random answers, each send follows its journal record, and no declined payment is paid"
+    )
     func anything() async {
         var world = World(random: SeededGenerator("anything"))
         for index in 0..<20_000 {
@@ -183,7 +185,8 @@ struct PaymentFlowTests {
                     if case .paid = end {
                         #expect(world.isPaid)
                     } else {
-                        // Otherwise the next start would continue with it.
+                        // Without the end in the journal, the next start would continue the
+                        // payment.
                         #expect(!world.isPaid && world.journal.end == end)
                     }
                     break
@@ -193,7 +196,7 @@ struct PaymentFlowTests {
         }
     }
 
-    /// A server with stored answers, and a journal that may fail.
+    /// A simulated server with random answers, and a journal that may fail.
     private struct World {
         var random: SeededGenerator
         private(set) var isPaid = false
@@ -248,7 +251,7 @@ struct PaymentFlowTests {
             }
         }
 
-        /// Returns the server's decision on the key, or no answer.
+        /// Returns the server's decision on the key, a refused login or no answer.
         private mutating func lookUp() -> PaymentAnswer {
             switch Int.random(in: 0..<3, using: &random) {
             case 0: .unauthorized(refusal)
@@ -257,7 +260,8 @@ struct PaymentFlowTests {
             }
         }
 
-        /// Once paid, it answers paid, loses the answer, or refuses without a decision.
+        /// Returns a random answer to a send. The answer for a paid session is never a decision to
+        /// refuse.
         private mutating func send() -> PaymentAnswer {
             if flip(6) { return .notSent(.otherLogin) }
             if flip(6), isUncertain {

@@ -27,7 +27,7 @@ struct ProximityTests {
         )
     }
 
-    @Test("A till at the device becomes tap after three samples and 250 ms, not before")
+    @Test("A till at the device is not yet a tap after 200 ms, and is a tap after 300 ms")
     func tap() {
         var board = ProximityBoard()
         for at in [0, 100, 200] {
@@ -39,7 +39,7 @@ struct ProximityTests {
         #expect(board[kiosk]?.verdict == .tap)
     }
 
-    @Test("one strong sample among weak ones changes nothing")
+    @Test("One strong sample among weak ones does not change the verdict")
     func outlier() {
         var board = ProximityBoard()
         for at in stride(from: 0, to: 3000, by: 100) {
@@ -48,7 +48,7 @@ struct ProximityTests {
         }
     }
 
-    @Test("A presence leaves after a second below the threshold, and is gone after silence")
+    @Test("A tap ends one to two seconds after the level falls, and a silent presence is removed")
     func leaves() {
         var board = ProximityBoard()
         for at in stride(from: 0, through: 1000, by: 100) {
@@ -66,7 +66,7 @@ struct ProximityTests {
         #expect(board.isEmpty)
     }
 
-    @Test("a verdict inside the dead band does not change, whatever the noise")
+    @Test("Levels inside the dead band of tap neither end a tap nor begin one")
     func hysteresis() async {
         var generator = SeededGenerator("hysteresis")
         for start in [-40, -80] {
@@ -89,7 +89,7 @@ struct ProximityTests {
         }
     }
 
-    @Test("a stronger signal is never judged farther")
+    @Test("A stronger signal is never judged farther")
     func monotone() async {
         var generator = SeededGenerator("monotone")
         for _ in 0..<1000 {
@@ -110,7 +110,7 @@ struct ProximityTests {
         }
     }
 
-    @Test("a level that is near but was not held long enough is reported as such")
+    @Test("The reason for a strong level that was not held long enough says so")
     func notYet() throws {
         var board = ProximityBoard()
         _ = board.add(sighting(kiosk, -38, at: 0))
@@ -121,7 +121,7 @@ struct ProximityTests {
         )
     }
 
-    @Test("between two equal tills the verdict is ambiguous, until one leads by 6 dB for 300 ms")
+    @Test("Two tills at equal levels are ambiguous until one has been clearly stronger for a while")
     func ambiguous() {
         var board = ProximityBoard()
         for at in stride(from: 0, through: 2000, by: 100) {
@@ -140,7 +140,10 @@ struct ProximityTests {
         #expect(board[other]?.verdict != .tap)
     }
 
-    @Test("two tills are never both payable by tap", arguments: 0..<4)
+    @Test(
+        "At most one of two tills with random levels is a tap, and it leads by at least 6 dB",
+        arguments: 0..<4
+    )
     func neverBoth(run: Int) async {
         var generator = SeededGenerator("neverBoth \(run)")
         var board = ProximityBoard()
@@ -156,7 +159,7 @@ struct ProximityTests {
         }
     }
 
-    @Test("an unknown level is never near, unless the operator says so")
+    @Test("A till of unknown level is far, unless the policy accepts unknown levels")
     func unknownLevel() {
         var board = ProximityBoard()
         var accepting = ProximityPolicy()
@@ -170,7 +173,7 @@ struct ProximityTests {
         #expect(lenient[kiosk]?.verdict == .tap)
     }
 
-    @Test("an adapter that no longer hears an EID does not keep it near")
+    @Test("Old samples of one adapter do not keep an EID near that another adapter measures far")
     func staleAdapter() {
         var board = ProximityBoard()
         for at in stride(from: 0, through: 1000, by: 100) {
@@ -182,7 +185,7 @@ struct ProximityTests {
         #expect(board[kiosk]?.verdict == .far)
     }
 
-    @Test("Thousands of random EIDs leave the memory bounded and near presences in it")
+    @Test("Thousands of random EIDs do not exceed the limit of presences or remove a near one")
     func bounded() async {
         var generator = SeededGenerator("bounded")
         var board = ProximityBoard()
@@ -197,7 +200,7 @@ struct ProximityTests {
         #expect(board[kiosk]?.verdict == .tap)
     }
 
-    @Test("An EID without a session makes no till ambiguous, and is far at any level")
+    @Test("An EID without a session makes no till ambiguous, and is far even at a strong level")
     func unranked() {
         var board = ProximityBoard()
         let stranger = EID(literal: "ffffffffff")
@@ -232,7 +235,7 @@ struct ProximityTests {
         }
         board.record(old, .session(session))
         #expect(board[old]?.verdict == .tap)
-        // Before the server has resolved the new EID they count as two.
+        // Before the server has resolved the new EID, the two EIDs count as two tills.
         for at in stride(from: 1_100, through: 1_500, by: 100) {
             _ = board.add(sighting(old, -40, at: at))
             _ = board.add(sighting(kiosk, -41, at: at + 1))
@@ -253,7 +256,7 @@ struct ProximityTests {
         #expect(board[kiosk]?.verdict == .ambiguous && board[other]?.verdict == .ambiguous)
     }
 
-    @Test("EIDs that change faster than they are resolved hide no till")
+    @Test("Unresolved EIDs that change every 1.5 s still leave a till as a tap at times")
     func changing() throws {
         var board = ProximityBoard()
         let session = try #require(SessionID(rawValue: "s"))
@@ -269,7 +272,7 @@ struct ProximityTests {
             #expect(board[made]?.verdict != .tap || at < 1_500)
         }
         #expect(taps >= 60, "\(taps) of 300")
-        // A till with only a late answer is not taken for another one.
+        // A stronger EID that is not resolved yet prevents a tap of the known till.
         for at in stride(from: 30_100, through: 33_000, by: 100) {
             _ = board.add(sighting(kiosk, -44, at: at))
             _ = board.add(sighting(other, -34, at: at + 1))

@@ -16,8 +16,8 @@ struct QRCodeTests {
         } + ["HTTPS://PAY.EXAMPLE/P/8BB71B3447"]
     }()
 
-    /// Texts in bytes that fill each version, because segno pads others by one byte more if they
-    /// end at a byte boundary; and one in capitals that fills the last version.
+    /// Texts of bytes that fill each version, and one in capitals that fills the last version.
+    /// segno pads a shorter text by one byte more if it ends at a byte boundary.
     private static let fullTexts: [String] = {
         var generator = SeededGenerator("QR codes", seed: 18005)
         let alphabet = (0x21...0x7E).map { Character(UnicodeScalar(UInt8($0))) }
@@ -51,7 +51,7 @@ struct QRCodeTests {
         #expect(ours == (try await Self.lines(of: "qr.py", ["best"] + Self.texts)))
     }
 
-    @Test("A code drawn from its path is read by zbar")
+    @Test("A code drawn from its path is read correctly by zbar")
     func reader() async throws {
         let folder = try TemporaryFolder()
         let texts = Self.texts + Self.fullTexts + [Self.invitation]

@@ -2,7 +2,7 @@ import GotchuCore
 import Testing
 
 @Suite("The batching of reports") struct ReadBatchingTests {
-    @Test("A crowd's reports are read in batches, those of a few devices at once")
+    @Test("300 or more reports a second are read in batches, and 150 or fewer without a pause")
     func crowd() {
         #expect(pauses(perSecond: 20).isEmpty)
         #expect(pauses(perSecond: 150).isEmpty)
@@ -12,7 +12,7 @@ import Testing
         #expect(busy.count > 1000)
     }
 
-    @Test("After the crowd has gone no report waits")
+    @Test("Ten seconds after many reports, a single report is read without a pause")
     func calm() {
         var batching = ReadBatching()
         var time = ContinuousClock.now
@@ -35,7 +35,7 @@ import Testing
             batching.read(1, hasMore: false, now: time)
         }
         time += .milliseconds(20)
-        // A call has ended the pause early: the rest of the batch does not wait for its end.
+        // A call has ended the pause early: the rest of the batch is read without a wait.
         batching.read(64, hasMore: true, now: time)
         #expect(batching.pauseEnd == time)
         batching.read(0, hasMore: false, now: time)

@@ -2,11 +2,11 @@ import GotchuCore
 import TestSupport
 import Testing
 
-@Suite("Recognition of an advertisement")
+@Suite("The recognition of an advertisement")
 struct RecognitionTests {
     private let eid = "a1b2c3d4e5"
 
-    @Test("service data of ten hex digits is ours, in either case")
+    @Test("Service data of ten hex digits is recognised as an EID, in either case")
     func serviceData() {
         for text in [eid, eid.uppercased()] {
             let heard = HeardAdvertisement(serviceData: Array(text.utf8))
@@ -14,7 +14,7 @@ struct RecognitionTests {
         }
     }
 
-    @Test("a phone's local name beside our UUID is ours; without the UUID it is not")
+    @Test("A local name is recognised as an EID only beside the service UUID")
     func localName() {
         let phone = HeardAdvertisement(listsService: true, localName: eid)
         #expect(phone.recognise() == .ours(EID(literal: eid), .localName))
@@ -22,7 +22,7 @@ struct RecognitionTests {
         #expect(stranger.recognise() == .ignored(.noService))
     }
 
-    @Test("strangers are distinguished by reason")
+    @Test("Ignored advertisements have different reasons")
     func strangers() {
         let tile: [UInt8] = [0x02, 0x00, 0xF3, 0x8E, 0x91, 0xC7, 0xD2, 0xAA, 0xB0, 0x80]
         #expect(HeardAdvertisement(serviceData: tile).recognise() == .ignored(.tile))
@@ -42,7 +42,7 @@ struct RecognitionTests {
         #expect(HeardAdvertisement(listsService: true).recognise() == .ignored(.noService))
     }
 
-    @Test("service data that is not an EID is ignored, even beside a name that is one")
+    @Test("Service data that is not an EID is ignored, even beside a name that is one")
     func noRescue() {
         let heard = HeardAdvertisement(
             serviceData: Array("somebody's".utf8),

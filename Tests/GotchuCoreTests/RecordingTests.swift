@@ -7,7 +7,7 @@ import Testing
 @Suite("Recordings") struct RecordingTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
 
-    @Test("SipHash-2-4 produces its authors' vectors", arguments: [0, 8, 15])
+    @Test("SipHash-2-4 gives the hashes of its authors' test vectors", arguments: [0, 8, 15])
     func vectors(length: Int) {
         // The reference implementation's vectors_sip64, as little-endian numbers.
         let expected: [Int: UInt64] = [
@@ -18,7 +18,7 @@ import Testing
         #expect(SipHash.hash(message, key) == expected[length])
     }
 
-    @Test("one EID has one pseudonym in a recording, and another one in the next")
+    @Test("An EID has one pseudonym in a recording, and another pseudonym in another recording")
     func pseudonyms() {
         var random = SeededGenerator("pseudonyms")
         let one = Pseudonymizer(key: (random.next(), random.next()))
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "a line is read as it was written",
+        "A line is decoded as it was encoded",
         arguments: [
             .heard(eid, .serviceData, RSSI(dBm: -47)), .heard(eid, .localName, nil),
             .ignored(.tile), .scanning(true), .scanning(false), .lost(12),

@@ -3,8 +3,8 @@ import Testing
 
 @Suite("A report reveals no secrets")
 struct RedactorTests {
-    /// One secret of each kind, as it appears in logs and replies, and the text that may be left of
-    /// it.
+    /// Texts as in logs and replies, with a secret of each kind; each with the secret alone and
+    /// with a part of the expected text.
     private static let planted: [(text: String, secret: String, left: String)] = [
         ("heard 8bb71b3447 at -41", "8bb71b3447", "heard eid-1 at -41"),
         ("heard 8BB71B3447.", "8BB71B3447", "heard eid-1."),
@@ -24,7 +24,7 @@ struct RedactorTests {
         ("cannot read /home/ann/token", "/ann/", "/home/user-1/token"),
     ]
 
-    @Test("each kind of secret is removed, and its place is marked", arguments: planted)
+    @Test("Each kind of secret is removed, and its place is marked", arguments: planted)
     func secrets(text: String, secret: String, left: String) {
         var redactor = Redactor()
         let said = redactor.redact(text)
@@ -33,7 +33,7 @@ struct RedactorTests {
     }
 
     @Test(
-        "ordinary text is left alone",
+        "Ordinary text stays unchanged",
         arguments: [
             "radio = simulated:/tmp/air@0.0,0.0", "simulated(folder: \"/run/air\", x: 0.0)",
             "2026-11-21T09:30:00.000Z notice: gotchud is listening socket=/run/gotchu/gotchud.sock",
@@ -51,7 +51,7 @@ struct RedactorTests {
         #expect(redactor.redact(text) == text)
     }
 
-    @Test("a secret has the same name everywhere, two have two; a second redaction changes nothing")
+    @Test("A secret has the same substitute everywhere, and a second redaction changes nothing")
     func names() {
         var redactor = Redactor()
         let first = redactor.redact("8bb71b3447 and a1b2c3d4e5 by 02:AA:00:00:00:01")
@@ -63,7 +63,7 @@ struct RedactorTests {
         #expect(redactor.redact(second) == second)
     }
 
-    @Test("Known secrets are hidden in any form, the longest first; short words are not")
+    @Test("Known secrets are replaced, the longest first; a secret of one letter is not")
     func known() {
         var redactor = Redactor()
         redactor.hide("Anna", as: .name)

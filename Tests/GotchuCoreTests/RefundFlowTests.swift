@@ -19,7 +19,9 @@ struct RefundFlowTests {
         return action
     }
 
-    @Test("A refund makes its call and journals the end before it ends")
+    @Test(
+        "A refund makes one call and journals its end; a paid one ends even if that fails"
+    )
     func made() {
         let receipt = Receipt(transferID: "t", wasMadeBefore: true)
         let done = MoneyFlowEvent.answered(.done(receipt))
@@ -27,13 +29,13 @@ struct RefundFlowTests {
         #expect(last(done) == .journal(.ended(.paid(receipt))))
         #expect(last(done, .journalled) == .finish(.paid(receipt)))
         #expect(last(done, .journalFailed) == .finish(.paid(receipt)))
-        // The answer to a resend still belongs to this refund.
+        // A refund that was repeated or resumed is not marked as made before.
         let own = Receipt(transferID: "t")
         #expect(last(silence, .waited(elapsed: .zero), done) == .journal(.ended(.paid(own))))
         #expect(last(isResumed: true, done) == .journal(.ended(.paid(own))))
     }
 
-    @Test("Only a certain refusal, or one decided by the key, ends a refund")
+    @Test("A refusal ends a refund if no earlier call is uncertain or if it is decided on the key")
     func refused() {
         let door = Decline(code: "FORBIDDEN", detail: "Not yours.")
         let atDoor = MoneyFlowEvent.answered(.refused(door))
@@ -71,7 +73,9 @@ struct RefundFlowTests {
         #expect(last(byKey, .journalled) == .finish(.declined(refusal)))
     }
 
-    @Test("A declined key is skipped once the journal has the next one, up to a limit")
+    @Test(
+        "After a key that was declined before, the next key is journalled and used, up to a limit"
+    )
     func nextKey() {
         let replay = MoneyFlowEvent.answered(.refused(refusal, isReplay: true))
         let next = MoneyFlowAction<RefundFlow.Call, RefundFlow.Progress>

@@ -19,14 +19,14 @@ struct RefundKeyTests {
         .refund(of: sid, requested: wished, amount: amount, reference: reference, attempt: attempt)
     }
 
-    @Test("A refund's key never changes: servers identify old refunds by it")
+    @Test("The key of a known refund stays the same, because servers identify old refunds by it")
     func golden() {
         #expect(key().rawValue == "refund-b376cab272bc34b23bb2472b7b5df3b2")
         let named = key(nil, 500, "second cup", attempt: 2)
         #expect(named.rawValue == "refund-5bc4c0a39404fab9d83849da0261b277")
     }
 
-    @Test("Each other refund and each attempt has a different key")
+    @Test("Different refunds and different attempts have different keys")
     func distinct() throws {
         let other = try #require(SessionID(rawValue: "0198f3c1-7a5e-7c1e-9d53-0242ac120003"))
         var keys: [IdempotencyKey] = [
@@ -43,8 +43,7 @@ struct RefundKeyTests {
         #expect(Set(keys).count == keys.count)
     }
 
-    /// A server that decides once per key, and a payee who retries while the daemons crash, forget
-    /// their state and lose answers.
+    /// A simulated server that decides once per key, with random refusals and lost answers.
     private struct World {
         enum Outcome { case made, declined }
 
@@ -69,7 +68,9 @@ struct RefundKeyTests {
         }
     }
 
-    @Test("The same refund is made at most once, whatever state is lost, and can always be made")
+    @Test(
+        "A refund that is tried repeatedly is made once, although daemons lose their state"
+    )
     func anything() async {
         var world = World(random: SeededGenerator("refund keys"))
         for index in 0..<3000 {
@@ -103,7 +104,7 @@ struct RefundKeyTests {
             let action = flow.handle(event, jitter: 0.5)
             if world.flip(40) { return (nil, journal.attempt) }
             if world.flip(20) {
-                // Killed before the action, then restarted.
+                // The daemon is killed before the action, and then restarted.
                 flow = RefundFlow(from: journal, isResumed: true)
                 event = .started
                 continue

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct TextBuilderTests {
-    @Test("numbers are written as the standard library writes them")
+    @Test("Numbers are formatted as the standard library formats them")
     func numbers() {
         var random = SeededGenerator("numbers of every length")
         let edges: [Int] = [0, 1, -1, 9, 10, -10, 99, 100, .max, .min]
@@ -21,7 +21,7 @@ import Testing
         #expect(text { $0.add(digits: .max, width: 1) } == "18446744073709551615")
     }
 
-    @Test("zeros pad a number to a width, and a wider number is not cut")
+    @Test("Zeros pad a number to a width, and a wider number is not cut")
     func widths() {
         #expect(text { $0.add(digits: 7, width: 3) } == "007")
         #expect(text { $0.add(digits: 1234, width: 3) } == "1234")
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "tenths have one decimal",
+        "A number of tenths is formatted with one decimal",
         arguments: [(0, "0.0"), (5, "0.5"), (-5, "-0.5"), (-583, "-58.3"), (120, "12.0")]
     )
     func tenths(_ number: Int, _ expected: String) {

@@ -32,7 +32,10 @@ struct TimeZoneRulesTests {
         }
     }
 
-    @Test("A day starts with its first moment and ends at the next one's start", arguments: zones)
+    @Test(
+        "The start of a day belongs to that day, and the second before it to an earlier day",
+        arguments: zones
+    )
     func days(name: String) throws {
         let rules = try rules(name)
         let first = try #require(CalendarDay("2000-01-01"))
@@ -44,7 +47,7 @@ struct TimeZoneRulesTests {
         }
     }
 
-    @Test("A day has 23, 24 or 25 hours")
+    @Test("A day in Berlin has 23, 24 or 25 hours")
     func lengths() throws {
         let rules = try rules("Europe/Berlin")
         let hours = try ["2026-03-29", "2026-03-30", "2026-10-25"].map { text in
@@ -57,7 +60,7 @@ struct TimeZoneRulesTests {
         #expect(rules.text(of: winter) == "2026-10-25T02:00:00+01:00")
     }
 
-    @Test("The rule at the end of a file is parsed")
+    @Test("A valid yearly rule is parsed, and an invalid one is refused")
     func rule() throws {
         let rule = try #require(YearlyRule("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0"))
         let summer = try #require(Timestamp(iso8601: "2050-01-01T00:00:00Z"))
@@ -69,7 +72,7 @@ struct TimeZoneRulesTests {
         }
     }
 
-    @Test("A damaged or truncated zone file is refused")
+    @Test("A truncated zone file is refused, and a damaged one never gives an impossible offset")
     func damaged() throws {
         let data = try Data(contentsOf: URL(filePath: "/usr/share/zoneinfo/Europe/Berlin"))
         let bytes = [UInt8](data)
@@ -79,13 +82,13 @@ struct TimeZoneRulesTests {
         for index in bytes.indices {
             var changed = bytes
             changed[index] ^= 0xFF
-            // Parsing ends, and any result has a plausible offset.
+            // A damaged file may be refused; otherwise its offset is within 200 hours.
             let offset = TimeZoneRules(tzif: changed)?.offset(at: .now) ?? 0
             #expect(abs(offset) < 200 * 3_600_000)
         }
     }
 
-    @Test("The name of a zone cannot lead to another file")
+    @Test("A zone name that could lead to another file is refused")
     func zoneNames() {
         for good in ["UTC", "Europe/Berlin", "Etc/GMT+5", "America/Port-au-Prince"] {
             #expect(TimeZoneName(good)?.rawValue == good)
@@ -95,7 +98,7 @@ struct TimeZoneRulesTests {
         }
     }
 
-    @Test("Dates are parsed, with their week and month")
+    @Test("Valid dates have the starts of their week and month, and invalid dates are refused")
     func dates() throws {
         let day = try #require(CalendarDay("2028-02-29"))
         #expect(day.description == "2028-02-29" && day.monday.description == "2028-02-28")

@@ -5,17 +5,20 @@ import Testing
 
 @Suite("Small values")
 struct ValueTests {
-    @Test("levels that no controller can measure are no RSSI", arguments: [127, 0, 21, -128, 1000])
+    @Test(
+        "A level that no controller can measure is not an RSSI",
+        arguments: [127, 0, 21, -128, 1000]
+    )
     func noRSSI(dBm: Int) {
         #expect(RSSI(dBm: dBm) == nil)
     }
 
-    @Test("levels that a controller can measure are an RSSI", arguments: [-127, -60, -1, 1, 20])
+    @Test("A level that a controller can measure is an RSSI", arguments: [-127, -60, -1, 1, 20])
     func rssi(dBm: Int) {
         #expect(RSSI(dBm: dBm)?.dBm == dBm)
     }
 
-    @Test("an idempotency key is parsed bare or quoted, and no other form is")
+    @Test("An idempotency key is parsed with or without quotes, and an invalid one is refused")
     func keys() {
         let text = "0123456789abcdef"
         #expect(IdempotencyKey(header: text)?.rawValue == text)
@@ -28,14 +31,14 @@ struct ValueTests {
         #expect(IdempotencyKey.random() != IdempotencyKey.random())
     }
 
-    @Test("an unsafe session id is refused", arguments: ["", "a/b", "..", "a b", "a?b", "ä"])
+    @Test("An unsafe session id is refused", arguments: ["", "a/b", "..", "a b", "a?b", "ä"])
     func sessionIDs(text: String) {
         #expect(SessionID(rawValue: text) == nil)
     }
 
-    @Test("a timestamp's date follows the calendar, through leap years and centuries")
+    @Test("A timestamp's text equals Foundation's from 1895 to 2165")
     func calendar() throws {
-        // Every 37 hours from 1895 to 2165: all hours and all kinds of years.
+        // Steps of 37 hours reach all hours of a day and all kinds of years.
         for hours in stride(from: -657_000, through: 1_709_000, by: 37) {
             let seconds = Int64(hours) * 3600 + Int64(hours % 3600)
             let date = Date(timeIntervalSince1970: Double(seconds))
@@ -45,7 +48,7 @@ struct ValueTests {
     }
 
     @Test(
-        "a time is formatted like an HTTP date",
+        "A time is formatted as an HTTP date, and such a date from 1970 on is parsed",
         arguments: [
             (784_111_777_000, "Sun, 06 Nov 1994 08:49:37 GMT"),
             (951_825_600_999, "Tue, 29 Feb 2000 12:00:00 GMT"),
@@ -60,7 +63,7 @@ struct ValueTests {
         #expect((0..<1000).contains(milliseconds - (try #require(whole)).milliseconds))
     }
 
-    @Test("a timestamp survives its ISO 8601 text to the millisecond")
+    @Test("A timestamp is parsed from its ISO 8601 text to the millisecond")
     func timestamps() throws {
         let moment = Timestamp(milliseconds: 1_795_253_513_123)
         #expect(moment.iso8601 == "2026-11-21T09:31:53.123Z")
@@ -98,7 +101,7 @@ struct ValueTests {
         #expect(Timestamp(iso8601: text) == nil)
     }
 
-    @Test("retries wait 2, 4, 8 … 60 seconds, half of it at random, and obey the server")
+    @Test("Retries wait up to 2, 4, 8 … 60 seconds, half of it random, or as Retry-After says")
     func retries() {
         var longest = RetrySchedule()
         let waits = (0..<8).map { _ in longest.next(retryAfter: nil, jitter: 0.999_999) }
@@ -111,7 +114,7 @@ struct ValueTests {
         #expect(shortest.next(retryAfter: .seconds(9999), jitter: 0) == .seconds(300))
     }
 
-    @Test("an operation that takes too long is cancelled and reported")
+    @Test("An operation that exceeds its time limit is cancelled and throws `TimedOut`")
     func timeout() async {
         await #expect(throws: TimedOut.self) {
             try await withTimeout(.milliseconds(10)) {

@@ -14,7 +14,9 @@ struct CalibrationStoreTests {
         return try Calibration(tap: near, metre: far)
     }
 
-    @Test("a calibration survives a restart, readable only by its owner; a reset removes it")
+    @Test(
+        "A calibration survives a restart in a file only its owner can read; a reset removes it"
+    )
     func restart() throws {
         let folder = try TemporaryFolder()
         let store = CalibrationStore(stateDirectory: folder.path)
@@ -34,7 +36,9 @@ struct CalibrationStoreTests {
         #expect(CalibrationStore(stateDirectory: folder.path).views.isEmpty)
     }
 
-    @Test("a file that is torn or was changed by hand is ignored")
+    @Test(
+        "A truncated calibration file is unreadable, and a calibration changed by hand is not used"
+    )
     func damage() throws {
         let folder = try TemporaryFolder()
         let store = CalibrationStore(stateDirectory: folder.path)
@@ -49,7 +53,9 @@ struct CalibrationStoreTests {
         #expect(CalibrationStore(stateDirectory: folder.path)["hci0"] == nil)
     }
 
-    @Test("the number of stored adapters is limited, and a failed save changes nothing")
+    @Test(
+        "The number of stored calibrations is limited; one that cannot be saved is not used"
+    )
     func limits() throws {
         let folder = try TemporaryFolder()
         let store = CalibrationStore(stateDirectory: folder.path)

@@ -28,7 +28,7 @@ struct ConfigurationTests {
         return try DaemonConfiguration(flags: flags, environment: environment, file: file)
     }
 
-    @Test("a flag overrides the environment, which overrides the file, which overrides the default")
+    @Test("A flag overrides the environment, which overrides the file, which overrides the default")
     func precedence() throws {
         let file = #"{"server": "http://127.0.0.1:3"}"#
         let environment = ["GOTCHU_SERVER": "http://127.0.0.1:2"]
@@ -45,7 +45,7 @@ struct ConfigurationTests {
         )
     }
 
-    @Test("every key is read")
+    @Test("Every key of the file is read")
     func everyKey() throws {
         let configuration = try resolve(
             file: """
@@ -103,7 +103,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "a reload applies new users, and reports if anything else has changed",
+        "A reload applies new user ids; only another changed setting needs a restart",
         arguments: DaemonConfiguration.table.map(\.key)
     )
     func reload(key: String) throws {
@@ -138,12 +138,12 @@ struct ConfigurationTests {
         #expect(reloaded.observerUserIDs == new.observerUserIDs)
         #expect(reloaded.cashierUserIDs == new.cashierUserIDs)
         #expect(reloaded.spenderUserIDs == new.spenderUserIDs)
-        // The socket keeps its group until a restart, and so must the group's users.
+        // The socket's file keeps its group until a restart, so a reload does not change the group.
         #expect(reloaded.group == old.group && !reloaded.needsRestart(for: old))
     }
 
     @Test(
-        "a bad file is refused with the number of the bad line",
+        "A bad file is refused with the number of its bad line",
         arguments: [
             ("{\n  \"radoi\": \"auto\"\n}", 2, "radoi: There is no setting with this name."),
             ("{\n\n  \"socket\": 5\n}", 3, "socket: This must be text in quotes."),
@@ -200,7 +200,7 @@ struct ConfigurationTests {
         #expect(error?.problem.contains(problem) == true, "\(error?.problem ?? "")")
     }
 
-    @Test("a report shows every setting, but only the number of users")
+    @Test("The listed settings show values and defaults, but only the number of user ids")
     func shown() throws {
         let lines = try resolve(file: #"{"spender_uids": [1001, 1002], "service_uuid": "fd6f"}"#)
             .lines.map { "\($0) = \($1)" }
@@ -213,7 +213,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "a bad variable is refused by its name",
+        "A bad environment variable is refused with an error that names the variable",
         arguments: [
             ("GOTCHU_SPENDER_UIDS", "1000,ann"), ("GOTCHU_SPENDER_UIDS", "10 00"),
             ("GOTCHU_OBSERVER_UIDS", "x"),
@@ -228,7 +228,9 @@ struct ConfigurationTests {
         #expect(error?.place == name)
     }
 
-    @Test("an unknown variable is found, unless it belongs to another program")
+    @Test(
+        "An unknown variable with the prefix GOTCHU_ is found, unless it is another program's"
+    )
     func unknownVariables() throws {
         let environment = [
             "GOTCHU_SOKET": "/tmp/s", "GOTCHU_": "", "gotchu_socket": "", "HOME": "/root",
@@ -238,7 +240,9 @@ struct ConfigurationTests {
         #expect(unknown == ["GOTCHU_", "GOTCHU_SOKET"])
     }
 
-    @Test("the defaults apply only if there is no file, not if it cannot be read")
+    @Test(
+        "A file counts as missing only if its path does not exist; a broken link exists"
+    )
     func isThere() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("{}", to: "file")
@@ -254,13 +258,15 @@ struct ConfigurationTests {
         #expect(ConfigurationFile.exists("\(loop)/file"))
     }
 
-    @Test("user ids may be surrounded by spaces")
+    @Test("User ids in a variable may be surrounded by spaces")
     func userIDs() throws {
         let variables = ["GOTCHU_SPENDER_UIDS": "1000, 1001 ,1002"]
         #expect(try resolve(environment: variables).spenderUserIDs == [1000, 1001, 1002])
     }
 
-    @Test("a token file that others may write is refused, wherever it is configured")
+    @Test(
+        "A token file that the group or others may write is refused with the command to fix it"
+    )
     func tokenFile() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("token", to: "token")
@@ -281,7 +287,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("A file that cannot be read is reported with the reason")
+    @Test("A configuration file that cannot be read is reported with the reason")
     func unreadableFile() throws {
         let folder = try TemporaryFolder()
         for (path, reason) in [
@@ -296,7 +302,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "a radio is parsed or refused",
+        "A valid radio setting is parsed, and an invalid one is refused",
         arguments: [
             ("auto", .bluez(adapter: nil, transport: .best)),
             ("auto:hci1", .bluez(adapter: "hci1", transport: .best)),
@@ -318,13 +324,16 @@ struct ConfigurationTests {
     )
     func radios(text: String, expected: RadioSpecification?) {
         #expect(RadioSpecification(text) == expected)
-        // A report shows it as it is configured.
+        // The radio's description is parsed to the same radio.
         if let expected { #expect(RadioSpecification("\(expected)") == expected) }
     }
 
-    @Test("A token's user is its subject; a token of another kind is identified by a hash")
+    @Test(
+        "A JWT is identified by its subject, another token by itself; outer spaces are removed"
+    )
     func identity() {
-        // {"alg":"HS256"} . {"sub":"user-1"} . a signature that this code does not check
+        // The parts are {"alg":"HS256"}, {"sub":"user-1"} and a signature that this code does not
+        // check.
         let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c2VyLTEifQ.c2ln"
         #expect(TokenStore.identity(of: token) == "user-1")
         #expect(TokenStore.identity(of: "opaque") != TokenStore.identity(of: "opaquf"))

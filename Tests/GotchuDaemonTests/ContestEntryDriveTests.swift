@@ -7,7 +7,7 @@ import Testing
 
 @testable import GotchuDaemon
 
-@Suite("Entries of contests by a daemon", .timeLimit(.minutes(hangLimit)))
+@Suite("Contest entries made by a daemon", .timeLimit(.minutes(hangLimit)))
 struct ContestEntryDriveTests {
     private let key = IdempotencyKey.random()
 
@@ -26,7 +26,9 @@ struct ContestEntryDriveTests {
         try await service.view(of: id).end
     }
 
-    @Test("An entry whose answers are lost is repeated with its caller's key, and made once")
+    @Test(
+        "An entry is repeated with its caller's key until its outcome is certain, and is made once"
+    )
     func lost() async throws {
         let bench = try Bench()
         bench.server.script(.join, .lost, .doneUnheard, .page(200), .refused(403, "FORBIDDEN"))
@@ -38,7 +40,7 @@ struct ContestEntryDriveTests {
         #expect(Set(calls.map(\.key)) == [key.rawValue])
         #expect(Set(calls.map(\.body)) == [#"{"entry_fee_cents":500}"#])
         #expect(bench.server.movements == 1)
-        // The journal had the entry before the first byte was sent.
+        // The journal contained the entry before the first call.
         guard case .contestEntry(let record) = calls[0].journalled else {
             Issue.record("\(String(describing: calls[0].journalled))")
             return
@@ -47,10 +49,14 @@ struct ContestEntryDriveTests {
         #expect(try await end(of: id, in: service) == .joined)
     }
 
-    @Test("An entry that a crash interrupted at any step continues with its key", arguments: 0...2)
+    @Test(
+        "An entry that a restart interrupts continues with its key, and is made once",
+        arguments: 0...2
+    )
     func resumed(step: Int) async throws {
         let first = try Bench()
-        // Loses the call, loses its answer, or fails to write its end.
+        // Step 0 loses the call, step 1 loses its answer, and step 2 cannot journal the entry's
+        // end.
         switch step {
         case 0: first.server.script(.join, .lost)
         case 1: first.server.script(.join, .doneUnheard)
@@ -76,14 +82,16 @@ struct ContestEntryDriveTests {
         #expect(first.server.movements == 1)
         driver.cancel()
         await driver.value
-        // A third start has nothing left to do.
+        // After a third start, the same key returns the ended entry.
         let third = try Bench(second.journal.records, server: first.server)
         let later = service(third)
         let repeated = try await later.create(ContestSample.entry(), key: key)
         #expect(repeated.isReplay && repeated.view.end == .joined)
     }
 
-    @Test("A refusal ends an entry for good, with the missing amount")
+    @Test(
+        "A refusal ends an entry, also after a restart, and has the required and available amounts"
+    )
     func refused() async throws {
         let bench = try Bench()
         bench.server.script(.join, .declined(402, "INSUFFICIENT_WALLET_BALANCE"))
@@ -102,7 +110,9 @@ struct ContestEntryDriveTests {
         #expect(bench.server.movements == 0 && bench.server.calls(.join).count == 1)
     }
 
-    @Test("After a lost answer only a decision on the key ends an entry")
+    @Test(
+        "After a lost answer, a refusal ends an entry only if it is a decision on the entry's key"
+    )
     func decided() async throws {
         let bench = try Bench()
         bench.server.script(
@@ -123,7 +133,7 @@ struct ContestEntryDriveTests {
         #expect(problem.errorCode == .contestFull)
     }
 
-    @Test("An entry that cannot be journalled is not begun")
+    @Test("An entry that cannot be journalled is refused, and nothing is sent")
     func unwritable() async throws {
         let bench = try Bench()
         bench.journal.fail(1)
@@ -137,7 +147,9 @@ struct ContestEntryDriveTests {
         #expect(await service.hasOpenRecord(notOf: nil) == false)
     }
 
-    @Test("Calls with one key make one entry, even at the same time, and cannot change its terms")
+    @Test(
+        "Simultaneous calls with one key create one entry, and a call with another fee is refused"
+    )
     func repeated() async throws {
         let bench = try Bench()
         let service = service(bench)
@@ -156,7 +168,9 @@ struct ContestEntryDriveTests {
         }
     }
 
-    @Test("A caller who waits for an entry gets the server's document, or learns that it is open")
+    @Test(
+        "A call returns the server's document if it waits for the entry's end, else the open entry"
+    )
     func awaited() async throws {
         let bench = try Bench()
         let gate = bench.server.stop(at: .join)

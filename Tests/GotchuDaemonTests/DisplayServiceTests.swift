@@ -16,7 +16,9 @@ struct DisplayServiceTests {
         return DisplayPage(looks, logo: nil)
     }()
 
-    @Test("A configured display is missing until a browser shows it; an unconfigured one never is")
+    @Test(
+        "An expected display is reported missing until a browser subscribes; another never is"
+    )
     func missing() async throws {
         for isExpected in [true, false] {
             let display = Display(ScreenSettings(), logger: Logger(label: "test"))
@@ -28,8 +30,8 @@ struct DisplayServiceTests {
             ) { continuation.yield($0) }
             // SAFETY: ended below.
             let run = Task { try await service.run() }
-            // A program on the socket is no display. The second publication comes only after all
-            // work of the first is done.
+            // A subscriber on the socket does not count as a display. The service publishes the
+            // second change only after all work for the first is done.
             var lines = try #require(display.feed.subscribe(from: .socket)).wakes
                 .makeAsyncIterator()
             for attempt in 1...3 {
@@ -53,7 +55,7 @@ struct DisplayServiceTests {
         }
     }
 
-    @Test("A request's steps become the display's texts and its QR code")
+    @Test("Each step of a request changes the display's state, texts and QR code")
     func steps() throws {
         let board = DisplayBoard(Self.page)
         #expect(board.reply.state == .closed && board.reply.build == Self.page.build)
@@ -91,7 +93,7 @@ struct DisplayServiceTests {
         #expect(paid.shop == "Cafe Ltd")
     }
 
-    @Test("A request that ended long ago is not shown")
+    @Test("A resumed request that expired long ago is not shown")
     func oldRequests() throws {
         let board = DisplayBoard(Self.page)
         let long = Timestamp.now.advanced(by: .seconds(-3600))

@@ -5,9 +5,11 @@ import Testing
 
 @testable import GotchuDaemon
 
-@Suite("A private file")
+@Suite("Private files and folders")
 struct DurableFileTests {
-    @Test("A file or link planted in place of the new file is not written to")
+    @Test(
+        "A planted temporary file or link is not used, and the new file is private"
+    )
     func planted() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/token"
@@ -28,7 +30,9 @@ struct DurableFileTests {
         #expect(try String(contentsOfFile: other, encoding: .utf8) == "other")
     }
 
-    @Test("a state folder that others may write to is refused, and a new one is not")
+    @Test(
+        "A state folder that the group or others may write to is refused; a new folder is private"
+    )
     func stateFolder() throws {
         let folder = try TemporaryFolder()
         let made = "\(folder.path)/new/state"
@@ -47,7 +51,7 @@ struct DurableFileTests {
     }
 
     @Test(
-        "a state folder of another user is refused",
+        "A state folder of another user is refused",
         .enabled(if: geteuid() == 0, "only root can give a folder away")
     )
     func foreignFolder() throws {

@@ -37,7 +37,9 @@ struct JournalTests {
 
     private var file: String { folder.path + "/journal" }
 
-    @Test("The newest record of each object is there at the next start")
+    @Test(
+        "A reopened journal has the newest record of each payment; one in use does not open"
+    )
     func reopen() async throws {
         var first = try payment("a")
         let journal = try Journal(folder: folder.path)
@@ -58,7 +60,7 @@ struct JournalTests {
     }
 
     @Test(
-        "a torn last line is cut off, wherever it was torn, and writing continues there"
+        "A torn last line is moved to another file, and the next record is written in its place"
     )
     func torn() async throws {
         let journal = try Journal(folder: folder.path)
@@ -85,7 +87,7 @@ struct JournalTests {
         }
     }
 
-    @Test("a damaged line in the middle stops the start and names the line")
+    @Test("A journal with a damaged line in the middle does not open, and the error names the line")
     func corrupt() async throws {
         let journal = try Journal(folder: folder.path)
         for id in ["a", "b", "c"] { try await journal.append(.payment(try payment(id))) }
@@ -99,7 +101,7 @@ struct JournalTests {
         }
     }
 
-    /// Journals a payment, and then that its send may have left.
+    /// Journals a payment in the step `locking`, and then in the step `sending`.
     @discardableResult
     private func journalSending() async throws -> PaymentRecord {
         let journal = try Journal(folder: folder.path)
@@ -110,7 +112,9 @@ struct JournalTests {
         return record
     }
 
-    @Test("A last line that lacks only its line feed counts as written")
+    @Test(
+        "A last record that lacks only its line feed is read, and the next line follows it"
+    )
     func unended() async throws {
         let record = try await journalSending()
         let short = try TemporaryFolder()
@@ -123,7 +127,7 @@ struct JournalTests {
         #expect(kept.prefix(bytes.count) == bytes)
     }
 
-    @Test("No payment whose send may have left is forgotten, whichever byte is damaged")
+    @Test("With any one byte damaged, the journal does not open or still has the step `sending`")
     func flipped() async throws {
         try await journalSending()
         let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
@@ -133,7 +137,8 @@ struct JournalTests {
                 var flipped = bytes
                 flipped[index] ^= mask
                 try flipped.write(to: URL(fileURLWithPath: damaged.path + "/journal"))
-                // A hex digit of a checksum may change between lower and upper case.
+                // The mask 0x20 may only change the case of a checksum's hex digit: then the
+                // journal opens.
                 let opened = try? Journal(folder: damaged.path)
                 let stage = opened?.contentsAtStart.payments["a"]?.stage
                 #expect(opened == nil || stage == .open(.sending), "byte \(index), mask \(mask)")
@@ -142,7 +147,7 @@ struct JournalTests {
     }
 
     @Test(
-        "a complete line that only another version can read stops the start and is not cut off",
+        "A journal with a whole line of another version does not open and stays unchanged",
         arguments: [0, 1]
     )
     func foreign(following: Int) throws {
@@ -174,7 +179,9 @@ struct JournalTests {
         try await journal.append(.payment(try payment("c")))
     }
 
-    @Test("a long journal is rewritten: open records stay, old ends are dropped")
+    @Test(
+        "A long journal is rewritten: open records stay, and only a limited number of ended records"
+    )
     func rewritten() async throws {
         let open = try payment("open")
         var text: [UInt8] = JournalLine.encode(.payment(open))
@@ -193,7 +200,9 @@ struct JournalTests {
         }
     }
 
-    @Test("A full disk leaves no partial record, and the next record still fits")
+    @Test(
+        "A write that reaches the size limit leaves no partial record, and a later write succeeds"
+    )
     func fullDisk() async {
         // Runs in another process, because the limit that simulates the full disk applies per
         // process.
@@ -223,7 +232,7 @@ struct JournalTests {
         }
     }
 
-    /// Calls `body` with a copy, because the journal's folder is locked while it is open.
+    /// Calls `body` with a copy of the journal's folder: the original is locked while it is open.
     private func copyToNewFolder(_ body: (String) throws -> Void) throws {
         let copy = try TemporaryFolder()
         try FileManager.default.copyItem(atPath: file, toPath: copy.path + "/journal")

@@ -14,7 +14,7 @@ import Testing
 
 @Suite("Listening on demand", .timeLimit(.minutes(hangLimit)))
 struct ListeningTests {
-    /// A daemon's presences in a simulated air, with an advertising till 10 cm away.
+    /// A daemon's presence service on a simulated radio, with an advertising till 10 cm away.
     private final class Listener: Sendable {
         static let interval: Duration = .milliseconds(300)
 
@@ -62,7 +62,8 @@ struct ListeningTests {
 
         var heard: Int { presences.counts.heard.values.reduce(0, +) }
 
-        /// Waits for silence: twenty of a till's intervals without a sighting.
+        /// Waits until no sighting has arrived for two seconds: twenty advertising intervals of a
+        /// till.
         func silence() async throws {
             var last = (count: -1, since: ContinuousClock.now)
             try await eventually("nothing is heard any more") {
@@ -77,7 +78,9 @@ struct ListeningTests {
         }
     }
 
-    @Test("With auto the radio listens only while somebody reads events, and is silent after that")
+    @Test(
+        "With `auto`, the radio listens while sessions are subscribed to, not before or after"
+    )
     func reader() async throws {
         let listener = try await Listener(.auto)
         try await listener.run {
@@ -86,7 +89,7 @@ struct ListeningTests {
             let topics = EventTopic.readable(by: [.observer], wantsSessions: true)
             let reader = try #require(listener.hub.subscribe(topics: topics, userID: 0))
             listener.presences.requestListening()
-            // Longer than the radio listens after a single call.
+            // This time is longer than the radio listens after a single call.
             let long = ContinuousClock.now + Listener.interval * 5
             while ContinuousClock.now < long { try await listener.hears() }
             #expect(!reader.pop().lines.isEmpty)
@@ -96,7 +99,7 @@ struct ListeningTests {
         }
     }
 
-    /// A radio whose first pause lasts until it is cancelled; the others end at once.
+    /// A radio whose first pause lasts until its task is cancelled; later pauses end at once.
     private final class HeldRadio: Radio {
         let name = "held"
         let pauses: AsyncStream<Duration>
@@ -117,7 +120,9 @@ struct ListeningTests {
         func stopAdvertising(_ eid: EID) async {}
     }
 
-    @Test("A call waits for a radio that starts late, and only then for presences")
+    @Test(
+        "A call waits first for the radio, and then for presences, each at most two seconds"
+    )
     func late() async throws {
         let radio = HeldRadio()
         let folder = try TemporaryFolder()
@@ -156,12 +161,14 @@ struct ListeningTests {
         }
     }
 
-    @Test("The radio listens before a call's answer and for a while after; each call extends that")
+    @Test(
+        "A call makes the radio listen, and later the radio is silent; a second call does the same"
+    )
     func call() async throws {
         let listener = try await Listener(.auto)
         try await listener.run {
             for _ in 0..<2 {
-                // One call is enough, unless the machine is too busy to advertise.
+                // On a busy machine, the till's advertisement may come too late for one call.
                 try await eventually("who is near is known with a call's answer") {
                     await listener.presences.listenForPresences()
                     return listener.presences.presences().map(\.verdict) == [.tap] ? true : nil
@@ -171,7 +178,7 @@ struct ListeningTests {
         }
     }
 
-    @Test("The radio listens for as long as a recording runs")
+    @Test("The radio listens while a recording runs, and is silent after it")
     func recording() async throws {
         let listener = try await Listener(.auto)
         try await listener.run {
@@ -188,13 +195,13 @@ struct ListeningTests {
             listener.presences.requestListening()
             var count = 0
             for await _ in try #require(lines) { count += 1 }
-            // Ten sightings a second, for 1.5 s.
+            // The till advertises ten times a second, for 1.5 s.
             #expect(count > 8)
             try await listener.silence()
         }
     }
 
-    @Test("With always the radio listens from the start, with never not at all")
+    @Test("With `always`, the radio listens from the start; with `never`, not even after a call")
     func settings() async throws {
         let always = try await Listener(.always)
         try await always.run { try await always.hears() }

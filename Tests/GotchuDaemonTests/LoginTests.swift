@@ -33,7 +33,7 @@ struct LoginTests {
         }
     }
 
-    @Test("A token is stored unless the server definitely refuses it")
+    @Test("A token is stored unless the server refuses it, even if the server's answer is lost")
     func tokens() async throws {
         let bench = try Bench(user: nil)
         let logins = logins(bench)
@@ -57,7 +57,7 @@ struct LoginTests {
         #expect(bench.core.tokens.token == nil)
     }
 
-    @Test("Only its own user may log in while a payment is open, and nobody may log out")
+    @Test("During an open payment, only its own user can log in, and a logout is refused")
     func openPayment() async throws {
         let bench = try Bench()
         let logins = logins(bench)
@@ -76,7 +76,7 @@ struct LoginTests {
         try await logins.logOut()
     }
 
-    @Test("A payment whose login the server refuses does not prevent other logins")
+    @Test("An open payment whose login the server refuses does not prevent another user's login")
     func refusedLogin() async throws {
         let bench = try Bench()
         bench.server.script(.send, .lost, .refused(401, "UNAUTHORIZED"))
@@ -91,7 +91,7 @@ struct LoginTests {
         #expect(try await !bench.payments.view(of: id).state.isFinal)
     }
 
-    @Test("The login of an operator's token file is not changed")
+    @Test("A login from an operator's token file can be neither replaced nor removed")
     func fixed() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(Bench.token(of: "ann"), to: "operator")
@@ -118,7 +118,7 @@ struct LoginTests {
             return
         }
         #expect(bench.server.calls(.wallet).map(\.token) == ["short-1"])
-        // A refused credential replaces nothing.
+        // A refused credential does not replace the stored one.
         bench.server.script(.refresh, .refused(401, "UNAUTHORIZED"))
         let other = LocalLogin(token: "gotchu-device.d1.f2.second")
         #expect(
@@ -129,9 +129,9 @@ struct LoginTests {
     }
 }
 
-@Suite("The tokens of a device", .timeLimit(.minutes(hangLimit)))
+@Suite("The access tokens of a device", .timeLimit(.minutes(hangLimit)))
 struct AccessTokenTests {
-    /// A clock set by a test.
+    /// A clock that moves only when a test advances it.
     private final class Time: Sendable {
         private let time = Mutex(MonotonicTime(sinceStart: .zero))
         var now: MonotonicTime { time.withLock(\.self) }
@@ -158,7 +158,7 @@ struct AccessTokenTests {
 
     private var refreshes: Int { bench.server.calls(.refresh).count }
 
-    @Test("A token is fetched once for all callers, and renewed before it expires")
+    @Test("Simultaneous callers share one fetched token, and it is renewed before it expires")
     func renewal() async {
         let refresh = bench.server.stop(at: .refresh)
         async let first = access.access()
@@ -171,11 +171,11 @@ struct AccessTokenTests {
         time.advance(.seconds(2))
         #expect(await access.access() == .bearer("short-2"))
         #expect(refreshes == 2)
-        // The successor was stored before its token was used.
+        // The second refresh sent the successor that the first refresh had returned.
         #expect(bench.server.calls(.refresh)[1].body.contains("f1.secret1~"))
     }
 
-    @Test("A token is used until it expires while the server is away")
+    @Test("If the server does not answer a refresh, the old token is used until it expires")
     func away() async {
         #expect(await access.access() == .bearer("short-1"))
         bench.server.script(.refresh, .lost, .lost)
@@ -189,18 +189,18 @@ struct AccessTokenTests {
         #expect(await access.access() == .bearer("short-2"))
     }
 
-    @Test("A refused token is replaced at once, but not repeatedly")
+    @Test("A refused token is replaced once for all callers, but not directly after its own fetch")
     func refused() async {
         #expect(await access.access() == .bearer("short-1"))
         #expect(await access.access(replacing: "short-1") == .none)
         time.advance(.seconds(2))
         #expect(await access.access(replacing: "short-1") == .bearer("short-2"))
-        // Another call that was refused at the same time gets the new token at once.
+        // Another call whose old token was refused gets the new token without a refresh.
         #expect(await access.access(replacing: "short-1") == .bearer("short-2"))
         #expect(refreshes == 2)
     }
 
-    @Test("A credential that is refused is reported, and so is its recovery")
+    @Test("A refused credential is reported as refused until the server accepts it again")
     func credential() async {
         bench.server.script(.refresh, .refused(401, "UNAUTHORIZED"))
         #expect(await access.access() == .none)
@@ -211,7 +211,7 @@ struct AccessTokenTests {
 
     @Test("A successor that cannot be stored leaves the old credential in use")
     func unwritable() async throws {
-        // A folder is in the place of the new file.
+        // A folder at the path of the temporary file prevents the write.
         try FileManager.default.createDirectory(
             atPath: bench.folder.path + "/token.new/x",
             withIntermediateDirectories: true
@@ -224,7 +224,7 @@ struct AccessTokenTests {
         #expect(bench.server.calls(.refresh)[1].body.contains("f1.first"))
     }
 
-    @Test("A user's call is not made while another user, or nobody, is logged in")
+    @Test("A call restricted to one user gets no token while another user or nobody is logged in")
     func oneUser() async throws {
         let own = access.restricted(to: "device-d1")
         #expect(await own.access() == .bearer("short-1"))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import GotchuDaemon
 
-@Suite("Pairing tills' pages")
+@Suite("The pairing of till pages")
 struct PairingsTests {
     private let grant = NewPairing(name: "Front")
     private let start = MonotonicTime(sinceStart: .zero)
@@ -51,7 +51,7 @@ struct PairingsTests {
         #expect(pairings.outcome(of: "1", at: late) == .expired)
     }
 
-    @Test("Three pages wait at once, each with its own code")
+    @Test("At most three pages wait at once, each with its own code")
     mutating func pending() throws {
         var pairings = Pairings()
         let codes = try (1...3).map { try #require(begin(&pairings, "\($0)")) }
@@ -60,7 +60,7 @@ struct PairingsTests {
         #expect(begin(&pairings, "4", at: start + Pairings.codeLifetime) != nil)
     }
 
-    @Test("Five wrong codes void all, and a right one resets the count")
+    @Test("Five wrong codes in a row void all waiting codes, and a right code resets the count")
     mutating func wrong() throws {
         var pairings = Pairings()
         let codes = try (1...3).map { try #require(begin(&pairings, "\($0)")) }
@@ -76,7 +76,7 @@ struct PairingsTests {
         #expect(pairings.outcome(of: "1", at: start) == .approved(grant))
     }
 
-    @Test("A till's refunds are counted per day and never exceed its limit")
+    @Test("A till's refunds are counted per day, and their sum cannot exceed the daily limit")
     func limit() {
         var till = Till(
             name: "Front",
@@ -101,7 +101,7 @@ struct PairingsTests {
         #expect(till.reserve(5000, as: "d", on: "2026-11-22") == true)
     }
 
-    /// Pairs a till that may refund 9.00 a day; returns its token.
+    /// Pairs a till that may refund $9.00 a day, and returns the till's token.
     private func pair(_ service: TillService) throws -> String {
         let offer = try service.begin()
         let new = NewPairing(name: "Front", refundsPerDayCents: 900)
@@ -134,7 +134,9 @@ struct PairingsTests {
         return Created(view, isReplay: isReplay)
     }
 
-    @Test("The state file has no token, and a restart restores the till and its refunds of the day")
+    @Test(
+        "The state file has no token; a restart restores the till and its refunds of the day"
+    )
     func restart() async throws {
         let service = TillService(stateDirectory: folder.path) {}
         let token = try pair(service)
@@ -152,7 +154,7 @@ struct PairingsTests {
         #expect(refused?.errorCode == .refundTooLarge)
     }
 
-    @Test("A refund that was not made, or was made elsewhere before, is not counted")
+    @Test("A failed refund and a repeated earlier refund do not count towards the till's limit")
     func released() async throws {
         let service = TillService(stateDirectory: folder.path) {}
         let token = try pair(service)
@@ -166,7 +168,9 @@ struct PairingsTests {
         #expect(service.till(ofToken: token)?.refundedTodayCents == 0)
     }
 
-    @Test("A refund that is requested twice at once is counted even if the first try fails")
+    @Test(
+        "A refund that two simultaneous calls request is counted once, even if the first call fails"
+    )
     func together() async throws {
         let service = TillService(stateDirectory: folder.path) {}
         let token = try pair(service)
@@ -182,7 +186,7 @@ struct PairingsTests {
         }
         for await _ in begun {}
         async let second = service.refund(refund, byToken: token) { made($0) }
-        // The second call has every chance to overtake the first.
+        // The yields give the second call time to run before the first one ends.
         for _ in 0..<10_000 { await Task.yield() }
         end.finish()
         _ = await first
@@ -190,7 +194,9 @@ struct PairingsTests {
         #expect(service.till(ofToken: token)?.refundedTodayCents == 900)
     }
 
-    @Test("A till is revoked once, and streams end with its token")
+    @Test(
+        "A revocation removes a till's token and ends its streams; a second revocation is refused"
+    )
     func revoked() throws {
         let endings = Mutex(0)
         let service = TillService(stateDirectory: folder.path) { endings.withLock { $0 += 1 } }

@@ -46,7 +46,7 @@ struct PaymentAgreementTests {
         #expect(bench.server.calls(.lock).isEmpty && bench.server.movements == 0)
     }
 
-    @Test("The radio listens before a proximity is judged, and for no other payment")
+    @Test("The radio listens for a payment that requires a proximity, and for no other payment")
     func listening() async throws {
         let bench = try Bench()
         _ = try await bench.agree()
@@ -59,7 +59,7 @@ struct PaymentAgreementTests {
         #expect(other.proximity.listenCount == 1)
     }
 
-    @Test("An answer about an EID is refreshed when it is old, and a refusal at once")
+    @Test("A resolved session is fresh for a minute; an EID without a session has no fresh session")
     func lifetime() throws {
         var plan = ResolvePlan()
         let start = MonotonicTime(sinceStart: .zero)
@@ -77,7 +77,8 @@ struct PaymentAgreementTests {
         let end = start + ResolvePlan.lifetime
         #expect(plan.freshSession(of: eid, at: start + .seconds(59)) == session)
         #expect(plan.freshSession(of: eid, at: end) == nil)
-        // A missing answer refreshes nothing, and an EID without a session has none.
+        // An unknown answer does not renew an old session, and the answer `noSession` removes a
+        // session.
         plan.record(eid, .unknown(retryAfter: nil), at: end)
         #expect(plan.freshSession(of: eid, at: end) == nil)
         plan.record(eid, .session(session), at: end)
@@ -85,7 +86,7 @@ struct PaymentAgreementTests {
         #expect(plan.freshSession(of: eid, at: end) == nil)
     }
 
-    @Test("An EID that the server refuses is resolved anew each time")
+    @Test("A refused or lost resolve call is not cached: the next agreement asks the server again")
     func refusedResolve() async throws {
         let bench = try Bench()
         bench.server.script(.resolve, .refused(410, "SESSION_EXPIRED"), .lost)
@@ -98,7 +99,7 @@ struct PaymentAgreementTests {
         #expect(bench.server.calls(.resolve).count == 3)
     }
 
-    /// Agreements that differ from the server's answer.
+    /// Agreements that the daemon refuses, each with its error code.
     private static let others: [(NewPayment, ErrorCode)] = {
         func wish(_ change: (inout NewPayment) -> Void) -> NewPayment {
             var wish = Bench.wish
@@ -118,7 +119,7 @@ struct PaymentAgreementTests {
         ]
     }()
 
-    @Test("Only the session that the person saw is paid, with or without a cached answer")
+    @Test("An agreement that differs from the session is refused, with or without a cached answer")
     func changed() async throws {
         let bench = try Bench()
         for isRemembered in [false, true] {
@@ -133,7 +134,7 @@ struct PaymentAgreementTests {
         #expect(bench.journal.records.isEmpty)
     }
 
-    @Test("A required proximity is judged at the moment of the payment")
+    @Test("A payment that requires a proximity is refused until that proximity is heard")
     func proximity() async throws {
         let bench = try Bench()
         var wish = Bench.wish
@@ -160,7 +161,7 @@ struct PaymentAgreementTests {
         #expect(bench.server.calls.isEmpty)
     }
 
-    @Test("Two presses make one payment, and both keys refer to it after its end")
+    @Test("Agreements with two keys make one payment, and both keys refer to it after its end")
     func twoPresses() async throws {
         let bench = try Bench()
         let keys = [IdempotencyKey.random(), .random()]
@@ -187,7 +188,7 @@ struct PaymentAgreementTests {
         #expect(bench.server.movements == 1)
     }
 
-    @Test("A second payment of an open session with another amount or user is refused")
+    @Test("A second payment of an open session with another tip or user is refused")
     func otherWish() async throws {
         let bench = try Bench()
         _ = try await bench.agree()

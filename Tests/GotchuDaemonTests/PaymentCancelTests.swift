@@ -8,7 +8,9 @@ import Testing
 
 @Suite("Cancelling a payment", .timeLimit(.minutes(hangLimit)))
 struct PaymentCancelTests {
-    @Test("A payment that is cancelled before its first byte sends nothing to the server")
+    @Test(
+        "A payment that is cancelled before its lock call sends nothing more, even after a restart"
+    )
     func beforeFirstByte() async throws {
         let bench = try Bench()
         let id = try await bench.agree()
@@ -30,7 +32,7 @@ struct PaymentCancelTests {
         async let driven: Void = bench.payments.drive(id, isResumed: false)
         await lock.reached()
         #expect(try await bench.payments.cancel(id).code == "PAYMENT_CANCELLED")
-        // The lock call is still on its way.
+        // The lock call has no answer yet, so a second payment is refused.
         await #expect { try await bench.agree() } throws: {
             ($0 as? Problem)?.errorCode == .paymentInProgress
         }
@@ -41,7 +43,7 @@ struct PaymentCancelTests {
         #expect(try await bench.pay().state == .paid)
     }
 
-    @Test("A cancellation ends the wait for a server that does not answer")
+    @Test("A cancellation ends the wait before a repeated lock call, and releases the lock")
     func whileWaiting() async throws {
         let bench = try Bench()
         bench.server.script(.lock, .lost)
@@ -57,7 +59,7 @@ struct PaymentCancelTests {
         #expect(bench.server.movements == 0)
     }
 
-    @Test("A payment whose send may have left cannot be cancelled")
+    @Test("A payment whose send call has begun cannot be cancelled")
     func sent() async throws {
         let bench = try Bench()
         let send = bench.server.stop(at: .send)
@@ -72,7 +74,7 @@ struct PaymentCancelTests {
         #expect(try await bench.payments.view(of: id).state == .paid)
     }
 
-    @Test("A cancellation that cannot be journalled does not happen")
+    @Test("A cancellation that cannot be journalled is refused, and the payment continues")
     func unwritten() async throws {
         let bench = try Bench()
         let id = try await bench.agree()

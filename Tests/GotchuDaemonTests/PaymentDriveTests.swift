@@ -9,7 +9,7 @@ import Testing
 struct PaymentDriveTests {
     typealias Reply = ScriptedServer.Reply
 
-    @Test("A payment journals each step before it locks and before it sends")
+    @Test("A payment is journalled before its lock call, and again before its send call")
     func paid() async throws {
         let bench = try Bench()
         let end = try await bench.pay()
@@ -45,7 +45,7 @@ struct PaymentDriveTests {
     }
 
     @Test(
-        "The server's refusal of a lock ends a payment that sent nothing",
+        "The server's refusal of a lock ends a payment before its send call",
         arguments: [
             ([Reply.refused(409, "SESSION_BUSY")], "SESSION_BUSY", 0),
             ([.refused(401, "UNAUTHORIZED")], "UNAUTHORIZED", 0),
@@ -98,7 +98,7 @@ struct PaymentDriveTests {
     }
 
     @Test(
-        "A payment is declined with the same code if its lock cannot be released",
+        "A declined payment keeps its code if its lock cannot be released",
         arguments: [Reply.lost, .doneUnheard, .refused(403, "FORBIDDEN"), .page(502)]
     )
     func unlockFails(reply: Reply) async throws {
@@ -124,7 +124,7 @@ struct PaymentDriveTests {
         #expect(try await bench.payments.view(of: id).state == .declined)
     }
 
-    @Test("Nothing is started without a journal record")
+    @Test("A payment that cannot be journalled is refused before its lock call")
     func startFails() async throws {
         let bench = try Bench()
         bench.journal.fail(1)
@@ -133,12 +133,12 @@ struct PaymentDriveTests {
         }
         #expect(bench.server.routes == [.resolve])
         #expect(await bench.payments.views().isEmpty)
-        // A new attempt is a new payment.
+        // A second agreement makes a new payment.
         #expect(try await bench.pay().state == .paid)
     }
 
     @Test(
-        "A step that cannot be journalled waits, and so does the publication of a decline",
+        "A step waits until it is journalled, and so does the publication of a decline",
         arguments: [[2], [3], [2, 3], [2, 3, 4, 5, 6]],
         [true, false]
     )
@@ -153,7 +153,8 @@ struct PaymentDriveTests {
             Issue.record("a payment was journalled")
             return
         }
-        // "Paid" may be published before it is journalled: the next start asks the server again.
+        // The state `paid` may be published before it is journalled: the next start asks the server
+        // again.
         #expect(isPaid || !last.isOpen)
         let next = try Bench(bench.journal.records, server: bench.server)
         await next.drive(isResumed: true)
@@ -163,7 +164,7 @@ struct PaymentDriveTests {
     }
 
     @Test(
-        "A payment that a crash interrupts at any call continues, and is charged once",
+        "A payment that a restart interrupts at its lock or send continues with one charge",
         arguments: [ScriptedServer.Route.lock, .send],
         [Reply.lost, .doneUnheard]
     )
@@ -180,7 +181,7 @@ struct PaymentDriveTests {
         try expectJournalFirst(next)
     }
 
-    @Test("A restart continues from each record that a crash may leave, and charges once")
+    @Test("A restart after any of the journal's records completes the payment with one charge")
     func resume() async throws {
         let first = try Bench()
         let end = try await first.pay()
@@ -195,7 +196,9 @@ struct PaymentDriveTests {
         #expect(Set(first.server.calls(.send).map(\.key)).count == 1)
     }
 
-    @Test("Nothing is sent as another user, and the payment continues when its own user is back")
+    @Test(
+        "A payment waits while another user or nobody is logged in, and continues with its own user"
+    )
     func otherLogin() async throws {
         let bench = try Bench()
         let id = try await bench.agree()
@@ -213,7 +216,7 @@ struct PaymentDriveTests {
         #expect(Set(bench.server.calls.map(\.token)) == [Bench.token(of: "ann")])
     }
 
-    @Test("A lock is released only under the login of its payment", arguments: [true, false])
+    @Test("A lock is released only with the login of its payment's user", arguments: [true, false])
     func unlockLogin(isSame: Bool) async throws {
         let bench = try Bench()
         let lock = bench.server.stop(at: .lock)
@@ -230,7 +233,7 @@ struct PaymentDriveTests {
         #expect(bench.server.calls(.send).isEmpty)
     }
 
-    @Test("Nothing is sent to a server other than the payment's own")
+    @Test("A payment of another server sends nothing, and is reported as unresolved")
     func otherServer() async throws {
         let first = try Bench()
         first.server.script(.send, .lost)
@@ -244,7 +247,9 @@ struct PaymentDriveTests {
         #expect(other.server.calls.isEmpty)
     }
 
-    @Test("A lock without an answer is given up after the longest lifetime of a session")
+    @Test(
+        "A lock call without an answer is repeated until the longest lifetime of a session is over"
+    )
     func neverLocked() async throws {
         let bench = try Bench()
         for _ in 0..<50 { bench.server.script(.lock, .lost) }

@@ -32,7 +32,7 @@ struct RefundDriveTests {
         return try await bench.payments.view(of: id)
     }
 
-    @Test("A refund makes one call, after the journal has it, without a lock")
+    @Test("A refund is journalled before its only call, and takes no lock")
     func made() async throws {
         let bench = try bench()
         let end = try await refund(on: bench)
@@ -44,7 +44,7 @@ struct RefundDriveTests {
         }
         #expect(record.isOpen && record.body == bench.server.calls[1].body)
         #expect(bench.journal.records.count == 2)
-        // The same wish again returns the same refund without a call.
+        // The same request again returns the same refund without a call.
         let again = try await bench.payments.refund(wish)
         #expect(again.isReplay && again.view.id == end.id && again.view.wasMadeBefore == true)
         #expect(bench.server.calls.count == 2)
@@ -52,7 +52,7 @@ struct RefundDriveTests {
     }
 
     @Test(
-        "Only the server's own decision on its key ends a refund",
+        "A refund is repeated with the same key until its outcome is certain",
         arguments: [
             (
                 [ScriptedServer.Reply.declined(402, "INSUFFICIENT_WALLET_BALANCE")],
@@ -72,18 +72,19 @@ struct RefundDriveTests {
         let bench = try bench()
         for reply in replies { bench.server.script(.refund, reply) }
         let end = try await refund(on: bench)
-        // The answer to a resend still belongs to this refund.
+        // A refund that was repeated is not marked as made before.
         #expect(end.state == state && end.wasMadeBefore == nil)
         #expect(bench.server.movements == (state == .paid ? 1 : 0))
         #expect(Set(bench.server.calls(.refund).map(\.key)).count == 1)
     }
 
-    @Test("A declined key is followed by the next, which is journalled before its use")
+    @Test("A new attempt after a decline uses the next key, which is journalled before its use")
     func nextKey() async throws {
         let bench = try bench()
         bench.server.script(.refund, .declined(402, "INSUFFICIENT_WALLET_BALANCE"))
         #expect(try await refund(on: bench).state == .declined)
-        // The first call meets the old decline, the journal fails once, and the next key is new.
+        // The first call repeats the declined key. The write of the next key fails once. The last
+        // call uses the next key.
         bench.journal.fail(4)
         #expect(try await refund(on: bench).state == .paid)
         let calls = bench.server.calls(.refund)
@@ -109,7 +110,7 @@ struct RefundDriveTests {
     }
 
     @Test(
-        "A journal that fails at any write loses no refund and makes none twice",
+        "If one journal write fails, the refund still reaches its end, and is made at most once",
         arguments: 1...3
     )
     func journalFails(write: Int) async throws {
@@ -132,7 +133,9 @@ struct RefundDriveTests {
         }
     }
 
-    @Test("A refund continues after a restart with the same key, and is unresolved meanwhile")
+    @Test(
+        "A refund continues after a restart with the same key, and is unresolved until its end"
+    )
     func resume() async throws {
         let first = try bench()
         first.server.script(.refund, .doneUnheard)
@@ -154,7 +157,7 @@ struct RefundDriveTests {
         #expect(first.server.movements == 1)
     }
 
-    @Test("Another currency, an unpaid session and a second open refund are refused")
+    @Test("A refund in another currency, of an unpaid session or beside an open refund is refused")
     func refusals() async throws {
         let bench = try bench()
         var other = wish

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GotchuDaemon
 
-@Suite("EIDs to resolve in the background")
+@Suite("The plan of EIDs to resolve in the background")
 struct ResolvePlanTests {
     /// A plan that can be changed inside an expectation.
     private final class Plan {
@@ -49,7 +49,7 @@ struct ResolvePlanTests {
 
     private func at(_ seconds: Double) -> MonotonicTime { start + .seconds(seconds) }
 
-    @Test("The strongest EID is resolved first, and only once until its answer is old")
+    @Test("The strongest EID is resolved first, and again only after a minute")
     func strongest() {
         let (weak, strong) = (EID(literal: "aaaaaaaaaa"), EID(literal: "bbbbbbbbbb"))
         #expect(plan.enqueue(weak, level: -60, at: start))
@@ -65,7 +65,7 @@ struct ResolvePlanTests {
         #expect(plan.enqueue(strong, level: -40, at: at(61)))
     }
 
-    @Test("A tap is reported at once even if an answer is fresh, and again while it lasts")
+    @Test("A tap is resolved at once even if an answer is fresh, and again eight seconds later")
     func tap() {
         let eid = EID(literal: "aaaaaaaaaa")
         _ = plan.enqueue(eid, level: -50, at: start)
@@ -90,7 +90,7 @@ struct ResolvePlanTests {
         #expect(!plan.enqueue(eid, level: -30, isTap: true, at: at(9)))
     }
 
-    @Test("Three hundred EIDs without sessions cost ten calls, and then three a minute")
+    @Test("Three hundred EIDs without sessions cause ten calls at first, then about three a minute")
     func strangers() {
         var random = SeededGenerator("strangers")
         let crowd = (0..<300).map { _ in EID.random(using: &random) }
@@ -107,7 +107,7 @@ struct ResolvePlanTests {
         #expect((35...42).contains(asked.count), "\(asked.count) in ten minutes")
     }
 
-    @Test("One EID that joins an equally strong crowd is resolved at once; a second crowd is not")
+    @Test("A new EID beside a crowd is resolved at once; of a second crowd only a few EIDs are")
     func newcomer() {
         var random = SeededGenerator("newcomer")
         let crowd = (0..<300).map { _ in EID.random(using: &random) }
@@ -135,7 +135,7 @@ struct ResolvePlanTests {
         #expect((1...ResolvePlan.newcomerMissLimit).contains(asked), "\(asked)")
     }
 
-    @Test("An EID without a session is resolved again after 10 s, 30 s, and then each 5 min")
+    @Test("An EID without a session is resolved again after 10 s, 30 s, and then every 5 min")
     func again() {
         let eid = EID(literal: "aaaaaaaaaa")
         var now = 0.0
@@ -147,7 +147,7 @@ struct ResolvePlanTests {
         }
     }
 
-    @Test("A server that sends Retry-After gets no calls until then")
+    @Test("A server that sends Retry-After gets no call before that time")
     func patience() {
         let (first, second) = (EID(literal: "aaaaaaaaaa"), EID(literal: "bbbbbbbbbb"))
         _ = plan.enqueue(first, level: -40, at: start)

@@ -14,13 +14,13 @@ import Testing
 @Suite("Requests that a restarted kiosk resumes")
 struct ResumedRequestTests {
     @Test(
-        "a resumed request is advertised once the radio has room; the lack is reported once",
+        "A resumed request is advertised when the radio has room; its wait is logged once as info",
         .timeLimit(.minutes(hangLimit))
     )
     func radioCannot() async throws {
         let folder = try TemporaryFolder()
         let radio = SimulatedRadio(kioskIn: folder)
-        // The radio has no place left.
+        // The other EIDs fill the radio.
         let others = (0..<SimulatedRadio.advertisingLimit).map { _ in EID.random() }
         for eid in others { try await radio.startAdvertising(eid) }
         let request = try record()
@@ -40,7 +40,7 @@ struct ResumedRequestTests {
     }
 
     @Test(
-        "a resumed request is advertised once the adapter has more places, out of turn too",
+        "A waiting request is advertised at once when the adapter's capacity grows",
         .timeLimit(.minutes(hangLimit))
     )
     func placesGrow() async throws {
@@ -65,7 +65,7 @@ struct ResumedRequestTests {
         #expect(start.duration(to: .now) < AirSchedule.turn / 2)
     }
 
-    @Test("An impossible tip is refused")
+    @Test("A reply with an impossible tip does not change a request, and is logged")
     func impossibleTip() async throws {
         let folder = try TemporaryFolder()
         let radio = SimulatedRadio(kioskIn: folder)
@@ -85,7 +85,7 @@ struct ResumedRequestTests {
         #expect("\(paid.amount)" == "$1.20 ($1.00 + $0.20 tip)")
     }
 
-    @Test("A change of the EID that the server refuses is ended in the journal too")
+    @Test("If the server refuses a new EID, the journal ends the request's rotation")
     func refusedRotation() async throws {
         let request = try record()
         let bench = try Bench([.request(request)])
@@ -100,7 +100,7 @@ struct ResumedRequestTests {
         #expect(written == [true, nil])
     }
 
-    @Test("A reply about another session or amount does not make a request paid")
+    @Test("A reply with another session, amount or currency does not make a request paid")
     func otherSession() async throws {
         let folder = try TemporaryFolder()
         let radio = SimulatedRadio(kioskIn: folder)
@@ -117,13 +117,13 @@ struct ResumedRequestTests {
         }
         #expect(log.lines.count { $0.contains("told of another session") } == words.count)
         #expect(try await service.view(of: other.sid).state == .advertising)
-        // A server that reports no currency means dollars.
+        // A reply without a currency is in dollars.
         await service.apply(Self.paid(request, currency: nil), to: request.sid)
         #expect(try await service.view(of: request.sid).state == .paid)
     }
 
     @Test(
-        "A time of the year 0 does not end a request, and its journal stays readable",
+        "A payment time in the year 0 does not end a request, and the journal stays readable",
         .timeLimit(.minutes(hangLimit))
     )
     func yearZero() async throws {

@@ -4,7 +4,7 @@ import ServiceProcess
 import TestSupport
 import Testing
 
-@Suite("The names of services in logs")
+@Suite("The service names in logs")
 struct ServiceNameTests {
     private struct Vault: Service {
         struct Failure: Error {}

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Reports of taps to a payment server", .timeLimit(.minutes(hangLimit)))
 struct TapReportTests {
-    @Test("A server of the first contract that refuses tap reports gets none any more")
+    @Test("A server that refuses one tap report as invalid gets no more tap reports")
     func firstContract() async throws {
         let server = ScriptedServer()
         server.script(.resolve, .refused(400, "VALIDATION_ERROR"))
@@ -32,7 +32,7 @@ struct TapReportTests {
         )
     }
 
-    @Test("A payment waits for the background's resolve of its EID, and makes none of its own")
+    @Test("A payment shares a background resolve call for its EID that is still running")
     func joined() async throws {
         let server = ScriptedServer()
         let client = PaymentClient(server: try #require(ServerURL(Bench.server)), http: server)
@@ -56,7 +56,7 @@ struct TapReportTests {
         #expect(server.calls(.resolve).count == 2)
     }
 
-    @Test("A tap is reported with the resolve; mere nearness is not")
+    @Test("A resolve call reports a tap; an EID that is only near is sent without a report")
     func told() async throws {
         let server = ScriptedServer()
         let client = PaymentClient(server: try #require(ServerURL(Bench.server)), http: server)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GotchuDaemon
 
-@Suite("Withdrawals of a daemon", .timeLimit(.minutes(hangLimit)))
+@Suite("Withdrawals made by a daemon", .timeLimit(.minutes(hangLimit)))
 struct WithdrawalDriveTests {
     private func service(_ bench: Bench) -> WithdrawalService {
         WithdrawalService(bench.core, clock: bench.clock)
@@ -15,7 +15,7 @@ struct WithdrawalDriveTests {
 
     private static let wish = NewWithdrawal(amountCents: 500)
 
-    @Test("A withdrawal whose answers are lost is repeated with one key, and made once")
+    @Test("A withdrawal is repeated with one key until its outcome is certain, and is made once")
     func lost() async throws {
         let bench = try Bench()
         bench.server.script(.withdraw, .lost, .doneUnheard, .page(502), .refused(403, "FORBIDDEN"))
@@ -26,7 +26,7 @@ struct WithdrawalDriveTests {
         #expect(calls.count == 5)
         #expect(Set(calls.map(\.key)).count == 1 && Set(calls.map(\.body)).count == 1)
         #expect(bench.server.movements == 1)
-        // The journal had the withdrawal before the first byte was sent.
+        // The journal contained the withdrawal before the first call.
         guard case .withdrawal(let record) = calls[0].journalled else {
             Issue.record("\(String(describing: calls[0].journalled))")
             return
@@ -36,7 +36,7 @@ struct WithdrawalDriveTests {
         #expect(view.state == .ordered && view.withdrawal?.status == .pending)
     }
 
-    @Test("A withdrawal from before a crash continues with its key")
+    @Test("A withdrawal continues after a restart with its key, and is made once")
     func resumed() async throws {
         let first = try Bench()
         first.server.script(.withdraw, .doneUnheard)
@@ -60,7 +60,7 @@ struct WithdrawalDriveTests {
         await driver.value
     }
 
-    @Test("A refusal ends a withdrawal, and no other user may log in while one is open")
+    @Test("A withdrawal is an open record for another user's login until a refusal ends it")
     func refused() async throws {
         let bench = try Bench()
         bench.server.script(.withdraw, .declined(402, "INSUFFICIENT_WALLET_BALANCE"))
@@ -74,7 +74,7 @@ struct WithdrawalDriveTests {
         #expect(bench.server.movements == 0)
     }
 
-    @Test("A repeated call with the same key orders nothing new")
+    @Test("Calls with one key make one withdrawal, and a call with another amount is refused")
     func repeated() async throws {
         let bench = try Bench()
         let service = service(bench)

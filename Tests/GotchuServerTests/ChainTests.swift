@@ -8,11 +8,12 @@ import Testing
 
 @testable import GotchuServer
 
-/// Tests of several tills of one merchant: they share a wallet, and each till has its own limits.
+/// Tests of several tills of one merchant. They share a wallet; each till has its own limits of
+/// calls and streams.
 @Suite("Tills of one merchant", .timeLimit(.minutes(hangLimit)))
 struct ChainTests {
     @Test(
-        "A till added with --user earns into that user's wallet and cannot spend from it",
+        "A till added with --user is paid into that user's wallet but cannot spend from it",
         arguments: BooksKind.all
     )
     func wallet(kind: BooksKind) async throws {
@@ -82,16 +83,14 @@ struct ChainTests {
         return try await wire.post("/auth/token", #"{"refresh_token":"\#(code)"}"#)
     }
 
-    @Test(
-        "A hundred tills call and follow at once, and only a till that calls too often is refused"
-    )
+    @Test("Each till has its own call and stream limits; a payee's tills share a session limit")
     func limits() async throws {
         let server = try await ServerProcess(more: [
             "--calls-per-second", "2", "--streams-per-login", "1", "--sessions-per-payee", "100",
         ])
         let wire = server.wire
         let tokens = try await tills(100, of: "merchant", server)
-        // More calls, streams and sessions than one login may have: each till has its own limits.
+        // All calls and streams together exceed the limits of one till.
         var streams: [EventStream] = []
         for token in tokens {
             let sid = try await wire.create(token, cents: 5).string("sid")
@@ -115,7 +114,9 @@ struct ChainTests {
         }
     }
 
-    @Test("A till with the maximum number of streams is refused another, and other tills are not")
+    @Test(
+        "A till with its maximum number of streams is refused another one, but a second till is not"
+    )
     func streams() async throws {
         let server = try await ServerProcess(more: ["--streams-per-login", "1"])
         let tokens = try await tills(2, of: "merchant", server)

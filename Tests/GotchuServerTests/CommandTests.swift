@@ -53,7 +53,7 @@ struct CommandTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("The verify command prints the head of the chain, and compares it with a recorded one")
+    @Test("The verify command prints the head of the chain and compares it with those of --seal")
     func head() async throws {
         let server = try await ServerProcess()
         _ = try await server.wire.login("payee")
@@ -75,7 +75,7 @@ struct CommandTests {
         #expect(wrong.code == 64 && wrong.text.contains("CHAIN:NUMBER:HASH"))
     }
 
-    @Test("The verify command says what is wrong and exits with 1")
+    @Test("The verify command reports a changed balance and exits with 1")
     func broken() async throws {
         let server = try await ServerProcess()
         _ = try await server.wire.login("payee")
@@ -88,7 +88,7 @@ struct CommandTests {
         #expect(verified.text.contains("balance 10001 of 1 entries, expected 10000 of 1"))
     }
 
-    /// Damage, or options, and the advice that `verify` gives for it.
+    /// SQL that damages a database, or options of `verify`, and the advice that it then prints.
     struct Advice: Sendable, CustomTestStringConvertible {
         static let restore = "keep the books as they are"
         static let makeAnew = "can be made anew"
@@ -153,7 +153,7 @@ struct CommandTests {
     }
 
     @Test(
-        "An impossible command is refused with a sentence and its exit code",
+        "A command with invalid or impossible options is refused with a message and an exit code",
         arguments: [
             (["--listen", "0.0.0.0:0", "--dev"], 78, "anybody can log in"),
             (["--listen", "nonsense"], 64, "HOST:PORT"),
@@ -187,7 +187,7 @@ struct CommandTests {
     }
 
     @Test(
-        "An impossible database address is refused",
+        "A database address that is invalid or cannot be opened is refused",
         arguments: [
             ("sqlite:/nowhere/at/all.db", 74), ("mysql://x", 64), ("postgres://127.0.0.1:1/x", 74),
             ("sqlite:", 64), ("sqlite:/usr", 74),
@@ -204,7 +204,7 @@ struct CommandTests {
         #expect(ended.text.contains(" \(path)") && server.text.contains(" \(path): unable to open"))
     }
 
-    @Test("A missing file of an issuer's keys is refused at startup")
+    @Test("A server does not start without the file of its issuer's keys")
     func noKeys() async throws {
         let program = try Program(
             "gotchu-server",
@@ -217,7 +217,9 @@ struct CommandTests {
         #expect(program.text.contains("/nowhere/keys.json cannot be read: No such file"))
     }
 
-    @Test("A missing object is named in the message, with exit code 1")
+    @Test(
+        "A command on an unknown object exits with 1 and names a command; so does a 33rd endpoint"
+    )
     func unknownNames() async throws {
         let books = database
         #expect(try await ServerProcess.run("migrate", "--database", books).code == 0)
@@ -258,7 +260,7 @@ struct CommandTests {
     }
 
     @Test(
-        "A bad variable is refused by its name",
+        "A variable with an invalid value is refused, and the message names it",
         arguments: [("QUEUE", "0"), ("DEV", "maybe"), ("TRUSTED_PROXY", "::1 x"), ("LISTEN", "x")]
     )
     func badVariable(name: String, value: String) async throws {
@@ -280,7 +282,7 @@ struct CommandTests {
         #expect(program.text.contains("No database is named."), "\(program.text)")
     }
 
-    @Test("A misspelt variable of the server is named, and the variables of gotchud are not")
+    @Test("A misspelt variable of the server is reported, and the variables of gotchud are not")
     func unknownVariables() {
         let names = [
             "GOTCHU_DATABASE", "GOTCHU_SERVERLISTEN", "GOTCHU_SERVER_LISTN", "GOTCHU_SERVER",
@@ -293,7 +295,9 @@ struct CommandTests {
         )
     }
 
-    @Test("A repeated option is refused, so that neither of two databases is ignored")
+    @Test(
+        "A second --database option is refused and creates no file; two --trusted-proxy are allowed"
+    )
     func givenTwice() async throws {
         let other = "sqlite:\(folder.path)/other.db"
         for more in [["--database", other], ["--database=\(other)"]] {
@@ -313,7 +317,9 @@ struct CommandTests {
         #expect(program.text.contains("written as sqlite:PATH"), "\(program.text)")
     }
 
-    @Test("A database file is served by one server only, until that server has ended")
+    @Test(
+        "A database file in use is refused to another server and to migrate, until its server ends"
+    )
     func twice() async throws {
         let server = try await ServerProcess()
         let arguments = ["--listen", "127.0.0.1:0", "--database", "sqlite:\(server.path)"]
@@ -331,7 +337,7 @@ struct CommandTests {
         _ = try await ServerProcess(folder: server.folder)
     }
 
-    @Test("A port in use and a foreign file have their own exit codes")
+    @Test("A port in use gives exit code 69, and a database of another program gives 65")
     func taken() async throws {
         let server = try await ServerProcess()
         let address = String(server.wire.base.dropFirst("http://".count))
@@ -367,7 +373,7 @@ struct CommandTests {
     }
 
     @Test(
-        "The database and the secret are private to their owner, and a readable secret is refused"
+        "The database and the secret are private to their owner; a secret open to others is refused"
     )
     func privacy() async throws {
         let server = try await ServerProcess()

@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 /// Tests of contests with concurrent calls, bad input and new templates.
-@Suite("Contests at their edges", .timeLimit(.minutes(hangLimit)))
+@Suite("Contests with concurrent calls or unusual input", .timeLimit(.minutes(hangLimit)))
 struct ContestEdgeTests {
-    @Test("Two servers that settle and cancel a contest at once agree on one end")
+    @Test("If two servers settle and cancel a contest at once, only one of the two takes effect")
     func twoServers() async throws {
         let rig = try await ContestRig(.postgresql, more: ["--calls-per-second", "1000"])
         let other = try await ServerProcess(
@@ -55,7 +55,7 @@ struct ContestEdgeTests {
         try await rig.verify()
     }
 
-    @Test("Two servers that process cancellations and leaves at once return each fee once")
+    @Test("Two servers that process cancellations and leaves at once refund each fee once")
     func leaves() async throws {
         let rig = try await ContestRig(.postgresql, more: ["--calls-per-second", "1000"])
         let other = try await ServerProcess(
@@ -99,7 +99,7 @@ struct ContestEdgeTests {
     }
 
     @Test(
-        "A refusal is repeated for its key, and a new key decides anew",
+        "A refused join stays refused for its key; with a new key, it is decided again",
         arguments: BooksKind.single
     )
     func refusals(kind: BooksKind) async throws {
@@ -118,7 +118,7 @@ struct ContestEdgeTests {
         try await rig.verify()
     }
 
-    @Test("A reader who pages while contests are added sees each older one once")
+    @Test("A client that pages through a growing list gets each older contest once")
     func paging() async throws {
         let rig = try await ContestRig(.sqlite, more: ["--calls-per-second", "1000"])
         var made: [String] = []
@@ -136,7 +136,7 @@ struct ContestEdgeTests {
         #expect(seen == made.reversed())
     }
 
-    @Test("A template that an operator adds is shown like any other")
+    @Test("A contest of a template that an operator adds has the template's type and columns")
     func template() async throws {
         let rig = try await ContestRig(.sqlite)
         let page = try String(contentsOfFile: Python.file("docs/contests.md"), encoding: .utf8)
@@ -167,7 +167,7 @@ struct ContestEdgeTests {
     }
 
     @Test(
-        "An image beside a template's file is served by its hash, and one with a script is refused"
+        "A template's image is served; one with a script, a missing one or one elsewhere is refused"
     )
     func image() async throws {
         let rig = try await ContestRig(.sqlite)
@@ -213,7 +213,7 @@ struct ContestEdgeTests {
         try await rig.verify()
     }
 
-    @Test("A backup with contests passes verification and can be continued")
+    @Test("A backup with an open contest passes verification, and a server can continue it")
     func backup() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -303,7 +303,7 @@ struct ContestEdgeTests {
         try await rig.verify()
     }
 
-    @Test("Ten thousand mutated documents are decoded as what they say, or not at all")
+    @Test("Mutated documents are either refused or decoded to values that the text contains")
     func documents() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -334,8 +334,8 @@ struct ContestEdgeTests {
         }
     }
 
-    /// Returns true if a document was decoded, and checks that it says nothing that the text does
-    /// not.
+    /// Decodes a document, and checks that the text contains each decoded value. Returns false if
+    /// it cannot be decoded.
     private func read<Document: Codable & Equatable>(
         _ type: Document.Type,
         _ text: String
@@ -343,7 +343,7 @@ struct ContestEdgeTests {
         guard let document = try? JSONDecoder().decode(type, from: Data(text.utf8)) else {
             return false
         }
-        // A fraction in a row is skipped, and cannot be encoded again.
+        // A fraction in a row can be decoded but not encoded, so such a document is not checked.
         guard let bytes = try? JSONEncoder().encode(document) else { return true }
         let said = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
         #expect(try JSONDecoder().decode(JSONValue.self, from: bytes).isSaid(by: said), "\(text)")
@@ -354,8 +354,8 @@ struct ContestEdgeTests {
 extension JSONValue {
     fileprivate var isInteger: Bool { if case .integer = self { true } else { false } }
 
-    /// Returns true if each member, element and scalar is also in another value; an absent member
-    /// may be `null` here.
+    /// Returns true if each member, element and scalar is also in another value; a member that the
+    /// other value lacks may be `null` in this one.
     fileprivate func isSaid(by other: JSONValue?) -> Bool {
         switch (self, other) {
         case (.null, nil): true

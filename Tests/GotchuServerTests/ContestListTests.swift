@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of lists, boards and metrics of contests among many other contests.
+/// Tests of lists, leaderboards and metrics of contests among many other contests.
 @Suite("Lists of contests", .timeLimit(.minutes(hangLimit)))
 struct ContestListTests {
     private func ids(_ list: WireReply) throws -> [String] {
@@ -35,7 +35,9 @@ struct ContestListTests {
         #expect(made.status == 200, "\(made.text)")
     }
 
-    @Test("Thousands of newer drafts hide no public contest, and no stopped one")
+    @Test(
+        "Lists show a public contest among thousands of drafts, and metrics count it when it stops"
+    )
     func drafts() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -50,7 +52,7 @@ struct ContestListTests {
         }
         #expect(try ids(try await rig.list("?state=LIVE")).isEmpty)
         #expect(try ids(try await rig.list("?mine=1", by: user)) == [id])
-        // All contests of the organiser are found too, behind the drafts.
+        // The organiser's own list, read to its end, has all drafts and both contests.
         var found: [String] = []
         var query = "?mine=1&limit=100"
         while found.count < 4_000 {
@@ -92,7 +94,7 @@ struct ContestListTests {
         #expect(try await rig.wire.balance(user) == 10_000)
     }
 
-    @Test("A repeated join gets its first answer even after the contest has stopped")
+    @Test("A join repeated with its key succeeds even after the contest has stopped")
     func stopped() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -125,7 +127,7 @@ struct ContestListTests {
             )
         }
         try change(right, wrong)
-        // The pot is empty, as it should be; only the count is wrong.
+        // The pot is empty, which is right without fees; only the number of entries is wrong.
         _ = try await rig.post(id, "cancel", #"{"reason":"Rain."}"#)
         #expect(try await rig.show(id, by: user).string("state") == "ERROR")
         let database = rig.books.database
@@ -139,7 +141,7 @@ struct ContestListTests {
         #expect(try await rig.show(id, by: user).string("state") == "SCHEDULED")
     }
 
-    @Test("A contest that cannot be read is left out of lists, and counted in the metrics")
+    @Test("A contest with an unreadable record is left out of lists and counted in the metrics")
     func unreadable() async throws {
         let rig = try await ContestRig(.sqlite)
         var made: [String] = []
@@ -156,7 +158,7 @@ struct ContestListTests {
         #expect(metrics.contains("\ngotchu_server_contest_unreadable 1\n"), "\(metrics)")
     }
 
-    @Test("Pages and cursors pass through public and cancelled contests, and skip deleted ones")
+    @Test("Pages and cursors show each public contest once and skip a deleted one")
     func pages() async throws {
         let rig = try await ContestRig(.sqlite, more: ["--calls-per-second", "1000"])
         var made: [String] = []
@@ -182,7 +184,7 @@ struct ContestListTests {
         #expect(try await rig.list("?cursor=\(UUID().uuidString.lowercased())").status == 400)
     }
 
-    @Test("A list continues past the newest contests, however many of them were deleted")
+    @Test("A list whose newest 2,500 contests were deleted continues with the older ones")
     func deleted() async throws {
         let rig = try await ContestRig(.sqlite, more: Browser.arguments)
         let id = try await rig.published()
@@ -228,7 +230,7 @@ struct ContestListTests {
         #expect(older.text.contains("/contests/\(id)") && !older.text.contains("cursor="))
     }
 
-    @Test("The board of an open contest lists its participants page by page")
+    @Test("The leaderboard of an open contest lists its remaining participants page by page")
     func openBoard() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -252,7 +254,7 @@ struct ContestListTests {
         #expect(names == ["entrant1", "entrant3", "entrant4"] && count == 3)
     }
 
-    @Test("An organiser sees the newest fifty objections and the total number")
+    @Test("An organiser sees the newest fifty of 53 objections and their total number")
     func objections() async throws {
         let more = ["--calls-per-second", "1000"]
         let rig = try await ContestRig(.sqlite, more: more)
@@ -275,9 +277,7 @@ struct ContestListTests {
         try await rig.judgeDocuments()
     }
 
-    @Test(
-        "A draft is found by its key after its lock time, and by a server with another commission"
-    )
+    @Test("A draft is found again by its key after its lock time and after a change of commission")
     func idempotentDraft() async throws {
         let folder = try TemporaryFolder()
         func server(_ commission: String) async throws -> ServerProcess {

@@ -32,12 +32,12 @@ struct ContestLoadTests {
                     var missing: [String] = []
                     let joins = people * count
                     for number in stride(from: lane, to: joins, by: Self.connections) {
-                        // Adjacent connections enter the same contest at the same time, as a crowd
-                        // does.
+                        // Adjacent connections enter the same contest at the same time.
                         let (user, id) = (users[number % people], contests[number / people])
                         let key = ContestRig.key()
                         var reply = try await rig.join(id, by: user, key: key)
-                        // The outcome can be unknown under this load; the same request resolves it.
+                        // Under this load an outcome can be unknown; a repeated request resolves
+                        // it.
                         while reply.code == "TRY_AGAIN" {
                             reply = try await rig.join(id, by: user, key: key)
                         }

@@ -8,7 +8,7 @@ import Testing
 /// Tests of the operator's view of contests, and of the findings of `verify`.
 @Suite("The operator's view of contests", .timeLimit(.minutes(hangLimit)))
 struct ContestOperationTests {
-    @Test("The metrics count the outcomes of joins, and the work that waits")
+    @Test("The metrics count each outcome of a join, and the objections")
     func metrics() async throws {
         let rig = try await ContestRig(.sqlite)
         let terms = ContestRig.body(review: 3600, more: #","max_entries":2"#)
@@ -38,9 +38,7 @@ struct ContestOperationTests {
         }
     }
 
-    @Test(
-        "Contests are visible to listed users, and one contest to a user who entered it at its desk"
-    )
+    @Test("Listed users see contests, and other users only a contest that they entered at its desk")
     func staged() async throws {
         let folder = try TemporaryFolder()
         let opening = try await ServerProcess(folder: folder)
@@ -76,7 +74,7 @@ struct ContestOperationTests {
         #expect(try await wire.get("/api/contests/\(id)", token: other).status == 200)
         #expect(try await wire.get("/api/contests", token: other).code == "NOT_FOUND")
         try await pages(of: id, at: server)
-        // A user who is not listed is rate-limited before anything is read.
+        // Calls of a user who is not listed are rate-limited too.
         let stranger = try await wire.login("passer-by")
         var code: String?
         for _ in 0..<1_000 where code != "RATE_LIMITED" {
@@ -116,8 +114,8 @@ struct ContestOperationTests {
         }
     }
 
-    /// Changes in the database behind the server's back, with their repairs and the rules that they
-    /// break.
+    /// SQL changes that no program makes, each with the SQL that undoes it and the rule that it
+    /// breaks.
     private static let damages: [(change: String, undo: String, rule: String)] = [
         body("contest-scores", #""points":9"#, #""points":8"#, "contests"),
         body("contest-entry", #""fee":500"#, #""fee":400"#, "contests"),
@@ -148,7 +146,7 @@ struct ContestOperationTests {
     }
 
     @Test(
-        "The verify command finds a changed score, fee, term, desk, entry and name",
+        "An audit finds a changed score, fee, term, desk, entry and name",
         arguments: BooksKind.single
     )
     func damage(kind: BooksKind) async throws {
@@ -173,7 +171,7 @@ struct ContestOperationTests {
 }
 
 extension CheckedBooks {
-    /// Changes the database without its guards, as no program of ours can.
+    /// Runs SQL on the database without its triggers; no gotchu program does that.
     func damage(_ sql: String) throws {
         switch self {
         case .sqlite(let path):

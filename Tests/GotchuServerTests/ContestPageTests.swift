@@ -43,7 +43,7 @@ struct ContestPageTests {
     }
 
     @Test(
-        "A section without anything that can be shown says so",
+        "A section without displayable content says that it cannot be shown",
         arguments: [
             JSONValue.null, .otherNumber(0.5), .object([:]), .array([]), .array([.null]),
             .object([
@@ -55,7 +55,7 @@ struct ContestPageTests {
         #expect(shown(data).contains("This part cannot be shown here."))
     }
 
-    @Test("Times are shown as minutes, seconds and milliseconds")
+    @Test("Durations are shown as hours, minutes, seconds and milliseconds")
     func columns() {
         #expect(ContestResults.clock(2_290) == "0:02.290")
         #expect(ContestResults.clock(3_723_450) == "1:02:03.450")
@@ -63,7 +63,7 @@ struct ContestPageTests {
         #expect(ContestResults.clock(.min).hasPrefix("\u{2212}"))
     }
 
-    @Test("The sources of the pages name no type of contest")
+    @Test("The sources of the pages do not name the contest types race, quiz and picks")
     func types() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Sources").standardizedFileURL
@@ -84,7 +84,9 @@ struct ContestPageTests {
         }
     }
 
-    @Test("One press enters a contest once, and a press with an outdated fee enters nobody")
+    @Test(
+        "A form that is sent twice enters a contest once, and one with an outdated fee is refused"
+    )
     func entering() async throws {
         let rig = try await ContestRig(.sqlite, more: Browser.arguments)
         let id = try await rig.published()
@@ -115,7 +117,9 @@ struct ContestPageTests {
         try await rig.verify()
     }
 
-    @Test("Only the organiser can open an organiser's page, and newer scores are not overwritten")
+    @Test(
+        "Only the organiser can open the organiser's page, and old forms do not overwrite scores"
+    )
     func organizing() async throws {
         let rig = try await ContestRig(.sqlite, more: Browser.arguments)
         let id = try await rig.published()
@@ -195,7 +199,7 @@ struct ContestPageTests {
     }
 
     @Test(
-        "Ending a contest needs a login of the last 15 minutes, as does a result that pays at once"
+        "A login older than 15 minutes can neither cancel, settle nor immediately pay out a contest"
     )
     func fresh() async throws {
         let rig = try await ContestRig(.sqlite, more: Browser.arguments)

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of the exact documents of a contest in each state, for each kind of reader.
+/// Tests of the complete documents of a contest in each state, for each kind of reader.
 @Suite("The documents of a contest in each state", .timeLimit(.minutes(hangLimit)))
 struct ContestSnapshotTests {
     private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Snapshots/contests.txt")
 
-    /// Replaces ids and times, which differ between runs.
+    /// Replaces ids, times, tokens and hashes, which differ between runs.
     private static func settled(_ text: String) -> String {
         text.replacing(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, with: "ID")
             .replacing(/20\d\d-\d\d-\d\dT[0-9:.]+Z/, with: "TIME")
@@ -17,7 +17,7 @@ struct ContestSnapshotTests {
             .replacing(/"[0-9a-f]{64}"/, with: "\"HASH\"")
     }
 
-    /// Returns a document with each of its members on a line.
+    /// Returns a document with each of its members on a separate line.
     private static func lines(_ title: String, _ reply: WireReply) -> String {
         guard reply.status == 200 else { return "## \(title): \(reply.code ?? "")\n" }
         return settled("## \(title)\n\(reply.text.replacing(",\"", with: ",\n\""))\n")
@@ -80,7 +80,7 @@ struct ContestSnapshotTests {
         return text + (try await shown(rig, "settled", id, users[0]))
     }
 
-    @Test("The documents of each state match the reviewed snapshot")
+    @Test("The documents of each state equal the stored snapshot")
     func states() async throws {
         let rig = try await ContestRig(.sqlite)
         let users = try await rig.users(3)

@@ -3,7 +3,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-@Suite("Contests over the wire", .timeLimit(.minutes(hangLimit)))
+@Suite("Contests in the HTTP API", .timeLimit(.minutes(hangLimit)))
 struct ContestTests {
     @Test(
         "A quiz is created, entered, scored, corrected and settled, and passes verification",
@@ -40,7 +40,8 @@ struct ContestTests {
             (reply.members["payouts"] as? [[String: Any]])?.map { $0["payout_cents"] as? Int }
         }
         #expect(prizes(settled) == [675, 675] && prizes(plan) == prizes(settled))
-        // The organiser keeps $1.50 of $15.00. Ranks 1 and 2 have shares of 2 to 1, and both tie.
+        // The organiser keeps $1.50 of $15.00. The shares of ranks 1 and 2 are 2 to 1; the two
+        // entries tie and get equal prizes.
         #expect(settled.integer("pool_cents") == 1350 && settled.integer("rake_cents") == 150)
         let twice = try await rig.post(id, "settle")
         #expect(twice.bytes == settled.bytes && twice.headers["idempotent-replayed"] == "true")
@@ -57,7 +58,7 @@ struct ContestTests {
         try await rig.verify()
     }
 
-    /// Enters three users; a fourth finds no place.
+    /// Enters three users; a fourth is refused, because the contest is full.
     private func enter(_ rig: ContestRig, _ id: String, _ users: [String]) async throws {
         let key = ContestRig.key()
         let joined = try await rig.join(id, by: users[0], key: key)
@@ -74,7 +75,8 @@ struct ContestTests {
         #expect(try await rig.wire.balance(users[0]) == 9500)
     }
 
-    /// Locks the contest, enters scores, objects to them and corrects them.
+    /// Locks the contest and enters scores; an entrant objects, and the organiser corrects the
+    /// scores.
     private func score(_ rig: ContestRig, _ id: String, _ users: [String]) async throws {
         try await rig.post(id, "lock")
         #expect(try await rig.post(id, "leave", by: users[2]).code == "CONTEST_LOCKED")
@@ -139,7 +141,7 @@ struct ContestTests {
     }
 
     @Test(
-        "A cancelled contest returns all payments at once",
+        "A cancelled contest refunds all fees and the added prize at once",
         arguments: BooksKind.all
     )
     func cancelled(kind: BooksKind) async throws {
@@ -168,7 +170,7 @@ struct ContestTests {
         try await rig.verify()
     }
 
-    @Test("Fifteen users join at once, and ten get a place", arguments: BooksKind.all)
+    @Test("Ten of fifteen users who join at once get the ten places", arguments: BooksKind.all)
     func race(kind: BooksKind) async throws {
         let rig = try await ContestRig(kind)
         let id = try await rig.published(ContestRig.body(more: #","max_entries":10"#))
@@ -220,7 +222,7 @@ struct ContestTests {
         try await rig.verify()
     }
 
-    @Test("A private contest is visible and open only with its invitation")
+    @Test("A user needs the invitation to see or join a private contest")
     func invitations() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published(ContestRig.body(more: #","is_invite_only":true"#))
@@ -274,7 +276,7 @@ struct ContestTests {
         try await rig.verify()
     }
 
-    @Test("A server without --contests has no addresses for contests")
+    @Test("A server without --contests answers NOT_FOUND at the addresses of contests")
     func off() async throws {
         let server = try await ServerProcess()
         let token = try await server.wire.login("payee")

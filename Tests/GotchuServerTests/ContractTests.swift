@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of the exact first contract, which phones in the field use.
+/// Tests of the first contract, which old phones use.
 @Suite("The first contract", .timeLimit(.minutes(hangLimit)))
 struct ContractTests {
     @Test(
-        "The replies to each step of a payment have exactly the members of the contract",
+        "The reply to each step of a payment has exactly the members of the first contract",
         arguments: BooksKind.all
     )
     func transcript(kind: BooksKind) async throws {
@@ -60,7 +60,7 @@ struct ContractTests {
     }
 
     @Test(
-        "A resend gets the same bytes, with or without quotes around the key",
+        "A repeated payment gets the same bytes, with or without quotes around the key",
         arguments: BooksKind.all
     )
     func replay(kind: BooksKind) async throws {
@@ -85,7 +85,7 @@ struct ContractTests {
     }
 
     @Test(
-        "One key sent over a hundred connections charges once, with one answer for all",
+        "One key sent a hundred times at once charges once and gets the same reply each time",
         arguments: BooksKind.all
     )
     func hundred(kind: BooksKind) async throws {
@@ -125,7 +125,7 @@ struct ContractTests {
     }
 
     @Test(
-        "The description is served, and each of its addresses refuses undescribed methods",
+        "The description is served, and each of its addresses refuses PATCH, TRACE and M-SEARCH",
         arguments: BooksKind.single
     )
     func description(kind: BooksKind) async throws {

@@ -23,7 +23,7 @@ struct DeliverySlotsTests {
         #expect(slots.free(for: "a") == 1)
     }
 
-    @Test("Endpoints that hang in all of their slots leave another endpoint its own slot")
+    @Test("If 31 endpoints hang in all of their slots, another endpoint still has one slot")
     func hanging() {
         var slots = DeliverySlots()
         var running = 0

@@ -9,10 +9,10 @@ import Testing
 @testable import Ledger
 @testable import Payments
 
-/// Tests that the numbers and lists in the description are those of the server.
+/// Tests that the numbers and lists in the description equal the server's.
 @Suite("The described limits", .timeLimit(.minutes(hangLimit)))
 struct DescribedLimitTests {
-    @Test("The limits in the schemas are the server's")
+    @Test("The limits in the description's schemas equal the server's")
     func bounds() async throws {
         let contract = try await ContractJudge.shared.contract
         func expect(_ schema: JSON, _ keyword: String, _ bound: some BinaryInteger) {
@@ -60,7 +60,7 @@ struct DescribedLimitTests {
         expect(parameter("idempotencyKey"), "maxLength", keys.upperBound + 2)
     }
 
-    @Test("The numbers in the texts are the server's")
+    @Test("The numbers in the description's texts equal the server's")
     func sentences() async throws {
         let contract = try await ContractJudge.shared.contract
         let info = contract.text("info")
@@ -88,7 +88,7 @@ struct DescribedLimitTests {
         #expect(key.contains("beyond \(UnknownRecordBudget.dailyLimit) a day"))
     }
 
-    @Test("The currencies, states and lengths of ids are the server's")
+    @Test("The currencies, states and lengths of ids in the description equal the server's")
     func lists() async throws {
         let contract = try await ContractJudge.shared.contract
         func names(_ schema: String) -> [String] {

@@ -63,7 +63,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test("The description lists each code with its one status")
+    @Test("The description lists each code with its status, and each operation only known codes")
     func codes() async throws {
         let contract = try await ContractJudge.shared.contract
         let explained = contract.text("components", "schemas", "Code")
@@ -119,13 +119,13 @@ struct DescriptionTests {
             let missing = Set(expected.map(\.rawValue)).subtracting(listed[name] ?? [])
             #expect(missing == [], "\(name)")
         }
-        // No operation lists METHOD_NOT_ALLOWED, and each may answer INTERNAL_ERROR.
+        // METHOD_NOT_ALLOWED and INTERNAL_ERROR need not be listed by an operation.
         let everywhere = [ErrorCode.methodNotAllowed, .internalError].map(\.rawValue)
         let somewhere = listed.values.reduce(into: Set(everywhere)) { $0.formUnion($1) }
         #expect(somewhere == contract.codes)
     }
 
-    @Test("Violations of every kind are found")
+    @Test("The checker of replies finds each planted violation of the description")
     func planted() async throws {
         let contract = try await ContractJudge.shared.contract
         func reply(
@@ -159,7 +159,7 @@ struct DescriptionTests {
         }
         #expect(!contract.violations("POST", "/nowhere", reply(200, "{}")).isEmpty)
         #expect(!contract.violations("PUT", lock.1, reply(200, "{}")).isEmpty)
-        // A description with an error, against a real reply.
+        // A correct reply is checked against a description with an error.
         let lie = OpenAPI.document.replacing("required: [status]", with: "required: [mood]")
         let liar = try await Contract(yaml: lie)
         #expect(!liar.violations("GET", "/healthz", reply(200, #"{"status":"ok"}"#)).isEmpty)
@@ -173,7 +173,7 @@ struct DescriptionTests {
     }
 
     @Test(
-        "All operations pass schemathesis, and each is called successfully",
+        "All operations but the description's own pass schemathesis, each with a successful call",
         arguments: BooksKind.single
     )
     func schemathesis(kind: BooksKind) async throws {

@@ -58,7 +58,7 @@ struct DeskTests {
     }
 
     @Test(
-        "Old phones enter a contest at its desk, and leave it for a refund",
+        "Old phones enter a contest at its desk, and leaving or a cancellation returns the fee",
         arguments: BooksKind.all
     )
     func oldPhones(kind: BooksKind) async throws {
@@ -115,7 +115,10 @@ struct DeskTests {
         try await rig.verify()
     }
 
-    @Test("Only payers who hold a place get it", arguments: BooksKind.all)
+    @Test(
+        "A held place is refused to other payers until its holder releases it",
+        arguments: BooksKind.all
+    )
     func holds(kind: BooksKind) async throws {
         let hall = try await Hall(kind, payers: 4, places: 2)
         let desks = [try await hall.open(), try await hall.open()]
@@ -136,7 +139,10 @@ struct DeskTests {
         try await hall.rig.verify()
     }
 
-    @Test("Fifteen payers tap at two desks at once, and ten get a place", arguments: BooksKind.all)
+    @Test(
+        "Ten of fifteen payers who tap at two desks at once get the ten places",
+        arguments: BooksKind.all
+    )
     func race(kind: BooksKind) async throws {
         let hall = try await Hall(kind, payers: 15)
         let desks = [try await hall.open(), try await hall.open()]
@@ -173,7 +179,7 @@ struct DeskTests {
     }
 
     @Test(
-        "A payer is not charged if the desk or the contest ends first",
+        "A payer with a hold is not charged after the desk expires or the contest locks or ends",
         arguments: BooksKind.all
     )
     func ends(kind: BooksKind) async throws {
@@ -194,7 +200,7 @@ struct DeskTests {
         try await hall.rig.post(hall.contest, "lock")
         #expect(try await hall.send(desk.sid, 0).code == "CONTEST_LOCKED")
         #expect(try await hall.lock(desk.sid, 1).code == "CONTEST_LOCKED")
-        // The desk is no longer on the air; a later resolve says that it is over.
+        // The lock of the contest cancels the desk's session, as a later resolve reports.
         let heard = try await hall.wire.post("/sessions/resolve", #"{"eid":"\#(desk.eid)"}"#)
         #expect(heard.code == "SESSION_CANCELLED", "\(heard.text)")
         let reopened = try await hall.wire.post(
@@ -253,7 +259,10 @@ struct DeskTests {
         _ = try await hall.open()
     }
 
-    @Test("A cancellation during a payment leaves nobody charged", arguments: BooksKind.all)
+    @Test(
+        "A payer whose payment and the contest's cancellation run at once is not charged",
+        arguments: BooksKind.all
+    )
     func cancelled(kind: BooksKind) async throws {
         let rig = try await ContestRig(kind, more: ["--calls-per-second", "500"])
         let payer = try await rig.users(1)[0]
@@ -304,7 +313,7 @@ struct DeskTests {
         try await rig.verify()
     }
 
-    @Test("A desk can be opened only by the organiser of an open contest with a fee")
+    @Test("A desk is refused for another user, a free or unknown contest, and bad terms")
     func refused() async throws {
         let hall = try await Hall(.sqlite, payers: 1)
         let (rig, wire) = (hall.rig, hall.wire)
@@ -329,7 +338,7 @@ struct DeskTests {
             #"{"eid":"\#(made.string("eid"))"}"#
         )
         let shown = try #require(contest.members["contest"] as? [String: Any])
-        // A desk never outlives the time at which its contest locks.
+        // A desk expires at the lock time of its contest at the latest.
         #expect(made.string("exp_at") == shown["locks_at"] as? String)
         let other = try await ServerProcess()
         let token = try await other.wire.login("payee")

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests that a development server, and the money that it makes, stay on their machine.
+/// Tests that a development server serves only its own machine and only its own database.
 @Suite("A development server", .timeLimit(.minutes(hangLimit)))
 struct DevelopmentTests {
     private static let body = #"{"email":"a@shop.example"}"#
 
     @Test(
-        "Logins through a proxy, or with a host that is not loopback, are refused",
+        "Logins and metrics are refused through a proxy and with a host that is not loopback",
         arguments: [
             ("Forwarded", "for=203.0.113.9"), ("X-Forwarded-For", "203.0.113.9"),
             ("X-Forwarded-For", "127.0.0.1"), ("X-Real-IP", "203.0.113.9"),
@@ -29,7 +29,7 @@ struct DevelopmentTests {
         #expect(metrics.code == "FORBIDDEN")
     }
 
-    @Test("Programs on the machine can log in with any of its loopback names")
+    @Test("Logins with loopback names are accepted, and --open-metrics shows metrics at any name")
     func names() async throws {
         let server = try await ServerProcess()
         for host in ["localhost", "LOCALHOST:80", "127.0.0.1", "127.9.9.9:1", "[::1]", "[::1]:1"] {

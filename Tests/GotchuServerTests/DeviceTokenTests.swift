@@ -42,7 +42,7 @@ struct DeviceTokenTests {
         String(credential.split(separator: ".")[1])
     }
 
-    @Test("An enrolment code gives a token with the device's rights, for its own wallet")
+    @Test("An enrolment code yields a token with the device's rights for the wallet of its user")
     func enrolment() async throws {
         let code = try await add("Corner Cafe")
         let reply = try await refresh(code)
@@ -67,7 +67,7 @@ struct DeviceTokenTests {
         #expect(lock.status == 200)
     }
 
-    @Test("Each credential is valid once, and a later use of a copy revokes the device")
+    @Test("Each renewal gives a new credential, and the use of an old one revokes the device")
     func rotation() async throws {
         let code = try await add("till")
         var credential = code
@@ -81,7 +81,7 @@ struct DeviceTokenTests {
         #expect(try await refresh(credential).code == "UNAUTHORIZED")
         let list = try await manage("list")
         #expect(list.text.contains("\trevoked-for-reuse\t"))
-        // Neither output nor files of the server contain the device's secret.
+        // Neither the server's output nor its files contain a secret of the device.
         #expect(!server.program.text.contains(code) && !list.text.contains("gotchu-device."))
         let secret = credential.split(separator: ".")[3]
         let files = try FileManager.default.contentsOfDirectory(atPath: server.folder.path)
@@ -91,7 +91,7 @@ struct DeviceTokenTests {
         }
     }
 
-    @Test("A lost reply does no harm, and twenty exchanges at once give the same valid successor")
+    @Test("Twenty exchanges of one credential at once give the same valid successor")
     func lostReplies() async throws {
         let code = try await add("till")
         let replies = try await withThrowingTaskGroup(of: WireReply.self) { group in
@@ -105,7 +105,7 @@ struct DeviceTokenTests {
         #expect(try await refresh(successor).status == 200)
     }
 
-    @Test("A copy of a device gets another successor, and is detected when the device renews")
+    @Test("A copied credential gets another successor, and the next renewal revokes the device")
     func copies() async throws {
         let kept = try await refresh(try await add("till")).string("refresh_token")
         let mine = try await refresh(kept + "~mine").string("refresh_token")
@@ -118,7 +118,7 @@ struct DeviceTokenTests {
         #expect(try await manage("list").text.contains("\trevoked-for-reuse\t"))
     }
 
-    @Test("An exchange that arrives after its successor was used is refused, and revokes nothing")
+    @Test("An exchange that arrives after its successor was used is refused and revokes no device")
     func lateExchanges() async throws {
         var kept = try await refresh(try await add("till")).string("refresh_token")
         // As many renewals as a device may make at once.
@@ -133,7 +133,7 @@ struct DeviceTokenTests {
         #expect(try await manage("list").text.contains("\tgood\t"))
     }
 
-    @Test("The operator revokes a device and enrols its replacement")
+    @Test("An operator can revoke a device and enrol it again")
     func revocation() async throws {
         let code = try await add("till")
         let kept = try await refresh(code).string("refresh_token")
@@ -148,7 +148,7 @@ struct DeviceTokenTests {
         #expect(try await manage("revoke", "no-such-device").code == 1)
     }
 
-    @Test("A database restored from a backup does not revoke devices")
+    @Test("A device whose credential is newer than a restored backup can still log in")
     func restored() async throws {
         var credential = try await add("till")
         func use(_ wire: Wire) async throws -> Int {
@@ -201,7 +201,7 @@ struct DeviceTokenTests {
         #expect(try await refresh(code).status == 200)
     }
 
-    @Test("The server's own tokens expire, and must have an expiry")
+    @Test("The server's own tokens expire, and one with a missing or wrong claim is refused")
     func expiry() async throws {
         #expect(try await server.stop() == 0)
         let brief = try await ServerProcess(
@@ -220,7 +220,7 @@ struct DeviceTokenTests {
             try await brief.wire.get("/wallet/me", token: token).status == 401 ? true : nil
         }
 
-        // The same with tokens that PyJWT signs with the server's own secret.
+        // These tokens are signed by PyJWT with the server's own secret.
         let issuer = try await IssuerProcess()
         let file = URL(fileURLWithPath: server.path + ".secret")
         let secret = try Data(contentsOf: file).base64EncodedString()

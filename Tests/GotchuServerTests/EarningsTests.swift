@@ -16,7 +16,7 @@ struct EarningsTests {
     }
 
     @Test(
-        "Earnings are payments less refunds, of the caller only",
+        "Earnings are the payments less the refunds of the caller's own wallet",
         arguments: BooksKind.all
     )
     func live(kind: BooksKind) async throws {
@@ -46,7 +46,7 @@ struct EarningsTests {
         #expect(all.totalCents.value == 2340 && all.counts == nil && all.from == nil)
     }
 
-    @Test("A bad period, date or zone is refused, and so are more than 400 days")
+    @Test("A bad period, date or zone is refused, and so are a user and more than 400 days")
     func refused() async throws {
         let server = try await ServerProcess()
         let payee = try await server.wire.login("payee")
@@ -66,10 +66,10 @@ struct EarningsTests {
         #expect(try read(try await server.wire.get(longest, token: payee)).parts?.count == 400)
     }
 
-    /// One entry every seven minutes for ten days around a clock change in Berlin, compared with
-    /// the sums of each hour and day.
+    /// Entries every seven minutes for almost ten days around a clock change in Berlin. The report
+    /// of each hour and day is compared with their sums.
     @Test(
-        "Days of 23 and 25 hours have each entry in its own hour",
+        "On days of 23 and 25 hours, each entry is counted in its own hour",
         arguments: ["2026-03-29", "2026-10-25"]
     )
     func clockChange(text: String) async throws {
@@ -145,7 +145,8 @@ struct EarningsTests {
             rows += page.members["entries"] as? [[String: Any]] ?? []
             cursor = page.members["next_cursor"] as? String
             pages += 1
-            // A new sale comes before the paged ones and shifts none of them.
+            // A new sale is listed before the pages that are still to be read, and shifts none of
+            // their entries.
             if pages < 4 { try await sell(10) }
         } while cursor != nil && pages < 20
         #expect(pages >= 3)
@@ -159,7 +160,7 @@ struct EarningsTests {
         #expect(other.status == 400)
     }
 
-    @Test("The merchant's page compares today with yesterday, and this week with the last")
+    @Test("The merchant's page shows the earnings of yesterday and last week for comparison")
     func comparison() async throws {
         let first = try await ServerProcess()
         let login = try await first.wire.post("/auth/dev-login", #"{"email":"payee@shop.example"}"#)
@@ -180,7 +181,7 @@ struct EarningsTests {
             return Money(minorUnits: own.map { $0.isRefund ? -$0.amount : $0.amount }.reduce(0, +))
                 .description
         }
-        // Midnight may pass meanwhile, so one repetition is allowed.
+        // Midnight can pass between the page and the comparison, so one repetition is allowed.
         var outcomes: [Bool] = []
         repeat {
             let page = try await browser.open("/web/earnings?period=all&zone=UTC").text

@@ -40,7 +40,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "A malformed body is refused before anything happens",
+        "A malformed body is refused with VALIDATION_ERROR",
         arguments: [
             "", "[]", "{", "null", #"{"amount_cents":50.0}"#, #"{"amount_cents":1e3}"#,
             #"{"amount_cents":"50"}"#, #"{"amount_cents":0}"#, #"{"amount_cents":100000001}"#,
@@ -60,7 +60,7 @@ struct ErrorTests {
         expect(try await wire.post("/sessions/create", body, token: payee), .validationError)
     }
 
-    @Test("Each kind of malformed request has its code")
+    @Test("Each kind of malformed request is refused with its code")
     func requests() async throws {
         expect(try await wire.get("/nowhere"), .notFound)
         let wrong = try await wire.get("/wallet/send")
@@ -82,7 +82,7 @@ struct ErrorTests {
         expect(try await wire.get("/wallet/sends/0123456789abcdef", token: payer), .notFound)
     }
 
-    @Test("Requests without a valid token or the required scope have their codes")
+    @Test("Requests without a valid token, or for another user's session, are refused with a code")
     func callers() async throws {
         expect(try await wire.get("/wallet/me"), .unauthorized)
         expect(try await wire.get("/wallet/me", token: "nonsense"), .unauthorized)
@@ -103,7 +103,7 @@ struct ErrorTests {
         expect(try await wire.lock("no-such", by: payer), .notFound)
     }
 
-    @Test("Each state of a session that forbids a call has its code")
+    @Test("A call that a session's state, its key or the balance forbids is refused with its code")
     func states() async throws {
         let other = try await wire.login("other")
         let sid = try await wire.create(payee, cents: 5).string("sid")
@@ -136,7 +136,7 @@ struct ErrorTests {
         expect(try await wire.send(dear, by: payer, key: key + "4"), .insufficientWalletBalance)
     }
 
-    @Test("An expired session is refused as expired")
+    @Test("Calls on an expired session are refused with SESSION_EXPIRED")
     func expired() async throws {
         let brief = try await wire.create(payee, cents: 5, more: #","ttl_seconds":1"#)
         let sid = brief.string("sid")
@@ -164,7 +164,7 @@ struct ErrorTests {
         expect(try await wire.post("/sessions/resolve", #"{"eid":"\#(eid)"}"#), .rateLimited)
     }
 
-    @Test("A caller that calls too often is refused before its key is read, and others are not")
+    @Test("A caller that calls too often is refused before its key is checked, and another is not")
     func tooManyCalls() async throws {
         var last = try await wire.send("x", by: payer, key: "short")
         for _ in 0..<10_000 where last.status == 400 {
@@ -174,7 +174,7 @@ struct ErrorTests {
         #expect(try await wire.create(payee, cents: 5).status == 200)
     }
 
-    @Test("The answer is TRY_AGAIN while another program locks the database")
+    @Test("A call gets TRY_AGAIN while another program locks the database, and succeeds afterwards")
     func tryAgain() async throws {
         #expect(try await wire.get("/readyz").status == 200)
         let connection = try Connection(path: server.path, mode: .readWrite)
@@ -192,7 +192,7 @@ struct ErrorTests {
         #expect(try await wire.create(payee, cents: 5).status == 200)
     }
 
-    @Test("An unexpected failure is a 500 without internal details")
+    @Test("An unexpected failure gives a reply with status 500 and without internal details")
     func unforeseen() {
         struct Unforeseen: Error {}
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

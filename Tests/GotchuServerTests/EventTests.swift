@@ -15,7 +15,7 @@ struct EventTests {
         payer = try await server.wire.login("payer")
     }
 
-    @Test("Events begin with the current state, include every version, and end with the payment")
+    @Test("Events begin with the current state, contain each later state, and end with the payment")
     func payment() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var events = try await EventStream(wire, sid, token: payee)
@@ -60,7 +60,7 @@ struct EventTests {
         #expect(try await events.next() == nil)
     }
 
-    @Test("A session's events have at most sixteen readers")
+    @Test("A session's events can have sixteen readers, and another reader is refused")
     func bounded() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var open: [EventStream] = []
@@ -69,7 +69,7 @@ struct EventTests {
         #expect(open.allSatisfy { $0.status == 200 })
     }
 
-    @Test("A user at the limit of streams gets no more, and other users still do")
+    @Test("A user with the maximum of 64 streams is refused another one, and other users are not")
     func boundedByUser() async throws {
         var open: [EventStream] = []
         for _ in 0..<4 {
@@ -87,7 +87,7 @@ struct EventTests {
         #expect(try await EventStream(wire, sid, token: payer).status == 200)
     }
 
-    @Test("Events begin when the request is complete, and the connection can be reused")
+    @Test("A stream keeps its connection open for reuse, except after an oversized request body")
     func wholeRequest() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var events = try await EventStream(wire, sid, token: payee, body: "{}")
@@ -112,13 +112,12 @@ struct EventTests {
         }
     }
 
-    @Test("Events end when the server stops, which takes at most ten seconds")
+    @Test("A stream ends when its server stops, and the stop takes at most ten seconds")
     func stop() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var events = try await EventStream(wire, sid, token: payee)
         #expect(try await events.next()?.id == "1")
-        // The second event comes from the stream itself; the first may come before the stream has
-        // begun.
+        // The second event shows that the stream is running; the first can be sent before that.
         _ = try await wire.post("/sessions/\(sid)/eids", "{}", token: payee)
         #expect(try await events.next()?.id == "2")
         #expect(try await server.stop() == 0)

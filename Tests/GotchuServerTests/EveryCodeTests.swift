@@ -12,9 +12,10 @@ struct EveryCodeTests {
         .providerUnavailable, .signatureInvalid,
     ]
 
-    /// INTERNAL_ERROR is excluded: no client's request may cause it.
+    /// Codes that need a payment provider are excluded, and INTERNAL_ERROR: no client's request may
+    /// cause it.
     @Test(
-        "All described codes occur in replies of the server, and no others",
+        "The server's replies contain all described codes that need no provider, and no others",
         arguments: BooksKind.all
     )
     func all(kind: BooksKind) async throws {

@@ -17,7 +17,7 @@ struct ExistingBooksTests {
         ["webhooks", "resend"], ["verify"],
     ]
 
-    /// The prefix that takes root's privilege to open any file.
+    /// The start of a command that runs without root's privilege to open any file.
     private static let withoutPrivilege =
         geteuid() == 0
         ? [
@@ -82,7 +82,7 @@ struct ExistingBooksTests {
             .query("PRAGMA user_version") { try $0.integer(0) }[0]
     }
 
-    @Test("A database that the user may not open is not reported as missing")
+    @Test("A database that the user may not open is refused with advice, and not as missing")
     func notPermitted() async throws {
         let path = "\(folder.path)/closed/books.db"
         let closed = "\(folder.path)/closed"
@@ -106,7 +106,9 @@ struct ExistingBooksTests {
         #expect(program.text.contains("sudo -u gotchu-server"), "\(program.text)")
     }
 
-    @Test("Commands create or change no table on PostgreSQL either")
+    @Test(
+        "On PostgreSQL, commands create no table and leave a database of a newer version unchanged"
+    )
     func postgresql() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()

@@ -3,7 +3,7 @@ import SQLite
 import TestSupport
 import Testing
 
-/// Tests of tokens made by a third-party library: valid ones and all classic forgeries.
+/// Tests of tokens made by a third-party library: valid ones and known kinds of forgeries.
 @Suite("OpenID tokens", .timeLimit(.minutes(hangLimit)))
 struct IdentityTests {
     private let issuer: IssuerProcess
@@ -62,7 +62,7 @@ struct IdentityTests {
         #expect(try await status(none) == 200)
     }
 
-    @Test("Unusual tokens of the issuer are valid")
+    @Test("Tokens of the issuer with unusual but permitted claims and headers are valid")
     func unusual() async throws {
         for members in [
             #""claims":{"aud":["other","gotchu"]}"#, #""claims":{"nbf":"now-5"}"#,
@@ -75,7 +75,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("A token for another server, at the wrong time or with bad claims is refused")
+    @Test("A token with a wrong issuer, audience, time, subject, key or header is refused")
     func bad() async throws {
         for members in [
             #""claims":{"iss":"https://issuer.example/"}"#, #""claims":{"iss":null}"#,
@@ -96,7 +96,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("The scheme must be bearer, in upper or lower case")
+    @Test("The authorization scheme must be Bearer, in upper or lower case")
     func scheme() async throws {
         let good = try await issuer.token()
         for (value, status) in [
@@ -108,7 +108,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("All forgeries are refused with the same message")
+    @Test("Forged and malformed tokens are refused with the same message")
     func forgeries() async throws {
         let key = #""header":{"alg":"ES256","kid":"p256","typ":"JWT"},"by":"p256""#
         // The forging tool makes valid tokens if they are signed properly.
@@ -170,7 +170,9 @@ struct IdentityTests {
         )
     }
 
-    @Test("A till of an issuer's subject acts for that subject only")
+    @Test(
+        "A till of an issuer's subject uses that subject's wallet; an unknown subject gets no till"
+    )
     func till() async throws {
         let token = try await issuer.token()
         let wallet = try await wire.get("/wallet/me", token: token).string("wallet_id")
@@ -194,7 +196,7 @@ struct IdentityTests {
         #expect(try await add("Anna").code == 1)
     }
 
-    @Test("A user whom the database has lost is told to try again, and is then created anew")
+    @Test("A user whom the database has lost gets TRY_AGAIN once, and then a new wallet")
     func lost() async throws {
         let token = try await issuer.token()
         let first = try await wire.get("/wallet/me", token: token)
@@ -208,7 +210,7 @@ struct IdentityTests {
         #expect(anew.string("wallet_id") != first.string("wallet_id"))
     }
 
-    @Test("Tokens with unknown keys do not cause more than one fetch per minute")
+    @Test("Tokens with unknown keys cause at most one fetch of the keys per minute")
     func flood() async throws {
         // The server fetches at startup, and then at most once a minute.
         #expect(try await status(try await issuer.token()) == 200)
@@ -221,7 +223,7 @@ struct IdentityTests {
         #expect(fetches >= 1 && Double(fetches) <= 2 + minutes)
     }
 
-    @Test("An issuer's keys may come from a file, and its server has no development logins")
+    @Test("A server with an issuer has no development logins, and its keys can come from a file")
     func file() async throws {
         #expect(
             try await wire.post("/auth/dev-login", #"{"email":"a@b.example"}"#).status == 404

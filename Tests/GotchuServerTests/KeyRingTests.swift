@@ -27,7 +27,9 @@ struct KeyRingTests {
         try result.get()
     }
 
-    @Test("Keys are fetched again for a new id, at most once a minute, and withdrawn ones go")
+    @Test(
+        "Keys are fetched again for a new id, at most once a minute, and withdrawn ones are removed"
+    )
     func rotation() async throws {
         let issuer = try await IssuerProcess()
         try await issuer.act(#"{"op":"set","published":["rsa"]}"#)
@@ -46,7 +48,7 @@ struct KeyRingTests {
     }
 
     @Test(
-        "Keys stay as they were when a fetch fails, is too large or is redirected",
+        "Known keys stay valid if a fetch fails, is too large or is redirected",
         arguments: ["fail", "huge", "redirect"]
     )
     func failure(mode: String) async throws {
@@ -62,7 +64,7 @@ struct KeyRingTests {
         }
     }
 
-    @Test("Keys are pinned to one algorithm each; short, secret and unnamed ones are ignored")
+    @Test("Each key has one algorithm, and short, secret and other unsuitable keys are ignored")
     func pinned() async throws {
         let issuer = try await IssuerProcess()
         let keys = try await issuer.act(#"{"op":"keys"}"#)
@@ -73,7 +75,7 @@ struct KeyRingTests {
     }
 
     @Test(
-        "A document that is not a key set is refused with the reason",
+        "A document without usable keys, or with too many, is refused with the reason",
         arguments: [
             ("", "no JSON Web Key Set"), ("{}", "no JSON Web Key Set"),
             ("[]", "no JSON Web Key Set"), (#"{"keys":[]}"#, "None of its 0 keys"),
@@ -91,7 +93,7 @@ struct KeyRingTests {
         #expect("\(error as Any)".contains(reason))
     }
 
-    @Test("Requests for many unknown keys share one fetch")
+    @Test("Requests for many unknown keys cause one fetch in a minute")
     func flood() async throws {
         let fetches = Atomic(0)
         let (gate, open) = AsyncStream.makeStream(of: Void.self)

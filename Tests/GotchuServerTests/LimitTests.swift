@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Limits and parsing")
 struct LimitTests {
-    @Test("A bucket gives its capacity at once, and then its rate")
+    @Test("A limiter allows its capacity at once, and then calls at its rate")
     func bucket() {
         let clock = TestClock()
         let limiter = CallerLimiter<ClientAddress>(.init(capacity: 3, perSecond: 0.5)) { clock.now }
@@ -21,7 +21,9 @@ struct LimitTests {
         #expect(limiter.draw(for: address).wait == 2)
     }
 
-    @Test("A flood of addresses uses bounded memory and shares one bucket")
+    @Test(
+        "Addresses beyond the limit of remembered callers share one bucket and use no more memory"
+    )
     func flood() {
         let clock = TestClock()
         let limiter = CallerLimiter<ClientAddress>(.init(capacity: 2, perSecond: 1)) { clock.now }
@@ -36,7 +38,7 @@ struct LimitTests {
         #expect(limiter.callerCount == 1)
     }
 
-    @Test("Callers beyond the limit of remembered ones get full buckets after a second")
+    @Test("After a second, new callers replace the remembered ones and get full buckets")
     func manyCallers() {
         let clock = TestClock()
         let limiter = CallerLimiter<Int>(.init(capacity: 300, perSecond: 50)) { clock.now }
@@ -47,7 +49,9 @@ struct LimitTests {
         #expect(left.allSatisfy { $0 == 299 })
     }
 
-    @Test("A login can resolve although other callers at its address have exhausted their share")
+    @Test(
+        "A login can resolve after an address and another device of the user exhaust their limits"
+    )
     func resolvesByLogin() throws {
         let limits = Limits(callsPerSecond: 50)
         let address = RateLimitSubject.address(ClientAddress(v4: [127, 0, 0, 1]))
@@ -73,7 +77,7 @@ struct LimitTests {
         #expect(ClientAddress(v6: mapped) == ClientAddress(v4: [10, 0, 0, 1]))
     }
 
-    @Test("A JSON object is parsed as RFC 8259 requires")
+    @Test("A JSON object with each kind of value is parsed")
     func json() throws {
         let text =
             #" { "a" : "\u00e4\ud83d\ude00\n" , "b":-0, "c":1.0, "d":null,"e":[{}],"f":true}"#
@@ -100,7 +104,7 @@ struct LimitTests {
     }
 
     @Test(
-        "The offset at which a body stops being JSON is reported",
+        "The error for an invalid body reports the offset at which it becomes invalid",
         arguments: [("", 0), (#"{"a":1}x"#, 7), (#"{"a":tru}"#, 5), (#"{"a":1,"a":2}"#, 12)]
     )
     func place(text: String, offset: Int) {
@@ -115,7 +119,7 @@ struct LimitTests {
         }
     }
 
-    @Test("Only addresses of this machine count as loopback")
+    @Test("Only addresses of this machine count as loopback, and invalid addresses are refused")
     func loopback() {
         for text in ["127.0.0.1:0", "127.9.9.9:80", "localhost:1", "[::1]:8080"] {
             #expect(ListenAddress(text)?.isLoopback == true, "\(text)")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Load", .timeLimit(.minutes(hangLimit)))
 struct LoadTests {
-    @Test("Sixty-four payers pay one payee, and not a cent is lost")
+    @Test("Sixty-four payers pay one payee at once, and no cent is lost")
     func hotPayee() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -25,7 +25,7 @@ struct LoadTests {
         #expect(try Audit.of(path: server.path).isClean)
     }
 
-    @Test("A balance for ten of 64 payments pays exactly ten")
+    @Test("A balance for ten payments pays exactly ten of 64 simultaneous ones")
     func tenOfSixtyFour() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -47,7 +47,7 @@ struct LoadTests {
         #expect(try Audit.of(path: server.path).isClean)
     }
 
-    @Test("One of twenty payers who lock a session at once wins")
+    @Test("Exactly one of twenty payers who lock a session at once gets the lock")
     func lockRace() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -66,7 +66,7 @@ struct LoadTests {
         #expect(codes.count { $0 == "SESSION_BUSY" } == 19)
     }
 
-    @Test("A server killed under load keeps every acknowledged payment once")
+    @Test("A server killed under load keeps each acknowledged payment and replays it for its key")
     func kill() async throws {
         let server = try await ServerProcess(opening: 1_000_000)
         let wire = server.wire

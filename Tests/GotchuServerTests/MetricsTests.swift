@@ -29,7 +29,7 @@ struct MetricsTests {
         return try JSONDecoder().decode([Sample].self, from: Data(parsed.text.utf8))
     }
 
-    @Test("Metrics report all kinds of outcomes in Prometheus's format")
+    @Test("Metrics in Prometheus's format count payments, repetitions, refusals and requests")
     func story() async throws {
         let payee = try await wire.login("payee")
         let payer = try await wire.login("payer")
@@ -60,7 +60,7 @@ struct MetricsTests {
         #expect(value("refusals_total", own) == 1)
         let reused = ["code": "IDEMPOTENCY_KEY_REUSED", "reason": "KEY_REUSED"]
         #expect(value("declines_total", reused) == 1 && value("refusals_total", reused) == 0)
-        // A refused refund counts too, and a repeated one only once.
+        // A refused refund is counted too; its repetition is not.
         let unpaid = ["code": "SESSION_NOT_PAID", "reason": "SESSION_NOT_PAID"]
         #expect(value("refusals_total", unpaid) == 1)
         #expect(value("resolve_misses_total") == 1)
@@ -79,11 +79,11 @@ struct MetricsTests {
         }
         let series = samples.map { "\($0.name) \($0.labels.sorted { $0.key < $1.key })" }
         #expect(Set(series).count == series.count, "a series stands there twice")
-        // Neither strangers' input nor users' names become labels.
+        // The text of an unknown address does not become a label.
         #expect(!samples.contains { $0.labels.values.contains { $0.contains("such") } })
     }
 
-    @Test("Metrics report the content of a shared database")
+    @Test("Both servers' metrics report the open sessions and deliveries of their shared database")
     func shared() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
@@ -113,7 +113,7 @@ struct MetricsTests {
         #expect(try await fleet.stop() == [0, 0])
     }
 
-    @Test("Metrics are for this machine only, and a proxied request is not from this machine")
+    @Test("A proxied request for metrics is refused unless the server has --open-metrics")
     func privacy() async throws {
         let passedOn = try await wire.call(
             "GET",
@@ -130,7 +130,7 @@ struct MetricsTests {
         #expect(page.status == 200)
     }
 
-    @Test("A request's id is the same in its reply, its problem and the log")
+    @Test("A request's id is the same in the reply's header, its problem and the log")
     func requestID() async throws {
         let reply = try await wire.call(
             "POST",
@@ -150,7 +150,7 @@ struct MetricsTests {
         #expect(own.headers["x-request-id"]?.contains("\"") == false)
     }
 
-    @Test("Replies report the rate limits, and clients behind a proxy have separate limits")
+    @Test("Replies report the rate limits, and clients behind a trusted proxy have separate limits")
     func limits() async throws {
         let proxied = try await ServerProcess(more: ["--trusted-proxy", "127.0.0.1"])
         func guess(_ client: String, _ server: ServerProcess) async throws -> WireReply {
@@ -168,7 +168,7 @@ struct MetricsTests {
         #expect(last.code == "RATE_LIMITED" && last.headers["retry-after"] != nil)
         #expect(try await guess("192.0.2.2", proxied).status == 404)
         #expect(try await guess("2001:db8::1", proxied).status == 404)
-        // Without a trusted proxy, the address in the header is ignored.
+        // A server without a trusted proxy ignores the address in the header.
         for number in 0..<30 { last = try await guess("192.0.2.\(number)", server) }
         #expect(last.code == "RATE_LIMITED")
         // A logged-in user has a separate limit.

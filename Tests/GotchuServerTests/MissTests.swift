@@ -64,7 +64,7 @@ struct MissTests {
         #expect(limiter.wait(for: address(1)) == 110)
     }
 
-    @Test("Too many misses by all addresses together slow only those that missed recently")
+    @Test("Too many misses by all addresses together delay only addresses that missed recently")
     func everybody() {
         for number in 0..<10 as Range<UInt8> {
             for _ in 0..<10 { limiter.countMiss(address(number)) }
@@ -77,13 +77,12 @@ struct MissTests {
         #expect(limiter.wait(for: address(100)) == nil)
     }
 
-    @Test("Requests without a miss cost nothing")
+    @Test("A thousand requests without a miss cause no delay")
     func honest() {
         for _ in 0..<1_000 { #expect(limiter.wait(for: address(1)) == nil) }
     }
 
-    /// The minimum number of days until the first hit among a thousand live sessions, for any
-    /// number of addresses.
+    /// The required number of days until the first hit among a thousand live sessions.
     private static let fewestDaysToHit = 200.0
 
     /// Lets each of `count` addresses guess once a second, unless it must wait.
@@ -106,7 +105,7 @@ struct MissTests {
     }
 
     @Test(
-        "A guessing attack is too slow, however many addresses take part",
+        "A guessing attack from 1, 100 or 12,000 addresses needs at least 200 days for a hit",
         arguments: [(1, 4_000), (100, 400), (12_000, 40)]
     )
     func attack(addresses: Int, seconds: Int) {
@@ -120,7 +119,9 @@ struct MissTests {
         }
     }
 
-    @Test("A flood of guesses does not block callers without misses or logged-in users")
+    @Test(
+        "Many guesses delay addresses with misses first, then new addresses, but no logged-in user"
+    )
     func honestAmongThieves() {
         for number in 0..<90 as Range<UInt8> {
             for _ in 0..<4 { limiter.countMiss(address(number)) }

@@ -14,14 +14,14 @@ struct MoneyPageTests {
         try await server.wire.balance(try await server.wire.login("ada"))
     }
 
-    /// Makes all logins too old for moving money.
+    /// Makes all logins too old to move money.
     private func age(_ server: ServerProcess) throws {
         try Connection(path: server.path, mode: .readWrite).execute(
             "UPDATE web_sessions SET authenticated_at = authenticated_at - 900001"
         )
     }
 
-    @Test("A form sent twice adds money once")
+    @Test("A deposit form sent twice adds money once, and its key is refused for another amount")
     func deposit() async throws {
         let server = try await server()
         let browser = try await Browser.loggedIn("ada@shop.example", at: server, for: "/web/wallet")
@@ -136,7 +136,7 @@ struct MoneyPageTests {
         }
     }
 
-    @Test("Users without deposits and withdrawals see nothing of them")
+    @Test("Pages for users who may not use deposits and withdrawals do not mention them")
     func absent() async throws {
         let users = try TemporaryFolder()
         let list = try users.write("nobody\n", to: "users")
@@ -159,7 +159,7 @@ struct MoneyPageTests {
         #expect(sent.status == 404 && sent.text.contains("FUNDING_NOT_CONFIGURED"))
     }
 
-    @Test("The provider's pages lead back to a page of ours, even without --web")
+    @Test("The addresses to which the provider redirects users have pages even without --web")
     func returns() async throws {
         try await FundingRig.with { rig in
             let browser = Browser(await rig.wire())

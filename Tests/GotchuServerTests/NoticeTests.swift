@@ -25,7 +25,7 @@ struct NoticeTests {
         let (sid, eid) = (session.string("sid"), session.string("eid"))
         var events = try await EventStream(wire, sid, token: payee)
         #expect(try await events.next() == .init(id: "1", status: "ADVERTISING"))
-        // A resolve without a token, by the payee's own device, or without the member sends
+        // A resolve without a token, by the payee's own device, or without `proximity` sends
         // nothing.
         #expect(try await Self.resolve(eid, wire, token: nil).status == 200)
         #expect(try await Self.resolve(eid, wire, token: payee).status == 200)

@@ -8,10 +8,10 @@ import Testing
 
 @testable import GotchuServer
 
-/// Tests of foreign hosts that the server calls and that send unusual replies.
+/// Tests of unusual replies by hosts that the server calls.
 @Suite("Unusual replies to the server", .timeLimit(.minutes(hangLimit)))
 struct OddReplyTests {
-    @Test("No reply of a webhook's receiver ends the server, and a good one is still understood")
+    @Test("No unusual reply of a receiver ends the process, and a valid reply is still accepted")
     func webhooks() async throws {
         let rig = try await WebhookRig(.sqlite)
         let odd = try OddServer()
@@ -50,7 +50,7 @@ struct OddReplyTests {
         }
     }
 
-    @Test("No reply of an issuer's key host ends the server, and a good one is still read")
+    @Test("No unusual reply of a key host ends the process, and a valid key set is still read")
     func keys() async throws {
         let odd = try OddServer()
         defer { odd.stop() }
@@ -68,7 +68,7 @@ struct OddReplyTests {
             (try? await source.load(http))?.count == 4_096 ? true : nil
         }
         odd.answer(Array("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{\"keys\":[]}".utf8))
-        // See above: the first attempt may fail.
+        // The first attempt may fail on a connection that an unusual reply left open.
         let isRead = try? await eventually("a good reply is read") {
             (try? await source.load(http)) == Array(#"{"keys":[]}"#.utf8) ? true : nil
         }

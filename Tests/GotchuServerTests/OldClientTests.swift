@@ -97,7 +97,7 @@ struct OldClientTests {
         }
     }
 
-    @Test("Old clients get refusals that they understand", arguments: BooksKind.all)
+    @Test("Refusals have the members and codes that old clients read", arguments: BooksKind.all)
     func refusals(kind: BooksKind) async throws {
         let wire = try await kind.wire()
         let bob = try await wire.login("bob")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Overload and shutdown", .timeLimit(.minutes(hangLimit)))
 struct OverloadTests {
-    @Test("Excess callers are told to retry, and accepted commands are carried out")
+    @Test("Payments above the queue's limit get a 503, and repeats pay each session once")
     func queue() async throws {
         let server = try await ServerProcess(more: ["--queue", "4"])
         let wire = server.wire
@@ -31,7 +31,7 @@ struct OverloadTests {
             #expect(reply.code == "TRY_AGAIN" && reply.headers["retry-after"] == "1")
             #expect(reply.members["retryable"] as? Bool == true)
         }
-        // The same keys again: each session is paid once.
+        // The payments are repeated with the same keys: each session is paid once.
         for sid in sids {
             let reply = try await wire.send(sid, by: payer, key: "key-of-\(sid)-0123456789")
             #expect(reply.status == 200, "\(reply.text)")
@@ -56,7 +56,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("One user's reads are limited like that user's other calls, and another user's are not")
+    @Test("One user's reads are rate-limited, which does not affect another user")
     func reads() async throws {
         let server = try await ServerProcess(more: ["--calls-per-second", "10"])
         let wire = server.wire
@@ -82,7 +82,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("The readiness check fails quickly while the database hangs, and recovers afterwards")
+    @Test("The readiness check fails within 4 seconds while the database is locked, and recovers")
     func readiness() async throws {
         let server = try await ServerProcess()
         let connection = try Connection(path: server.path, mode: .readWrite)
@@ -103,7 +103,7 @@ struct OverloadTests {
         }
     }
 
-    @Test("A stopping server first reports it, serves for a while, and then ends streams")
+    @Test("A stopping server reports it, still serves a payment and a stream, and then exits")
     func drain() async throws {
         let server = try await ServerProcess(more: ["--drain-seconds", "12"])
         let wire = server.wire
@@ -128,7 +128,7 @@ struct OverloadTests {
         #expect(try await again.wire.balance(known) == 9_995)
     }
 
-    @Test("Commands accepted before a shutdown are finished, or known not to have been carried out")
+    @Test("A payment during a shutdown has an outcome that agrees with the payer's balance")
     func accepted() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -138,7 +138,7 @@ struct OverloadTests {
         let connection = try Connection(path: server.path, mode: .readWrite)
         try connection.run("BEGIN IMMEDIATE")
         async let sent = try? wire.send(sid, by: payer, key: "0123456789abcdef")
-        // The server is running; the test holds with the payment received or not.
+        // The test is valid whether the server has received the payment or not.
         _ = try await wire.get("/healthz")
         server.program.signal(SIGTERM)
         try connection.run("ROLLBACK")

@@ -8,10 +8,10 @@ import Testing
 
 @testable import GotchuServer
 
-/// Tests of parsers with foreign texts, most of them a few bytes off a valid one.
+/// Tests of parsers with texts that mostly differ from a valid text in a few bytes.
 @Suite("Parsers under fuzz", .timeLimit(.minutes(hangLimit)))
 struct ParserFuzzTests {
-    @Test("A text that parses as a JSON object does so with Foundation too, with the same members")
+    @Test("A text that is accepted as a JSON object has the same members when Foundation reads it")
     func json() throws {
         var random = SeededGenerator("json")
         var accepted = 0
@@ -26,7 +26,8 @@ struct ParserFuzzTests {
                 )
                 continue
             }
-            // Foundation refuses numbers out of its range.
+            // Foundation refuses numbers out of its range. Nested values of spoilt texts are not
+            // compared.
             guard !ours.values.contains(where: Self.isOtherNumber),
                 isWhole || !ours.values.contains(where: Self.isNested)
             else { continue }
@@ -108,7 +109,9 @@ struct ParserFuzzTests {
         }
     }
 
-    @Test("A parsed key, URL, address or segment can be written and parsed again")
+    @Test(
+        "A parsed key, URL or address can be written and parsed again, and decoding adds no bytes"
+    )
     func texts() throws {
         var random = SeededGenerator("texts")
         let key = "\"0123456789abcdef\""
@@ -133,7 +136,7 @@ struct ParserFuzzTests {
         }
     }
 
-    @Test("A cursor or token that was changed is never accepted")
+    @Test("A changed cursor or token is not accepted")
     func sealed() throws {
         var random = SeededGenerator("sealed")
         let account = Account(

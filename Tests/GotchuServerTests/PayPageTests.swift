@@ -32,7 +32,7 @@ struct PayPageTests {
         return (reply.string("status"), reply.integer("version"))
     }
 
-    /// Presses the button of a page, with some fields changed.
+    /// Sends the form of a page, with some fields changed.
     private func press(
         _ page: BrowserPage,
         _ eid: String,
@@ -43,7 +43,7 @@ struct PayPageTests {
         return try await browser.send("/p/\(eid)", fields, from: page)
     }
 
-    @Test("The address in the QR code shows the request in either case, and changes nothing")
+    @Test("The page of a request opens in upper and lower case, and does not change the session")
     func shown() async throws {
         let request = try await request(more: #","memo":"2 <b>flat</b> whites""#)
         let reply = try await wire.create(payee, cents: 1)
@@ -64,7 +64,7 @@ struct PayPageTests {
         #expect(try await session(request.sid) == ("ADVERTISING", 1))
     }
 
-    @Test("A payer logs in on the way, presses once, and sees the payment")
+    @Test("A payer who logs in on the way to the page pays once, even if the form is sent again")
     func paid() async throws {
         let request = try await request()
         let browser = Browser(server)
@@ -84,12 +84,12 @@ struct PayPageTests {
         let result = try await browser.open(try #require(pressed.location))
         #expect(result.title == "Paid" && result.text.contains("$12.80"), "\(result.text)")
         #expect(result.text.contains("Your wallet had $87.20 afterwards."))
-        // The same press again: a double click, a reload, or a browser that repeats it.
+        // The same form again, as after a double click or a reload, leads to the same result.
         for _ in 0..<2 {
             let again = try await press(page, request.eid, browser)
             #expect(again.status == 303 && again.location == pressed.location)
         }
-        // Another press, with another key, on a page that was opened before.
+        // A form with another key, from a page that was opened before the payment, pays nothing.
         let other = try await press(
             page,
             request.eid,
@@ -99,7 +99,7 @@ struct PayPageTests {
         #expect(other.location == "/p/\(request.eid)")
         let have = try await browser.open("/p/\(request.eid)")
         #expect(have.title == "You have paid this" && have.text.contains("charged nothing."))
-        // A visitor without a login may be the same person.
+        // A visitor without a login may be the payer, so the page does not mention a charge.
         let anybody = try await Browser(server).open("/p/\(request.eid)")
         #expect(anybody.title == "Paid" && !anybody.text.contains("charged"))
         #expect(try await session(request.sid).status == "PAID")
@@ -108,7 +108,7 @@ struct PayPageTests {
         #expect(try await wire.balance(payee) == 11_280)
     }
 
-    @Test("One press sent ten times at once charges once")
+    @Test("A payment form that is sent ten times at once charges once")
     func pressedOften() async throws {
         let request = try await request()
         let browser = try await browser()
@@ -139,7 +139,7 @@ struct PayPageTests {
     }
 
     @Test(
-        "A press for another amount, payee, currency or session than shown charges nothing",
+        "A form whose amount, payee, currency or session is not that of the request pays nothing",
         arguments: ["amount_cents", "payee_id", "currency", "sid"]
     )
     func changed(field: String) async throws {
@@ -165,7 +165,7 @@ struct PayPageTests {
         #expect(try await wire.balance(try await wire.login("payer")) == 10_000)
     }
 
-    @Test("A form without its token, from another origin, or incomplete, pays nothing")
+    @Test("A form without its token, its key or a login, or from another origin, pays nothing")
     func foreign() async throws {
         let request = try await request()
         let browser = try await browser()
@@ -188,7 +188,7 @@ struct PayPageTests {
         #expect(try await session(request.sid) == ("ADVERTISING", 1))
     }
 
-    @Test("Each final state of a request has its own page")
+    @Test("The page of a request that cannot be paid says why")
     func ends() async throws {
         let payer = try await browser()
         let own = try await request()
@@ -235,7 +235,7 @@ struct PayPageTests {
         #expect(try await session(dear.sid).status == "ADVERTISING")
     }
 
-    @Test("A press with an unknown outcome is resolved, and not charged twice")
+    @Test("A repeat resolves a payment with an unknown outcome, and the payer is charged once")
     func unresolved() async throws {
         let request = try await request()
         let browser = try await browser()
@@ -258,9 +258,11 @@ struct PayPageTests {
         #expect(try await wire.balance(try await wire.login("payer")) == 8_720)
     }
 
-    @Test("A press with an unknown outcome is not reported as charged or not by time alone")
+    @Test(
+        "The page of an expired request mentions no charge while a payment's outcome is unknown"
+    )
     func expiredUnresolved() async throws {
-        // Enough time to open the page on a busy machine.
+        // The request must not expire before the page is open, even on a busy machine.
         let request = try await request(more: #","ttl_seconds":\#(2 * patience)"#)
         let browser = try await browser()
         let page = try await browser.open("/p/\(request.eid)")
@@ -282,7 +284,7 @@ struct PayPageTests {
         #expect(try await wire.balance(try await wire.login("payer")) == 10_000)
     }
 
-    @Test("A tip is paid in addition to the amount, if the request allows it, and shown with it")
+    @Test("A tip is paid beside the amount if the request allows tips, and is otherwise refused")
     func tip() async throws {
         let request = try await request(more: #","allows_tip":true"#)
         let browser = try await browser()
@@ -299,7 +301,8 @@ struct PayPageTests {
         #expect(result.title == "Paid", "\(result.text)")
         #expect(result.text.contains("$15.30</p>") && result.text.contains("$12.80 + $2.50 tip"))
         #expect(try await wire.balance(try await wire.login("payer")) == 8_470)
-        // A request without tips shows no field for one, and a form with a tip pays nothing.
+        // If the request allows no tip, its page has no field for one, and a form with a tip pays
+        // nothing.
         let other = try await self.request()
         let plain = try await browser.open("/p/\(other.eid)")
         #expect(!plain.text.contains("tip"))
@@ -309,7 +312,7 @@ struct PayPageTests {
         #expect(try await wire.balance(try await wire.login("payer")) == 8_470)
     }
 
-    @Test("The result of another payer's press, or of none, is not shown")
+    @Test("The result of a payment is not shown to another payer or without a login")
     func result() async throws {
         let request = try await request()
         let browser = try await browser()
@@ -327,7 +330,7 @@ struct PayPageTests {
         #expect(try await stranger.open(place).location?.hasPrefix("/web/login?to=/p/") == true)
     }
 
-    @Test("Guesses on pages use up the same budget as those with the API")
+    @Test("Guessed EIDs on pages and in the API count towards one limit")
     func guesses() async throws {
         let browser = Browser(server)
         var statuses: [Int] = []
@@ -338,12 +341,12 @@ struct PayPageTests {
         let request = try await request()
         let reply = try await wire.post("/sessions/resolve", #"{"eid":"\#(request.eid)"}"#)
         #expect(reply.status == 429)
-        // A logged-in user has a separate budget.
+        // A logged-in user has a separate limit.
         let visitor = try await self.browser()
         #expect(try await visitor.open("/p/\(request.eid)").status == 200)
     }
 
-    @Test("A typed EID leads to its request in any spelling")
+    @Test("A typed EID may have capitals and spaces, and other text is refused")
     func typed() async throws {
         let browser = Browser(server)
         #expect(try await browser.open("/p").title == "Pay")

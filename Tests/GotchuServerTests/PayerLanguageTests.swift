@@ -34,7 +34,7 @@ struct PayerLanguageTests {
     }
 
     @Test(
-        "A payer's pages are in the browser's language, amounts and errors included",
+        "A payer's pages and amounts are in the browser's language, and English text is marked",
         arguments: [
             (
                 "de-AT,en;q=0.5", "<html lang=\"de\" dir=\"ltr\">",
@@ -75,7 +75,9 @@ struct PayerLanguageTests {
         #expect(earnings.text.contains("<html lang=\"en\" dir=\"ltr\">"))
     }
 
-    @Test("A tip may have a decimal comma, or the digits of an Arabic keyboard")
+    @Test(
+        "A tip may have a decimal comma or Arabic or Persian digits, and an unclear tip is refused"
+    )
     func typed() async throws {
         for (tip, total) in [("2,50", "$15.30"), ("٢٫٥", "$15.30"), ("۱", "$13.80")] {
             let request = try await self.request(more: #","allows_tip":true"#)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of several requests on one connection before the first reply.
+/// Tests of several requests that are sent on one connection before the first reply.
 @Suite("Pipelined payments", .timeLimit(.minutes(hangLimit)))
 struct PipelinedPaymentTests {
     private struct Reply: Decodable {
@@ -62,7 +62,7 @@ struct PipelinedPaymentTests {
         #expect(replies.map(\.status) == [200, 200])
     }
 
-    @Test("A body in thousands of chunks is refused, and one in hundreds is not")
+    @Test("A body in 5000 chunks is refused as invalid, and a body in 500 chunks is not")
     func pieces() async throws {
         let head = """
             POST /sessions/create HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r

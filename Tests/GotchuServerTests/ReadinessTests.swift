@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Readiness", .timeLimit(.minutes(hangLimit)))
 struct ReadinessTests {
-    @Test("One check runs at a time for all callers, and a check that takes too long fails")
+    @Test("Readiness checks of all callers share one command, and fail if it takes too long")
     func oneProof() async throws {
         let folder = try TemporaryFolder()
         let ledger = Ledger(
@@ -22,7 +22,7 @@ struct ReadinessTests {
         let readiness = Readiness(ledger: ledger, timeout: .seconds(60)) { clock.now }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await readiness.check() }
-            // Nothing commits yet, so the check waits.
+            // No service of the ledger runs yet, so the check waits.
             try await eventually("the proof is queued") { ledger.waitingCount == 1 ? true : nil }
             for _ in 0..<100 { try await readiness.check() }
             clock.advance(.seconds(1))
@@ -30,7 +30,7 @@ struct ReadinessTests {
             #expect(ledger.waitingCount == 1)
 
             for service in ledger.services { group.addTask { try? await service.run() } }
-            // Only the check ends by itself.
+            // The first task that ends is the check: the services run until they are cancelled.
             try await group.next()
             try await readiness.check()
             group.cancelAll()

@@ -29,7 +29,7 @@ struct RotationTests {
         try await wire.post("/sessions/resolve", #"{"eid":"\#(eid)"}"#)
     }
 
-    @Test("Both EIDs lead to the session, a lost answer is repeated, and the payment works")
+    @Test("After a rotation both EIDs lead to the session, and a repeat gets the same answer")
     func rotation() async throws {
         let created = try await wire.create(payee, cents: 5)
         let sid = created.string("sid")
@@ -55,7 +55,7 @@ struct RotationTests {
         #expect(late.code == ErrorCode.sessionPaid.rawValue)
     }
 
-    @Test("A stranger, a foreign EID and too many rotations are refused")
+    @Test("A rotation by another user, of another EID, or beyond the limit is refused")
     func refusals() async throws {
         let created = try await wire.create(payee, cents: 5)
         let sid = created.string("sid")

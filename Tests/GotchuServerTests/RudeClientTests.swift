@@ -5,8 +5,8 @@ import Testing
 
 @testable import GotchuServer
 
-/// Tests of clients that are slow, send without end or do not use HTTP, over plain sockets.
-@Suite("Rude clients", .timeLimit(.minutes(hangLimit)))
+/// Tests of clients on plain sockets that are slow, send too much or do not use HTTP.
+@Suite("Slow and malformed clients", .timeLimit(.minutes(hangLimit)))
 struct RudeClientTests {
     private struct Outcome: Decodable {
         let status: String
@@ -19,8 +19,7 @@ struct RudeClientTests {
             reply.matches(of: /HTTP\/1\.[01] ([0-9]{3})/).map { String($0.output.1) }
         }
 
-        /// A Boolean that is true if the last reply is a complete problem document that describes
-        /// itself as such.
+        /// A Boolean that is true if the last reply is a complete problem document with status 400.
         var isProblem: Bool {
             guard let head = reply.ranges(of: "HTTP/1.1 ").last,
                 let gap = reply[head.lowerBound...].firstRange(of: "\r\n\r\n")
@@ -37,7 +36,7 @@ struct RudeClientTests {
         }
     }
 
-    @Test("Rude clients get an error or are disconnected in time, and the server keeps running")
+    @Test("Slow and malformed clients are disconnected, and the server keeps running")
     func all() async throws {
         let server = try await ServerProcess()
         let port = try #require(server.wire.base.split(separator: ":").last)
@@ -51,12 +50,11 @@ struct RudeClientTests {
         for name in ["silent", "half-head", "dripping-head"] {
             #expect(status(name) == "", "\(name)")
         }
-        // A body's limits are known before it is complete; slow clients are disconnected or get a
-        // 400.
+        // A client that does not complete its body gets a 400, or no reply.
         for name in ["half-body", "dripping-body"] {
             #expect(["", "400"].contains(status(name)), "\(name): \(outcomes[name]?.reply ?? "")")
         }
-        // A request that is not HTTP gets one problem document.
+        // A malformed request gets one problem document.
         for name in [
             "long-field", "many-fields", "no-http", "nul-in-field", "no-version", "no-target",
             "space-in-name", "no-length", "bad-chunk", "bad-chunk-later", "two-lengths",
@@ -75,8 +73,8 @@ struct RudeClientTests {
         for name in ["large-body", "endless-body", "unbounded"] {
             #expect(status(name) == "413", "\(name)")
         }
-        // Clients that ask to close the connection, or use HTTP/1.0, are disconnected at once and
-        // get no chunks.
+        // A client that uses HTTP/1.0 or asks to close the connection gets one reply and is
+        // disconnected.
         for name in ["old", "old-and-stays", "shouts-close"] {
             #expect(outcomes[name]?.statuses == ["200"], "\(name)")
             #expect(outcomes[name]?.seconds ?? 60 < 20, "\(name)")
@@ -84,7 +82,7 @@ struct RudeClientTests {
         }
         #expect(outcomes["old"]?.reply.hasPrefix("HTTP/1.0 200") == true)
         #expect(outcomes["half-body-behind"]?.statuses == ["200", "200"])
-        // Nothing is kept open for another protocol.
+        // A request for another protocol does not keep the connection open.
         #expect(outcomes["upgrade"]?.statuses == ["200"] && status("connect") == "404")
         for name in ["upgrade", "connect"] {
             #expect(outcomes[name]?.seconds ?? 60 < 10, "\(name)")
@@ -92,14 +90,14 @@ struct RudeClientTests {
         #expect(status("compressed") == "415")
         #expect(outcomes["waits-for-leave"]?.statuses == ["100", "400"])
         #expect(status("honest") == "200")
-        // A body after this head would be taken for the next reply.
+        // A reply to HEAD has no body: the client would take it for the next reply.
         #expect(status("no-body-please") == "405")
         #expect(outcomes["no-body-please"]?.reply.hasSuffix("\r\n\r\n") == true)
         #expect(try await server.wire.get("/healthz").status == 200)
         #expect(!server.program.text.contains("A request failed."), "\(server.program.text)")
     }
 
-    @Test("Excess clients wait, and are answered when another disconnects")
+    @Test("A client above the connection limit is answered when another client disconnects")
     func connections() async throws {
         let server = try await ServerProcess(more: ["--connections", "3"])
         let port = try #require(server.wire.base.split(separator: ":").last)
@@ -135,7 +133,7 @@ struct RudeClientTests {
         #expect(held.text == "as it should be\n")
     }
 
-    @Test("An address has a limited share of connections, and this machine and proxies do not")
+    @Test("Connections of one address are limited, except for this machine and known proxies")
     func share() {
         let proxy = ClientAddress(v4: [10, 0, 0, 1])
         let counter = ConnectionCounter(limit: 2, exempt: [proxy])

@@ -17,7 +17,7 @@ struct SecretTests {
     }
 
     @Test(
-        "A secret that others may read, that is damaged or a link, stops the server with its reason",
+        "A secret that others may read, or that is short, a link or without a folder, is refused",
         arguments: [
             ("others", "Others than its owner may read it."),
             ("short", "It does not hold 32 bytes."),

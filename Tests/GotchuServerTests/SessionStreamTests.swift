@@ -47,7 +47,7 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("A stream delays further requests, and reads no more of them than have arrived")
+    @Test("A request that arrives during a stream is answered after the stream has ended")
     func alreadyAnswered() async throws {
         try await withStream { _, client in
             try await client.ask()
@@ -64,7 +64,7 @@ struct SessionStreamTests {
     func gone() async throws {
         try await withStream { _, client in
             #expect(feed.watcherCount == 1)
-            // Data for a client that has disconnected resets the connection.
+            // If data is unread when the client closes, the connection is reset.
             feed.publish(Cast.record(version: 2))
             try await client.channel.close()
             try await eventually("nobody watches any more") {
@@ -101,7 +101,7 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("A stream whose reader reads nothing does not keep a server from stopping")
+    @Test("A stream whose client reads nothing is closed when the server stops")
     func stop() async throws {
         try await withStream { server, _ in
             try await fill(server)
@@ -110,15 +110,15 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("A stream is closed only when its reader reads nothing for a while")
+    @Test("A stream stays open for a slow client, and is closed once the client reads nothing")
     func neverRead() async throws {
-        // Longer than a read takes, even on a busy machine.
+        // The limit is longer than a read takes, even on a busy machine.
         try await withStream(writeLimit: .seconds(4 * Int64(patience))) { server, client in
             for version in 2...10_000 where server.isWritable {
                 feed.publish(Cast.record(version: Int64(version)))
                 try await server.eventLoop.submit {}.get()
             }
-            // Some data now and then: slow, but a reader.
+            // The client reads a little at a time, so that the stream stays open.
             for _ in 0..<4 {
                 let left = try await server.getOption(.bufferedWritableBytes).get()
                 try await eventually("the kernel has taken more") {
@@ -220,7 +220,7 @@ private struct StreamClient {
 
     /// Resets the connection, so that the server gets an error.
     func reset(after delay: Duration) async throws {
-        // SAFETY: hits any moment of the start; no events mark those.
+        // SAFETY: the delays reach different moments of the start, which no event marks.
         try await Task.sleep(for: delay)
         let now = linger(l_onoff: 1, l_linger: 0)
         try await #require(channel as? any SocketOptionProvider).setSoLinger(now).get()
@@ -234,8 +234,8 @@ private struct StreamClient {
     }
 }
 
-/// A handler that runs an action during the first flush and reports writability; all writes until
-/// then leave together.
+/// A handler that runs an action and reports writability during the first flush. It sends all
+/// writes together after that.
 private final class Nudge: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 

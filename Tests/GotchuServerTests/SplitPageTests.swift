@@ -30,7 +30,7 @@ struct SplitPageTests {
         return (reply.string("sid"), reply.string("eid"))
     }
 
-    /// Presses the button of a bill's page and returns the page that follows.
+    /// Sends the form of a bill's page and returns the page of the result.
     private func pay(_ eid: String, _ browser: Browser) async throws -> BrowserPage {
         let page = try await browser.open("/p/\(eid)")
         let fields = try page.fields(beside: "sid")
@@ -39,7 +39,7 @@ struct SplitPageTests {
         return try await browser.open(try #require(pressed.location))
     }
 
-    @Test("Payers who have paid their share see it, before and after the bill is paid")
+    @Test("A payer who has paid a share sees it, before and after the whole bill is paid")
     func paid() async throws {
         let bill = try await bill(#""share_cents":[700,300]"#)
         let ann = try await browser("ann")
@@ -64,7 +64,9 @@ struct SplitPageTests {
         #expect(try await Browser(server).open("/p/\(bill.eid)").title == "Paid")
     }
 
-    @Test("The page of a cancelled bill says nothing about shares that the payee keeps")
+    @Test(
+        "A cancelled bill's page shows a paid share to its payer, and mentions no charge to others"
+    )
     func cancelled() async throws {
         let bill = try await bill(#""shares":2"#)
         let ann = try await browser("ann")
@@ -79,7 +81,7 @@ struct SplitPageTests {
         }
     }
 
-    @Test("A share of a cancelled all-or-nothing bill has come back")
+    @Test("The payer of a share is told that a cancelled all-or-nothing bill returned it")
     func returned() async throws {
         let bill = try await bill(#""shares":2,"is_all_or_nothing":true"#)
         let ann = try await browser("ann")
@@ -91,7 +93,7 @@ struct SplitPageTests {
         #expect(try await wire.balance(try await wire.login("ann")) == 10_000)
     }
 
-    @Test("A payer who holds a share is asked for its amount")
+    @Test("A payer who has locked a share is asked for its amount, and pays it")
     func held() async throws {
         let bill = try await bill(#""share_cents":[700,300]"#)
         let token = try await wire.login("ann")
@@ -104,7 +106,7 @@ struct SplitPageTests {
         #expect(try await wire.balance(token) == 9_700)
     }
 
-    @Test("A press without an answer is looked up with its own amount until the bill has ended")
+    @Test("The result page of an unanswered payment shows its own amount until the bill has ended")
     func unanswered() async throws {
         let bill = try await bill(#""share_cents":[700,300]"#)
         let ann = try await browser("ann")

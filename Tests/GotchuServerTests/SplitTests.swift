@@ -66,7 +66,7 @@ struct SplitTests {
         }
     }
 
-    @Test("Old phones can pay a split, each phone one share", arguments: BooksKind.all)
+    @Test("Phones that send no split fields each pay one share", arguments: BooksKind.all)
     func oldPhones(kind: BooksKind) async throws {
         let table = try await Table(kind, payers: 3)
         let bill = try await table.bill(1_500, #""shares":3"#)
@@ -102,7 +102,7 @@ struct SplitTests {
         #expect(try table.books.broken() == [])
     }
 
-    @Test("The till follows each hold and each share of its bill", arguments: BooksKind.single)
+    @Test("The till's stream reports each locked and paid share", arguments: BooksKind.single)
     func followed(kind: BooksKind) async throws {
         let table = try await Table(kind, payers: 2)
         let bill = try await table.bill(1_000, #""share_cents":[700,300]"#)
@@ -141,7 +141,7 @@ struct SplitTests {
     }
 
     @Test(
-        "The payments of an all-or-nothing bill return by themselves when it expires",
+        "The payments of an unfinished all-or-nothing bill are refunded when it expires",
         arguments: BooksKind.all
     )
     func nothing(kind: BooksKind) async throws {
@@ -213,7 +213,7 @@ struct SplitTests {
     }
 
     @Test(
-        "Two servers give four places to eight payers, one each",
+        "Four of eight payers at two servers pay the four shares of a bill, one each",
         arguments: [BooksKind.postgresql]
     )
     func race(kind: BooksKind) async throws {
@@ -248,7 +248,7 @@ struct SplitTests {
 }
 
 /// Tests of the webhooks about shared bills and desks.
-@Suite("Webhooks of splits")
+@Suite("Webhooks about splits and desks")
 struct SplitWebhookTests {
     private func members(
         _ record: Record,
@@ -300,7 +300,7 @@ struct SplitWebhookTests {
         )
     }
 
-    @Test("The final event of an all-or-nothing bill has the amount that the merchant keeps")
+    @Test("The final event of an all-or-nothing bill has the amount that the payee keeps")
     func toldOfAllOrNothing() throws {
         let ends: [(Group.State, String)] = [
             (.expired, "session.expired"), (.cancelled, "session.cancelled"),

@@ -5,7 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
-/// Tests that invalid credentials, which anybody can send, do not affect others.
+/// Tests that invalid credentials, which anybody can send, do not affect other callers.
 @Suite("Invalid credentials", .timeLimit(.minutes(hangLimit)))
 struct StrangerTests {
     private func add(_ database: String) async throws -> String {
@@ -33,7 +33,7 @@ struct StrangerTests {
         ]
     }
 
-    @Test("Invalid credentials are refused while nobody can write (SQLite)")
+    @Test("Invalid credentials are refused while the database is locked for writes (SQLite)")
     func sqlite() async throws {
         let server = try await ServerProcess()
         let code = try await add("sqlite:\(server.path)")
@@ -47,7 +47,7 @@ struct StrangerTests {
     }
 
     @Test(
-        "Invalid credentials are refused while nobody can write, and delay no payment (PostgreSQL)"
+        "Invalid credentials get 401 and sessions are created while devices are locked (PostgreSQL)"
     )
     func postgresql() async throws {
         let cluster = try PostgresCluster.shared()
@@ -62,8 +62,8 @@ struct StrangerTests {
         for guess in guesses(at: code) {
             #expect(try await show(guess, server.wire).status == 401)
         }
-        // The valid credential waits for the lock, for at most four seconds; in one of these rounds
-        // another write takes place meanwhile.
+        // The valid credential waits for the lock, for at most four seconds. The round is repeated
+        // until another write takes place during such a wait.
         try await eventually("something is written while a device waits") {
             async let refreshed = show(code, server.wire)
             let deadline = ContinuousClock.now + .seconds(10)
@@ -84,7 +84,7 @@ struct StrangerTests {
         ) != [0]
     }
 
-    @Test("Strangers' credentials are rate-limited, and those of known devices are not")
+    @Test("Credentials of unknown devices are rate-limited, and those of known devices are not")
     func budget() async throws {
         let server = try await ServerProcess()
         let books = "sqlite:\(server.path)"

@@ -9,7 +9,7 @@ struct WalletEventTests {
     private static let limit: Duration = .seconds(1) * patience
 
     @Test(
-        "Both wallets' events show a payment and a refund within a second",
+        "Both wallets' events show a payment and a refund within the time limit",
         arguments: BooksKind.all
     )
     func payment(kind: BooksKind) async throws {
@@ -74,7 +74,7 @@ struct WalletEventTests {
         #expect(ContinuousClock.now - refunded < Self.limit)
     }
 
-    @Test("A wallet's events begin with the state, so that a returning reader misses nothing")
+    @Test("A wallet's events begin with its state, also after the client has reconnected")
     func reconnect() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -90,7 +90,7 @@ struct WalletEventTests {
         #expect(try await events.nextWallet() == .init(balance: 9_995, type: "debit", amount: -5))
     }
 
-    @Test("The limit of a user's streams is for wallets and sessions together")
+    @Test("The limit of a user's streams counts wallets and sessions together")
     func bounded() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -110,7 +110,7 @@ struct WalletEventTests {
         }
     }
 
-    @Test("A wallet's events are refused without a token, and with a wallet or user named")
+    @Test("A wallet's events are refused without a token, and if the request names a user")
     func refused() async throws {
         let server = try await ServerProcess()
         #expect(try await server.wire.get("/api/wallet/events").code == "UNAUTHORIZED")

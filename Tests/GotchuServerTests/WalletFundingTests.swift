@@ -35,7 +35,7 @@ struct WalletFundingTests {
     }
 
     @Test(
-        "One key used twenty times at once makes one deposit, with the same answer each time",
+        "Twenty simultaneous deposits with one key make one deposit and get the same answer",
         arguments: BooksKind.all
     )
     func once(kind: BooksKind) async throws {
@@ -60,7 +60,10 @@ struct WalletFundingTests {
         try await kind.verify(server)
     }
 
-    @Test("Deposited money can be withdrawn, and passes verification", arguments: BooksKind.all)
+    @Test(
+        "Deposited money can be withdrawn once with a key, and not more than the balance",
+        arguments: BooksKind.all
+    )
     func outAgain(kind: BooksKind) async throws {
         let server = try await kind.server(opening: 0)
         let wire = server.wire
@@ -109,7 +112,7 @@ struct WalletFundingTests {
         )
     }
 
-    @Test("A server without a provider says which setting is missing")
+    @Test("A deposit by a user outside the funding users file is refused as not configured")
     func notConfigured() async throws {
         let users = try TemporaryFolder()
         let list = try users.write("nobody\n", to: "users")
@@ -122,7 +125,7 @@ struct WalletFundingTests {
         #expect(reply.text.contains("GOTCHU_SERVER_STRIPE_KEY_FILE"))
     }
 
-    @Test("The house's part stays out of the payee's wallet, and returns with partial refunds")
+    @Test("The house's take is not credited to the payee, and partial refunds return it")
     func take() async throws {
         let server = try await ServerProcess(
             environment: ["GOTCHU_SERVER_TAKE_BASIS_POINTS": "333"]
@@ -159,7 +162,7 @@ struct WalletFundingTests {
 }
 
 extension BooksKind {
-    /// Verifies an SQLite database while its server runs.
+    /// Verifies the database while its server runs; does nothing for PostgreSQL.
     fileprivate func verify(_ server: ServerProcess) async throws {
         guard self == .sqlite else { return }
         let verified = try await ServerProcess.run("verify", "--database", "sqlite:\(server.path)")

@@ -25,7 +25,7 @@ struct WalletPageTests {
         #expect(first.status == 200 && first.title == "Wallet")
         #expect(first.text.contains("$70.00</p>") && first.text.contains("<time datetime="))
         #expect(first.text.contains("hidden>As of <time"))
-        // The payee's name, and a link to the next payment.
+        // Each entry names the payee, and the page links to the form for another payment.
         #expect(first.text.ranges(of: "Paid to <bdi>corner.cafe</bdi>").count == 25)
         #expect(first.text.contains("href=\"/p\">Pay</a>"))
         let earner = try await Browser.loggedIn("corner.cafe@shop.example", at: server)
@@ -34,7 +34,7 @@ struct WalletPageTests {
         #expect(first.text.ranges(of: "<td class=\"n\">\u{2212}$1.00</td>").count == 25)
         let older = try #require(first.text.firstMatch(of: /href="(\/web\/wallet\?cursor=[^"]+)"/))
         let second = try await browser.open(String(older.output.1))
-        // The remaining payments, and the opening balance.
+        // The second page has the other payments and the opening deposit.
         #expect(second.text.ranges(of: "<td class=\"n\">\u{2212}$1.00</td>").count == 5)
         #expect(second.text.contains("Deposit") && !second.text.contains("cursor="))
         #expect(!second.text.contains("As of"))
@@ -48,7 +48,7 @@ struct WalletPageTests {
 
     @Test("A payer pays from the wallet of the request's currency, and sees all wallets")
     func currencies() async throws {
-        // Wallets in a second currency are opened by other programs.
+        // The server opens no wallets in a second currency, so the test adds them to the database.
         let server = try await ServerProcess(more: Browser.arguments)
         let payee = try await server.wire.login("corner.cafe")
         _ = try await server.wire.login("payer")

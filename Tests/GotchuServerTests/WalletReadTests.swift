@@ -3,7 +3,7 @@ import GotchuAPI
 import TestSupport
 import Testing
 
-/// Tests of the public contract of wallet reads: every field is a commitment.
+/// Tests of the public contract of wallet reads. Clients rely on every field.
 @Suite("Wallet reads", .timeLimit(.minutes(hangLimit)))
 struct WalletReadTests {
     private let server: ServerProcess
@@ -42,7 +42,7 @@ struct WalletReadTests {
             .replacing(/"next_cursor":"[A-Za-z0-9_=-]+"/, with: #""next_cursor":"CURSOR""#)
     }
 
-    @Test("Wallet reads have exactly these fields")
+    @Test("Replies to wallet reads have exactly the fields of the contract")
     func projection() async throws {
         let body = #"{"amount_cents":450,"memo":"Flat white","payee_reference":"order 7"}"#
         let sid = try await wire.post("/sessions/create", body, token: payee).string("sid")
@@ -79,7 +79,7 @@ struct WalletReadTests {
         #expect(golden(other).contains(#""type":"debit""#))
     }
 
-    @Test("Pages and cursors show every entry once, and cursors still work while entries arrive")
+    @Test("Pages are numbered, and cursors show every entry once while new entries arrive")
     func paging() async throws {
         for cents in 1...7 { _ = try await pay(cents) }
         #expect(try amounts(await list("?page=1&limit=3")) == [7, 6, 5])
@@ -103,7 +103,7 @@ struct WalletReadTests {
     }
 
     @Test(
-        "Parameters other than plain integers in range are refused, and so are unknown ones",
+        "A parameter that is malformed, out of range, repeated or unknown is refused",
         arguments: [
             "page=0", "page=-1", "page=1.0", "page=1e2", "page=01", "page=+1", "page=%201", "page=",
             "page=x", "page=1000000001", "page=99999999999999999999", "limit=0", "limit=101",
@@ -117,7 +117,7 @@ struct WalletReadTests {
         #expect(reply.code == ErrorCode.validationError.rawValue)
     }
 
-    @Test("A cursor is valid only for its own wallet, unchanged, and without a page")
+    @Test("A cursor is refused for another wallet, with a page number, or with a changed character")
     func cursors() async throws {
         for cents in 1...3 { _ = try await pay(cents) }
         let cursor = try await list("?limit=1").string("next_cursor")
@@ -131,7 +131,7 @@ struct WalletReadTests {
         }
     }
 
-    @Test("Wallet reads are limited to the caller's own wallet")
+    @Test("A wallet read that names a user or a wallet, or has no token, is refused")
     func ownOnly() async throws {
         for query in ["user_id=x", "userId=x", "user=x", "wallet_id=x"] {
             for path in [path, "/api/wallet/balance"] {

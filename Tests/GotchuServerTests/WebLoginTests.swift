@@ -3,7 +3,7 @@ import SQLite
 import TestSupport
 import Testing
 
-/// Tests of logins with an OpenID provider: valid ones, and all ways to misuse another's login.
+/// Tests of logins with an OpenID provider: valid logins, and attempts to misuse another user's.
 @Suite("Logins to the pages", .timeLimit(.minutes(hangLimit)))
 struct WebLoginTests {
     private static let origin = "https://pay.example"
@@ -73,7 +73,7 @@ struct WebLoginTests {
         #expect(earnings.status == 303, what, sourceLocation: sourceLocation)
     }
 
-    @Test("A user logs in at the provider's page, and is the same user as with the API's tokens")
+    @Test("A login at the provider is stored with its issuer and subject, and ends with a logout")
     func login() async throws {
         try await person(#"{"sub":"anna","name":"Corner Cafe"}"#)
         let stranger = browser()
@@ -95,7 +95,7 @@ struct WebLoginTests {
         #expect(try await browser.open(Self.earnings).status == 303)
     }
 
-    @Test("A login to pay requests no right to be paid")
+    @Test("A login to pay requests only the payer's scope, and a login to the wallet both scopes")
     func payer() async throws {
         try await issuer.act(#"{"op":"set","granted":null}"#)
         for (path, scopes) in [
@@ -113,7 +113,7 @@ struct WebLoginTests {
         }
     }
 
-    @Test("An answer with a wrong state, or for another browser's login, starts no session")
+    @Test("A provider's answer that is changed, or belongs to another browser, starts no session")
     func state() async throws {
         let browser = browser()
         let answer = try await answer(browser)
@@ -126,7 +126,7 @@ struct WebLoginTests {
         ] {
             try await expectRefused(browser, wrong, "\(wrong)")
         }
-        // A victim's browser, with and without its own login, opens the attacker's answer.
+        // A victim's browser opens the attacker's answer, without and with a login in progress.
         let victim = self.browser()
         try await expectRefused(victim, answer, "no login")
         _ = try await self.answer(victim)
@@ -134,14 +134,14 @@ struct WebLoginTests {
         #expect(try await browser.open(answer, headers: Self.back).status == 303)
     }
 
-    @Test("An answer that is used twice starts no second session")
+    @Test("A provider's answer that is used twice starts no second session")
     func replay() async throws {
         let browser = browser()
         let answer = try await answer(browser)
         let copy = browser.copy(at: server)
         #expect(try await browser.open(answer, headers: Self.back).status == 303)
         try await expectRefused(copy, answer, "the provider refuses the code")
-        // The same if the provider accepted a code again: the login was used.
+        // A code that the provider accepts for this login starts no session: the login was used.
         let other = try await self.answer(self.browser())
         let code = try #require(other.firstMatch(of: /code=([^&]*)/)?.output.1)
         try await issuer.act(#"{"op":"adopt","code":"\#(code)","of":"\#(answer)"}"#)
@@ -150,7 +150,7 @@ struct WebLoginTests {
     }
 
     @Test(
-        "An ID token for another login, client or time starts no session",
+        "An ID token with a wrong or missing claim starts no session",
         arguments: [
             #"{"nonce":"x"}"#, #"{"nonce":null}"#, #"{"aud":"gotchu"}"#, #"{"aud":"other"}"#,
             #"{"aud":["shop pages","other"]}"#, #"{"azp":"other"}"#, #"{"aud":[]}"#,
@@ -177,7 +177,7 @@ struct WebLoginTests {
         #expect(try await browser.open(answer, headers: Self.back).status == 303)
     }
 
-    @Test("A cookie that this server has not written is ignored")
+    @Test("A session cookie that is changed, renamed or sent twice is ignored")
     func cookies() async throws {
         let browser = try await loggedIn()
         let good = try #require(browser.cookies["__Host-gotchu"])
@@ -197,7 +197,9 @@ struct WebLoginTests {
         #expect(try await browser.open("/web/earnings", headers: twice).status == 303)
     }
 
-    @Test("The client's secret is read from a private file and sent to the issuer")
+    @Test(
+        "A client secret in a private file is sent to the issuer; a file open to others is refused"
+    )
     func secret() async throws {
         try await issuer.act(#"{"op":"set","secret":"s3cret:%&"}"#)
         let browser = browser()
@@ -221,7 +223,7 @@ struct WebLoginTests {
     }
 
     @Test(
-        "An invalid description of the provider prevents logins, and the page says so",
+        "An invalid description of the provider makes the login page answer with 503",
         arguments: [
             #"{"issuer":"https://evil.example"}"#, #"{"token_endpoint":"http://evil.example/t"}"#,
             #"{"authorization_endpoint":"javascript:alert(1)"}"#,

@@ -47,14 +47,14 @@ struct WebPageTests {
         return sid
     }
 
-    @Test("The earnings exclude refunds, and what the merchant spends does not reduce them")
+    @Test("Refunds reduce the shown earnings, and the merchant's own payments do not")
     func earnings() async throws {
         let ada = try await browser("ada@cafe.example")
         let empty = try await ada.open("/web/earnings")
         #expect(empty.text.contains("<p>$0.00</p>") && empty.text.contains("Nothing here"))
         let sid = try await pay(1_280, "2 flat whites")
         _ = try await pay(500, "<script>alert(1)</script>")
-        // Payments that Ada makes do not reduce the earnings.
+        // This payment by Ada must not reduce the earnings.
         _ = try await pay(77, to: "bert@x.example", by: "ada@cafe.example")
         let refunded = try await wire.call(
             "POST",
@@ -74,15 +74,16 @@ struct WebPageTests {
             if period != "all" {
                 #expect(page.text.contains("2 payments, 1 refund of $2.80"), "\(period)")
             }
-            // The page updates itself, and shows its age while that fails.
+            // The page has an update interval of 60 seconds and a hidden note of its time. It has
+            // no automatic reload.
             #expect(page.text.contains("data-seconds=\"60\""), "\(period)")
             #expect(page.text.contains(/status" hidden>As of <time [^>]+>[A-Z][a-z]+ [0-9]+/))
             #expect(!page.text.contains("http-equiv"))
         }
         let past = try await ada.open("/web/earnings?from=2026-01-01&to=2026-01-31&zone=Asia/Tokyo")
         #expect(past.text.contains("Nothing here") && past.text.contains("Asia/Tokyo"))
-        // There are no bars without amounts; mistyped values remain in the form, with the
-        // navigation.
+        // Without amounts there is no chart. The page for a refused period has the typed date and
+        // the navigation.
         #expect(!empty.text.contains("<svg height") && !past.text.contains("<svg height"))
         let turned = try await ada.open("/web/earnings?from=2026-03-02&to=2026-03-01")
         #expect(turned.status == 400 && turned.text.contains("from not after to"))
@@ -99,7 +100,7 @@ struct WebPageTests {
         }
     }
 
-    @Test("Pages of payments repeat and omit none while more arrive")
+    @Test("Pages of payments repeat and omit no payment while new payments arrive")
     func keyset() async throws {
         let ada = try await browser("ada@cafe.example")
         for number in 1...50 { _ = try await pay(Int64(number), "no. \(number).") }
@@ -116,11 +117,11 @@ struct WebPageTests {
             next += 1
         }
         #expect(seen == Array((1...50).reversed()))
-        // Two full pages, and no empty third one.
+        // There were two full pages, and no empty third page.
         #expect(next == 53)
     }
 
-    @Test("The file has each payment in minor units, and no text that a spreadsheet evaluates")
+    @Test("The CSV file has each payment's amount in minor units, and a quote before a formula")
     func file() async throws {
         let ada = try await browser("ada@cafe.example")
         _ = try await pay(1_234_50, "=1+1")
@@ -142,7 +143,7 @@ struct WebPageTests {
         #expect(rows[1][2] == "payment" && rows[1][0].hasSuffix("Z"))
     }
 
-    @Test("A refund is made once, however often its form is sent")
+    @Test("A refund form that is sent three times refunds once, and an invalid one refunds nothing")
     func refund() async throws {
         let ada = try await browser("ada@cafe.example")
         let path = "/web/payments/\(try await pay(1_280))"
@@ -157,7 +158,7 @@ struct WebPageTests {
         let after = try await ada.open(path)
         #expect(after.text.contains("Refunded. This is final."))
         #expect(after.text.contains("$10.00 is left") && after.text.contains("Partly refunded"))
-        // The original amount is still shown beside the rest.
+        // The page shows the original amount, the refund and the difference.
         for fact in [
             "<dt>Earnings</dt><dd>$12.80<", "<dt>Refunded</dt><dd>\u{2212}$2.80<",
             "<dt>Kept</dt><dd>$10.00<",
@@ -165,7 +166,7 @@ struct WebPageTests {
             #expect(after.text.contains(fact), "\(fact)")
         }
         #expect(!(try await ada.open(path)).text.contains("This is final."))
-        // The same key with another amount, or an invalid amount, refunds nothing.
+        // A used key with another amount, an invalid amount or a missing key refunds nothing.
         let other = try await ada.send(
             "\(path)/refund",
             ["amount": "10.00", "key": key],
@@ -185,7 +186,7 @@ struct WebPageTests {
         #expect(try await ada.open(path).text.contains("$10.00 is left"))
     }
 
-    @Test("A refund and a new device need a login of the last 15 minutes")
+    @Test("A refund or a new device is refused if the login is older than 15 minutes")
     func fresh() async throws {
         let ada = try await browser("ada@cafe.example")
         let path = "/web/payments/\(try await pay(1_280))"
@@ -264,7 +265,7 @@ struct WebPageTests {
         let ada = try await browser("ada@cafe.example")
         let page = try await ada.open("/web/devices")
         let fields = ["name": "Front <till>", "key": try #require(page.field("key"))]
-        // Pressed twice: there is one device, and only the last code is valid.
+        // The form is sent twice: there is one device, and only the second code is valid.
         let first = try code(try await ada.send("/web/devices", fields, from: page))
         let second = try code(try await ada.send("/web/devices", fields, from: page))
         #expect(try await enrol(with: first).status == 401)
@@ -299,7 +300,7 @@ struct WebPageTests {
         try await wire.post("/auth/token", #"{"refresh_token":"\#(credential)"}"#)
     }
 
-    @Test("Events that were given up are sent again by their owner, one or all")
+    @Test("An event that was given up can be sent again by the owner of its endpoint")
     func webhooks() async throws {
         let receiver = try await WebhookReceiver()
         let ada = try await browser("ada@cafe.example")
@@ -317,7 +318,7 @@ struct WebPageTests {
         let sid = try await pay(1_280)
         var page = try await givenUp(ada)
         #expect(page.text.contains("Stopped") && page.text.contains(sid))
-        // Every page of the owner shows a badge; those of others do not.
+        // The owner's earnings page shows a badge; that of another user does not.
         let badge = "<span class=\"badge\">"
         #expect(try await ada.open("/web/earnings").text.contains(badge))
         let eve = try await browser("eve@x.example")
@@ -338,7 +339,7 @@ struct WebPageTests {
         #expect(try await ada.open("/web/webhooks").text.contains("nothing is sent again"))
     }
 
-    /// Returns the page of webhooks once it shows an event that was given up.
+    /// Waits until the page of webhooks shows an event that was given up, and returns the page.
     private func givenUp(_ browser: Browser) async throws -> BrowserPage {
         try await eventually("the receiver has said that it is gone") {
             let page = try await browser.open("/web/webhooks")
@@ -346,7 +347,7 @@ struct WebPageTests {
         }
     }
 
-    @Test("A refund with an unknown outcome is resolved with the same key, and made once")
+    @Test("A repeat with the same key resolves a refund with an unknown outcome, and refunds once")
     func unresolved() async throws {
         let ada = try await browser("ada@cafe.example")
         let path = "/web/payments/\(try await pay(1_280))"
@@ -362,7 +363,8 @@ struct WebPageTests {
         _ = try await lock.exitCode()
         let known = try await ada.send("\(path)/refund", fields, from: unknown)
         #expect(known.status == 303 && known.location == path, "\(known.text)")
-        // A decided refund is answered again, even with a login too old for another refund.
+        // A repeat of a decided refund gets its answer, even if the login is too old for a new
+        // refund.
         try Connection(path: server.path, mode: .readWrite).execute(
             "UPDATE web_sessions SET authenticated_at = authenticated_at - 900001"
         )

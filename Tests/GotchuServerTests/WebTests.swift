@@ -61,7 +61,7 @@ struct WebTests {
     }
 
     @Test(
-        "A login leads only to pages of this server",
+        "A login whose target is not an allowed page leads to /web",
         arguments: [
             "https://evil.example/", "//evil.example", "/\\evil.example", "/web\\..",
             "javascript:1",
@@ -74,7 +74,7 @@ struct WebTests {
         #expect(begun.status == 303 && begun.location == "/web")
     }
 
-    @Test("Every page has the security headers, and its style sheets exist")
+    @Test("The earnings page has the security headers, and the three files that it links to exist")
     func headers() async throws {
         let browser = try await loggedIn()
         let page = try await browser.open("/web/earnings")
@@ -94,7 +94,7 @@ struct WebTests {
         #expect(try await browser.open("/assets/tokens.0000000000000000.css").status == 404)
     }
 
-    @Test("A request with another Host, or from another site, gets no page")
+    @Test("A request with another Host, or by another site, gets no page; a followed link does")
     func strangers() async throws {
         let browser = try await loggedIn()
         for headers in [
@@ -162,7 +162,7 @@ struct WebTests {
         #expect(late.status == 401 && late.text.contains("This form did nothing"))
     }
 
-    @Test("A session ends half an hour after its last use, and its token is not stored")
+    @Test("A session ends half an hour after its last use or at its expiry")
     func idle() async throws {
         let browser = try await loggedIn()
         let cookie = try #require(browser.cookies["gotchu"])
@@ -171,7 +171,7 @@ struct WebTests {
         #expect(held.count == 1 && !cookie.uppercased().contains(held[0]))
         try books.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
         #expect(try await browser.open("/web/earnings").status == 200)
-        // The last use was recorded.
+        // The request above was recorded as a use, so the half hour has started again.
         try books.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
         #expect(try await browser.open("/web/earnings").status == 200)
         try books.execute("UPDATE web_sessions SET used_at = used_at - 1800001")
@@ -191,7 +191,7 @@ struct WebTests {
         #expect(try books.query("SELECT count(*) FROM web_sessions") { try $0.integer(0) } == [1])
     }
 
-    @Test("A problem is shown as a page, with its code and the request's id")
+    @Test("A problem is shown as a page with its HTTP status and the request's id")
     func problems() async throws {
         let browser = try await loggedIn()
         for (method, path, status) in [
@@ -218,7 +218,9 @@ struct WebSettingTests {
         return (try await program.exitCode(), program.text)
     }
 
-    @Test("Pages need a public address, which on a --dev server must be loopback")
+    @Test(
+        "A --dev server with pages refuses a public URL that is missing, malformed or not loopback"
+    )
     func addresses() async throws {
         for (arguments, code, text) in [
             (["--dev", "--web"], 64, "--public-url"),

@@ -26,7 +26,7 @@ struct WebhookTargetTests {
     }
 
     @Test(
-        "A public address counts as public",
+        "An address outside the reserved ranges counts as public",
         arguments: ["8.8.8.8", "172.32.0.1", "100.128.0.1", "193.0.0.1", "2606:4700::1", "2a00::1"]
     )
     func open(text: String) {
@@ -34,7 +34,7 @@ struct WebhookTargetTests {
         #expect(NetworkAddress.all(of: text).allSatisfy { $0.isPublic })
     }
 
-    @Test("A URL has one spelling, regardless of case and of default port and path")
+    @Test("A webhook URL is stored with a lower-case host, a path and no default port")
     func spelling() {
         #expect(
             WebhookURL("HTTPS://Shop.Example/Hook?a=B")?.text == "https://shop.example/Hook?a=B"
@@ -48,7 +48,7 @@ struct WebhookTargetTests {
     }
 
     @Test(
-        "A URL that is not a plain https URL is refused",
+        "A webhook URL with another scheme, a user, a fragment or a malformed host is refused",
         arguments: [
             "", "shop.example", "ftp://shop.example/", "https://", "https:///x",
             "https://user@shop.example/", "https://user:pass@shop.example/", "https://a b/",
@@ -63,7 +63,7 @@ struct WebhookTargetTests {
         #expect(WebhookURL(text) == nil)
     }
 
-    @Test("Plain http and loopback addresses are allowed only together, and only in development")
+    @Test("Plain http is allowed in development to loopback, and https to public addresses")
     func development() throws {
         let here = NetworkAddress.all(of: "127.0.0.1")
         let inside = NetworkAddress.all(of: "10.0.0.1")
@@ -79,7 +79,7 @@ struct WebhookTargetTests {
         let refused: [(WebhookURL, Bool, [NetworkAddress])] = [
             (plain, false, outside), (plain, false, here), (plain, true, outside),
             (secure, false, here), (secure, true, inside), (secure, false, inside),
-            // One name with two addresses: the private one must not be reached by chance.
+            // A name with a public and a private address is refused, as either might be used.
             (secure, false, outside + inside), (secure, true, here + inside), (secure, true, []),
         ]
         for (url, isDevelopment, addresses) in refused {
@@ -89,7 +89,9 @@ struct WebhookTargetTests {
         }
     }
 
-    @Test("The delay doubles up to an hour, and is never shorter than the receiver asks")
+    @Test(
+        "The shortest delay doubles up to half an hour, and is at least the receiver's Retry-After"
+    )
     func schedule() {
         let schedule = WebhookSchedule()
         #expect(schedule.delay(after: 1, retryAfter: nil, jitter: 0) == .seconds(2.5))
@@ -100,7 +102,7 @@ struct WebhookTargetTests {
     }
 
     @Test(
-        "A receiver's Retry-After is seconds or a date",
+        "A receiver's Retry-After may be seconds or a date, and other text is ignored",
         arguments: [
             ("7", .seconds(7)), ("-7", .zero), ("Thu, 01 Jan 1970 00:01:40 GMT", .seconds(90)),
             ("Thu, 01 Jan 1970 00:00:01 GMT", .zero), ("soon", nil), (nil, nil),

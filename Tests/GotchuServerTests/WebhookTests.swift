@@ -15,7 +15,7 @@ import Testing
 @Suite("Webhooks", .timeLimit(.minutes(hangLimit)))
 struct WebhookTests {
     @Test(
-        "Webhooks arrive signed, and once if nothing fails, with two workers",
+        "Two workers send each event signed, and once if nothing fails",
         arguments: BooksKind.all
     )
     func arrive(kind: BooksKind) async throws {
@@ -53,7 +53,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "Deliveries follow one another at once, several at a time if they are accepted",
+        "The next deliveries to an accepting endpoint start at once, several at a time",
         arguments: BooksKind.single
     )
     func together(kind: BooksKind) async throws {
@@ -68,15 +68,14 @@ struct WebhookTests {
     }
 
     @Test(
-        "A backlog of hundreds is sent sixteen at a time, and delays no other endpoint",
+        "A large backlog is sent with at most 16 calls at a time, and delays no other endpoint",
         arguments: BooksKind.single
     )
     func backlog(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/mended", "/slow", "/ok", events: 300)
         let began = ContinuousClock.now
         let messages = try await rig.working {
-            // A failing endpoint is tried only once in a while, however large its backlog: each
-            // attempt at the hanging one lasts ten seconds.
+            // The hanging endpoint gets one attempt at a time, and each attempt lasts ten seconds.
             _ = try await rig.receiver.wait(for: 300, at: "/ok")
             let tries = rig.receiver.messages("/slow").count
             let passed = Int((ContinuousClock.now - began) / .seconds(10))
@@ -159,7 +158,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "A server without --dev sends no webhook to this machine, in any spelling",
+        "Outside development mode, no spelling of this machine's address gets a webhook",
         arguments: BooksKind.single
     )
     func privateTargets(kind: BooksKind) async throws {
@@ -227,11 +226,11 @@ struct WebhookTests {
         #expect(try await rig.outbox.backlog(dead: false, limit: 1).isEmpty)
     }
 
-    /// More than one slice, fewer than three (`OutboxQueries.slice` is 500).
+    /// A number of events that needs two slices (`OutboxQueries.slice` is 500).
     private enum WebhookSlices { static let events = 700 }
 
     @Test(
-        "An event is given up after a day, after a last attempt at its end",
+        "An event gets a last attempt at the end of a day, and is then given up",
         arguments: BooksKind.single
     )
     func giveUp(kind: BooksKind) async throws {
@@ -251,7 +250,7 @@ struct WebhookTests {
         let last = WebhookDelivery.Outcome.failed("HTTP 500.", nextTryAt: end)
         let late = end.advanced(by: .seconds(-59))
         #expect(worker.outcome(of: answer, for: delivery, at: late) == last)
-        // A receiver that asks for a longer delay is still tried once more, at the end of the day.
+        // If the receiver asks for a longer delay, the last attempt is still at the end of the day.
         let start = end.advanced(by: .seconds(-24 * 3_600))
         let patient = WebhookSender.Answer.refused("HTTP 500.", retryAfter: .seconds(Int64.max))
         #expect(worker.outcome(of: patient, for: delivery, at: start) == last)
@@ -264,7 +263,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "The commands manage endpoints of a running server, which then reports a payment",
+        "Commands add, list and remove an endpoint of a running server, which reports a payment",
         arguments: BooksKind.all
     )
     func commands(kind: BooksKind) async throws {
@@ -334,7 +333,7 @@ struct WebhookTests {
             + amounts.map { "\($0.output.1) \($0.output.2)" }.joined(separator: ", ")
     }
 
-    /// Leaves an endpoint as a removal does that was interrupted.
+    /// Leaves an endpoint in the state of an interrupted removal.
     private static func cutRemovalShort(of id: String, in books: String) throws {
         let sql = """
             UPDATE endpoints SET disabled = 'It is being removed.' WHERE id = '\(id)'

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Ledger
 
-/// Damage to every column that another row or a rule checks.
+/// Damage to the columns that another row or a rule checks.
 @Suite("The audit of damage", .serialized, .timeLimit(.minutes(hangLimit)))
 struct AuditDamageTests {
     /// Damage, the rule that must find it, and the required words of the finding.
@@ -27,7 +27,7 @@ struct AuditDamageTests {
         var testDescription: String { "\(rule): \(sql)" }
     }
 
-    /// The ends of the rules' sentences.
+    /// The end of each rule's text, which identifies the rule.
     enum Rule: String, Sendable {
         case currencies, users, names, devices, deliveries, due, entries, transfers, records
         case sessions, seals
@@ -307,7 +307,7 @@ struct AuditDamageTests {
         ),
     ]
 
-    @Test("A tip that was changed is found", arguments: tips, StoreKind.single)
+    @Test("A changed tip is found", arguments: tips, StoreKind.single)
     func tip(damage: Damage, kind: StoreKind) async throws {
         let books = try await Planted.books(kind, tip: 3)
         #expect(try books.audit().isClean)
@@ -315,7 +315,7 @@ struct AuditDamageTests {
     }
 
     @Test(
-        "Damage is found on both engines, and the row is named",
+        "Damage is found by the expected rule on both engines, with the expected finding",
         arguments: users + accounts + transfers + answers + records + others,
         StoreKind.single
     )

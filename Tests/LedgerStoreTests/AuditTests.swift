@@ -16,7 +16,7 @@ struct AuditTests {
     }
 
     @Test(
-        "The audit finds a guard that is missing, on another table, disabled or lax",
+        "The audit finds a guard that is missing, on another table, disabled or incomplete",
         arguments: [
             (StoreKind.sqlite, ""),
             (.sqlite, "CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN SELECT 1; END"),
@@ -117,7 +117,7 @@ struct AuditTests {
         #expect(broken == ["table \(table.name) may hold \(table.key) twice"])
     }
 
-    @Test("Both stores check the same rules")
+    @Test("SQLite and PostgreSQL stores check the same rules")
     func sameList() async throws {
         let lists = try await [Planted.books(.sqlite), Planted.books(.postgresql)].map { books in
             try books.audit().findings.dropFirst().map(\.rule)
@@ -159,7 +159,7 @@ struct AuditTests {
         #expect(counts["(currencies)"] == 1)
     }
 
-    @Test("A backup is complete, private, audited, and never overwrites")
+    @Test("A backup is audited, readable only by its owner, and overwrites no file")
     func backup() async throws {
         let path = try await Planted.books(in: folder)
         let store = try SQLiteStore(path: path)

@@ -74,7 +74,7 @@ struct BrokenCommitTests {
     /// its processes and replays its log, which may contain the commit.
     @Test("A commit in which PostgreSQL panics is an unknown outcome, and was carried out")
     func panic() async throws {
-        // The sync that fails must not be one of the background writer of the log.
+        // The sync that fails must not be that of the log's background writer.
         let cluster = try PostgresCluster(
             settings: ["wal_writer_delay=10s"],
             faultLibrary: try await Faults.libraryPath()
@@ -94,7 +94,7 @@ struct BrokenCommitTests {
         #expect(again.isEmpty)
     }
 
-    /// PostgreSQL ends such a wait with only a warning, and reports that it has committed.
+    /// PostgreSQL ends a cancelled wait for a replica with only a warning, and reports a commit.
     @Test("A commit whose wait for a replica was cancelled is an unknown outcome")
     func replicaAway() async throws {
         let cluster = try PostgresCluster()
@@ -119,9 +119,9 @@ struct BrokenCommitTests {
         #expect("\(await failure as Any)".contains("01000"))
     }
 
-    /// Reads after a cancelled wait for the replica: the payment is visible, but would be lost if
-    /// the machine died now.
-    @Test("A payment that the replica does not have yet is visible, but not reported")
+    /// The wait for the replica was cancelled. The payment can be seen, but would be lost if the
+    /// machine died now.
+    @Test("A payment that the replica does not have yet is stored, but reads of it fail")
     func seenTooEarly() async throws {
         let cluster = try PostgresCluster()
         let store = try PostgreSQLStore(

@@ -16,7 +16,7 @@ struct DatabaseClockTests {
     func looks() {
         let reading = Mutex(moment(100))
         let clock = DatabaseClock { reading.withLock { $0 } }
-        // Until the first answer it is this machine's clock.
+        // Until the first answer the clock is this machine's clock.
         #expect(abs(clock.now.duration(to: .now).inSeconds) < 60)
         clock.set(time(5_000_000), asked: moment(99.9), answered: moment(100.1))
         #expect(clock.now == time(5_000_000))

@@ -10,7 +10,7 @@ import Testing
 @Suite("Devices in the database", .timeLimit(.minutes(hangLimit)))
 struct DeviceStoreTests {
     @Test(
-        "Devices are read as they are now, and written only if they have changed",
+        "A device is read as it was stored, and written only if it has changed",
         arguments: StoreKind.all
     )
     func change(kind: StoreKind) async throws {

@@ -88,7 +88,7 @@ struct DeviceTests {
         #expect(show(forgotten, next: forgotten + 1, to: &device, hasNonce: true) == .revoked)
     }
 
-    @Test("A credential used after its successor revokes the device for both holders")
+    @Test("A credential that is used after its successor revokes the device for every holder")
     func reuse() {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)
@@ -124,7 +124,7 @@ struct DeviceTests {
         #expect(show(9, next: 11, to: &back, number: 8) == .admitted)
         #expect(show(11, next: 12, to: &back, number: 10) == .admitted)
         #expect(show(5, next: 6, to: &back, number: 4) == .revoked)
-        // Without a number from the server it counts as a copy.
+        // Without a number from the server the credential counts as a copy.
         var other = backup
         #expect(show(9, next: 10, to: &other) == .revoked)
     }

@@ -80,8 +80,7 @@ struct DistributionTests {
         #expect(texts.count > 25)
         for (number, sql) in texts.sorted().enumerated() {
             let last = sql.matches(of: /\$([0-9]+)/).compactMap { Int($0.output.1) }.max() ?? 0
-            // The statements of the outbox, whose tables are the coordinator's, take rows as
-            // arrays.
+            // The statements of the outbox take rows as arrays. Its tables are on the coordinator.
             let value = sql.contains("unnest") ? "'{1}'" : "'1'"
             let values = [String](repeating: value, count: last).joined(separator: ", ")
             try link.connection.execute("PREPARE p\(number) AS \(sql)")
@@ -89,7 +88,7 @@ struct DistributionTests {
                 "EXPLAIN EXECUTE p\(number)" + (last > 0 ? "(\(values))" : ""),
                 read: { try $0.text(0) }
             ).joined(separator: "\n")
-            // This one reads by the primary key, when a writer begins.
+            // This statement reads by the primary key, when a writer begins.
             if sql.contains("FROM seals ORDER BY") { continue }
             #expect(plan.contains("Task Count: 1\n"), "\(sql)\n\(plan)")
         }
@@ -110,7 +109,7 @@ struct DistributionTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("The audit reads one snapshot of all servers while payments are made")
+    @Test("The audit of all servers finds nothing while payments are made")
     func oneMoment() async throws {
         let books = try StoreKind.distributed.makeBooks()
         try await withLedger(on: try books.open()) { ledger in
@@ -142,7 +141,7 @@ struct DistributionTests {
     func inDoubt() async throws {
         let books = try await Planted.books(.distributed)
         let worker = try Self.worker(0, of: books)
-        // The transaction belongs to no server of the cluster, which would end it.
+        // The transaction belongs to no server of the cluster, so no server ends it.
         try worker.connection.execute("BEGIN")
         try worker.connection.execute("PREPARE TRANSACTION 'citus_99_1_1_1'")
         let error = #expect(throws: LedgerError.self) { try books.audit() }
@@ -212,7 +211,7 @@ struct DistributionTests {
         return try CitusCluster.shared().workers[number].connect(database)
     }
 
-    @Test("A worker that would forget commits is refused")
+    @Test("A worker without synchronous commits is refused")
     func forgetful() async throws {
         let books = try await Planted.books(.distributed)
         let worker = try Self.worker(1, of: books)

@@ -85,7 +85,7 @@ struct DueTests {
     }
 
     @Test(
-        "A record is settled even behind more records than a sweep that cannot be",
+        "A session expires although hundreds of earlier due rows have no record",
         arguments: StoreKind.single
     )
     func behindOthers(kind: StoreKind) async throws {

@@ -93,7 +93,7 @@ struct DurabilityTests {
         #expect(answers.count == 1)
     }
 
-    @Test("Without durability a lost connection is not replaced for each payment")
+    @Test("If the database is not durable, a lost connection is not replaced at each attempt")
     func pause() throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()

@@ -11,7 +11,7 @@ import Testing
 @Suite("Money in and out in every store", .timeLimit(.minutes(hangLimit)))
 struct FundingStoreTests {
     @Test(
-        "A story has the same effects as in memory, and leaves a clean ledger",
+        "Deposits and withdrawals have the same effects as in memory, and leave a clean ledger",
         arguments: StoreKind.all
     )
     func story(kind: StoreKind) async throws {
@@ -27,7 +27,8 @@ struct FundingStoreTests {
             #expect(!effects.isEmpty, "command \(index) does nothing")
         }
         try await store.expectSame(as: memory.rows)
-        // The deposits minus the refunded, paid and forgiven amounts.
+        // The debt is the refunded deposit, less the wallet's balance at that time (the opening and
+        // the 500 that were not withdrawn), less the forgiven 100.
         let owed = Account.Key(.houseOf(.owed, Cast.users[0]), .usd)
         let range = HistoryRange(.newest(skipping: 0), limit: 1)
         let account = try await store.history(of: owed, range)?.account

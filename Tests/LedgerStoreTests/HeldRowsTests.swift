@@ -9,7 +9,7 @@ import Testing
 @testable import Ledger
 @testable import LedgerStore
 
-/// Rows that another session has locked, which then stays silent.
+/// Rows that are locked by another session, which does nothing more.
 @Suite("Rows that another session holds", .timeLimit(.minutes(hangLimit)))
 struct HeldRowsTests {
     @Test(

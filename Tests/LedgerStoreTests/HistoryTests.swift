@@ -69,7 +69,7 @@ struct HistoryTests {
         #expect(
             plan.contains("SEARCH entries USING PRIMARY KEY (owner=? AND currency=? AND number<?)")
         )
-        // No table is scanned; only the page is.
+        // Only the page is scanned, and no table.
         #expect(plan.filter { $0.hasPrefix("SCAN ") } == ["SCAN entries LEFT-JOIN"], "\(plan)")
         #expect(plan.contains("MATERIALIZE entries"), "\(plan)")
     }
@@ -93,7 +93,7 @@ struct HistoryTests {
         let name = try cluster.makeDatabase()
         let link = try cluster.connect(name)
         try await Self.check(cluster.url(name), link)
-        // The database is large, and in memory.
+        // The database is removed, because it is large and in memory.
         let admin = try cluster.connect("postgres")
         try admin.connection.execute("DROP DATABASE \(name) WITH (FORCE)")
     }

@@ -7,10 +7,10 @@ import Testing
 @testable import Ledger
 @testable import LedgerStore
 
-/// A log of SQLite beyond its bound, because a reader still needs it.
+/// A log of SQLite that exceeds its bound, because a reader still needs it.
 @Suite("A log that cannot be emptied", .timeLimit(.minutes(hangLimit)))
 struct LongLogTests {
-    @Test("Payments wait neither for a long reader nor for verify and backup beside them")
+    @Test("Payments do not wait for a long reader, an audit or a backup")
     func readers() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("books.db")

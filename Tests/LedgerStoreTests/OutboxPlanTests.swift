@@ -57,7 +57,7 @@ struct OutboxPlanTests {
         }
     }
 
-    @Test("No statement on PostgreSQL reads more rows than it needs, also with full tables")
+    @Test("No statement on PostgreSQL reads more rows than one slice, even with full tables")
     func postgresql() async throws {
         let books = try await Planted.books(.postgresql)
         let name = try #require(try books.texts("SELECT current_database()::text").first)
@@ -86,7 +86,7 @@ struct OutboxPlanTests {
         FROM endpoints, generate_series(1, \(rows)) AS number
         """
 
-    /// Runs each statement, and rolls it back.
+    /// Runs each statement, checks the number of rows that it reads, and rolls it back.
     private func expectFewRows(_ link: PostgresCluster.Link) throws {
         for (number, statement) in Self.statements(.postgresql).enumerated() {
             let values = statement.values.joined(separator: ", ")

@@ -117,7 +117,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "Attempts that never end become less frequent, and stop after the event's day",
+        "Attempts without an outcome become less frequent, and end after the event's day",
         arguments: StoreKind.single
     )
     func unended(kind: StoreKind) async throws {

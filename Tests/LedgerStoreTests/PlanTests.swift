@@ -84,7 +84,7 @@ struct PlanTests {
                 try expectNoScan(texts, on: late, "\(preparation), \(mode)")
             }
         }
-        // The database is large, and in memory.
+        // The database is removed, because it is large and in memory.
         let admin = try cluster.connect("postgres")
         try admin.connection.execute("DROP DATABASE \(name) WITH (FORCE)")
     }

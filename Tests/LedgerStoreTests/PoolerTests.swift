@@ -72,7 +72,7 @@ struct PoolerTests {
         withExtendedLifetime(pooler) {}
     }
 
-    @Test("A pooler in session mode works like the database itself")
+    @Test("A payment through a pooler in session mode is made")
     func session() async throws {
         let cluster = try PostgresCluster.shared()
         let pooler = try await Pooler("session", database: try cluster.makeDatabase(), of: cluster)

@@ -26,7 +26,7 @@ struct PostgreSQLStoreTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("Tables that another server is creating are not mistaken for another schema's")
+    @Test("A server that starts while another one creates the tables does not refuse them")
     func makingTables() async throws {
         let books = try StoreKind.postgresql.makeBooks()
         let name = try #require(try books.texts("SELECT current_database()::text").first)
@@ -200,7 +200,7 @@ struct PostgreSQLStoreTests {
         _ = try plain.open()
     }
 
-    @Test("A database that would forget commits is refused")
+    @Test("A database without synchronous commits is refused")
     func durability() throws {
         let books = try StoreKind.postgresql.makeBooks()
         let name = try #require(try books.texts("SELECT current_database()::text").first)
@@ -227,7 +227,7 @@ struct PostgreSQLStoreTests {
             try setting(plain) == "off" ? true : nil
         }
         #expect(try setting(ours) == "on")
-        // New sessions are not used at all.
+        // New sessions are refused.
         let books = TestBooks(postgresql: cluster.url(name))
         let reloaded = #expect(throws: LedgerError.self) { try books.open() }
         #expect(reloaded?.code == .notDurable)
@@ -243,7 +243,7 @@ struct PostgreSQLStoreTests {
         #expect(local?.code == .notDurable)
     }
 
-    @Test("An engine without rollback, locks or isolation is refused")
+    @Test("An engine whose sessions see uncommitted rows is refused")
     func probe() throws {
         let books = try StoreKind.postgresql.makeBooks()
         _ = try books.open()
@@ -340,7 +340,7 @@ struct PostgreSQLStoreTests {
     }
 
     @Test(
-        "One key at four servers at once is one payment and one answer",
+        "Simultaneous payments with one key at four servers are one payment and one answer",
         arguments: StoreKind.shared
     )
     func oneKey(kind: StoreKind) async throws {

@@ -16,7 +16,7 @@ struct SQLiteStoreTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("Opening the same file twice changes nothing the second time")
+    @Test("Opening the same file a second time does not change its schema")
     func migrateTwice() throws {
         let path = folder.file("twice.db")
         _ = try SQLiteStore(path: path)
@@ -35,7 +35,8 @@ struct SQLiteStoreTests {
         let store = try SQLiteStore(path: path)
         try await withLedger(on: store) { ledger in
             let user = try await ledger.user("a", cents: 100)
-            // A reader that opens the log for the first time would make a new one.
+            // All readers are opened before, because a reader that opens the log for the first time
+            // would make a new one.
             for _ in 0..<8 { _ = try await store.reading() }
             let (file, away) = (path + ending, folder.file("away"))
             try FileManager.default.moveItem(atPath: file, toPath: away)

@@ -56,7 +56,7 @@ struct SealPinTests {
     }
 
     @Test(
-        "Every end of a chain without a successor is a head, independent of clocks",
+        "Every last seal of a chain that no other chain follows is a head, whatever the clocks",
         arguments: StoreKind.single
     )
     func heads(kind: StoreKind) async throws {

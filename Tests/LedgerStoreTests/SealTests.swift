@@ -122,7 +122,7 @@ struct SealTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("Two servers at once write two chains, which the audit proves")
+    @Test("Two servers at once write two chains, which the audit accepts")
     func twoServers() async throws {
         let books = try StoreKind.postgresql.makeBooks()
         let stores = try (0..<2).map { _ in try books.open() }
@@ -216,7 +216,7 @@ struct SealTests {
     }
 
     @Test(
-        "A transfer or an entry that is changed is not as it was sealed",
+        "A changed transfer or entry is found, because it is not what was sealed",
         arguments: [
             "UPDATE transfers SET at = at + 1 WHERE step = 'paid'",
             "UPDATE transfers SET record = 'session-9' WHERE step = 'paid'; "
@@ -297,7 +297,7 @@ struct SealTests {
     }
 
     @Test(
-        "A removed first chain is reported by the chain after it",
+        "A removed first chain is found through the chain after it",
         arguments: StoreKind.single
     )
     func lostChain(kind: StoreKind) async throws {

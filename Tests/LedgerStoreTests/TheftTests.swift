@@ -154,7 +154,7 @@ struct TheftTests {
     func found(theft: Theft, store: StoreKind) async throws {
         let books = try await Planted.books(store)
         try books.execute(try Self.script(theft, in: store))
-        // All sums are right and sealed: only one rule finds it.
+        // All sums and seals are valid, so only one rule finds the theft.
         let broken = try books.audit().findings.compactMap(\.broken)
         #expect(broken.count == 1, "\(broken)")
         #expect(broken.first?.contains(theft.says) == true, "\(broken)")

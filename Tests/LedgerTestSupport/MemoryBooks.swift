@@ -16,8 +16,8 @@ package struct MemoryBooks: Equatable, Sendable {
 
     package init() {}
 
-    /// The books without seals, of which each batch has one: equal for the same commands in any
-    /// batches.
+    /// The books without the seals. Each batch has its own seal, so only books without seals are
+    /// equal for the same commands in other batches.
     package var withoutSeals: MemoryBooks {
         var books = self
         books.seals = []
@@ -185,7 +185,7 @@ package struct MemoryBooks: Equatable, Sendable {
             ?? sessionComplaint(Array(rows.records.values))
     }
 
-    /// The same, checking only the sessions that a batch changed.
+    /// The first broken rule, where only the sessions that a batch changed are checked.
     package func complaint(after effects: Effects) -> String? {
         guard !effects.isEmpty else { return brokenPromise }
         return brokenPromise ?? transferComplaint ?? accountComplaint

@@ -28,7 +28,7 @@ extension ReferenceModel {
             reply = .declined(why, again: false)
         } else if var deal, let payer = deal.holder {
             let back = amount ?? deal.amount + (deal.tip ?? 0) - deal.refunded
-            // Of what was paid, the tip is refunded last.
+            // The amount is refunded first, and the tip last.
             let price = min(back, max(0, deal.amount - deal.refunded))
             deal.refunded += back
             deals[session] = deal

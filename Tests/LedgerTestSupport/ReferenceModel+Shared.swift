@@ -29,13 +29,13 @@ extension ReferenceModel {
         package let price: Int64
         package let places: Int
         package let isContest: Bool
-        /// True if the money rests until the end; a contest's always does.
+        /// A Boolean that is true if the money stays in the pot until the end, as in every contest.
         package let isPooled: Bool
         package var holders: Set<Int> = []
         package var paid: Set<Int> = []
         package var isCancelled = false
 
-        /// True for a bill of which every share is paid.
+        /// A Boolean that is true for a bill whose shares are all paid.
         package var isPaid: Bool { !isContest && paid.count == places }
         var isFull: Bool { holders.count + paid.count >= places }
 

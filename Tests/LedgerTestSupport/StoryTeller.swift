@@ -25,7 +25,8 @@ package struct StoryTeller {
         }
     }
 
-    /// The waits in milliseconds, with both edges of a lease and of short sessions.
+    /// The waits in milliseconds. They include the last moment before the end of a lock or of a
+    /// short session, and the end itself.
     private static let waits: [Int64] = [
         0, 0, 0, 0, 0, 1, 1, 500, 999, 1_000, 29_000, 59_999, 60_000, 60_001,
     ]

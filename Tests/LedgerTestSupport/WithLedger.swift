@@ -4,7 +4,7 @@ internal import Logging
 package import Payments
 internal import ServiceLifecycle
 
-/// Runs a ledger on a store as the server does, stopped in order when `body` is done.
+/// Runs a ledger on a store as the server does, and stops it in order when `body` is done.
 package func withLedger<Result: Sendable>(
     on store: any LedgerStorage,
     kinds: [RecordKind] = [SettleSession.kind],
@@ -108,10 +108,10 @@ extension KeyedRequest {
 }
 
 extension CommandReply {
-    /// A Boolean that is true if it is no refusal.
+    /// A Boolean that is true if the command was accepted.
     package var isAccepted: Bool { if case .success = outcome { true } else { false } }
 
-    /// The refusal, if it is one.
+    /// The refusal; `nil` if the command was accepted.
     package var refusal: Refusal? {
         if case .failure(let refusal) = outcome { refusal } else { nil }
     }

@@ -5,13 +5,13 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("Who may do what")
+@Suite("The access levels of users")
 struct AccessPolicyTests {
     private func peer(_ user: UInt32, group: UInt32 = 4_000_000) -> Peer {
         Peer(userID: user, groupID: group)
     }
 
-    @Test("an owner may do everything, and a stranger nothing")
+    @Test("An owner has every access level, and an unknown user has none")
     func ends() {
         let policy = AccessPolicy(ownerUserIDs: [0], cashierGroup: "no-such-group-here")
         #expect(policy.levels(of: peer(0)) == Set(AccessLevel.allCases))
@@ -34,7 +34,7 @@ struct AccessPolicyTests {
         #expect(policy.levels(of: peer(4_000_004)) == [.viewer, .observer])
     }
 
-    @Test("A user without a level learns how to get it")
+    @Test("A refusal contains the way to get the missing level")
     func advice() {
         let caller = peer(4_000_001)
         for (group, level, fix) in [
@@ -52,14 +52,14 @@ struct AccessPolicyTests {
         }
     }
 
-    @Test("a supplementary group counts, as in the system's database")
+    @Test("A user's group in the system's database counts, even if the peer has another group")
     func supplementary() {
         let policy = AccessPolicy(ownerUserIDs: [], cashierGroup: "root")
         #expect(policy.levels(of: peer(0, group: 4_000_000)) == [.viewer, .observer, .cashier])
         #expect(AccessPolicy.groupID(named: "no-such-group-here") == nil)
     }
 
-    @Test("a socket path is served by one process at a time")
+    @Test("A socket path has one lock at a time")
     func socketLock() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/g.sock"
@@ -69,7 +69,7 @@ struct AccessPolicyTests {
         #expect(throws: Never.self) { _ = try SocketLock(socketPath: path) }
     }
 
-    @Test("A file that is not a socket is left in place, and so is a dangling link")
+    @Test("A socket path that is a file, a folder or a broken link is refused, and the file stays")
     func occupied() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("till notes", to: "file")

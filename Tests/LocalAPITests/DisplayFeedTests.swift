@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The display's feed")
 struct DisplayFeedTests {
-    /// A display with a number of changes, and the times that readers came or went.
+    /// A source of the display's content, which also counts the calls of `onReaders`.
     private final class Source: Sendable {
         let shown = Mutex(0)
         let comings = Mutex(0)
@@ -26,7 +26,7 @@ struct DisplayFeedTests {
         }
     }
 
-    @Test("A reader gets the state at once, and only the newest of many changes")
+    @Test("A reader that has not read yet gets only the newest of many changes")
     func newest() async throws {
         let source = Source()
         let feed = source.feed()
@@ -42,7 +42,7 @@ struct DisplayFeedTests {
         #expect(lines[0].contains(#""headline":"1000""#) && lines[0].hasSuffix("}\n"))
     }
 
-    @Test("Eight readers of each way are admitted, and a place is free once its reader has gone")
+    @Test("Eight readers on the port are admitted, and a place is free after a reader has ended")
     func limit() throws {
         let source = Source()
         let feed = source.feed()
@@ -55,7 +55,7 @@ struct DisplayFeedTests {
         feed.endReaders()
         #expect(!feed.hasReaders)
         other.end()
-        // Ten readers came, and ten went.
+        // Ten readers came and ended, so there were twenty calls.
         #expect(source.comings.withLock(\.self) == 20)
     }
 }

@@ -15,7 +15,7 @@ struct EventHubTests {
 
     private func eids(_ count: Int) -> [EID] { (0..<count).map { _ in EID.random() } }
 
-    @Test("Events are written in order, and those of one call together")
+    @Test("A reader gets the events of several calls in order")
     func order() throws {
         let hub = EventHub()
         let reader = try #require(hub.subscribe(topics: Self.everything, userID: 0))
@@ -27,7 +27,7 @@ struct EventHubTests {
         #expect(hub.counts.published == 4)
     }
 
-    @Test("A slow reader loses the newest events and gets their number after those it received")
+    @Test("A slow reader loses the newest events, and then gets the number of lost events")
     func lagged() throws {
         let hub = EventHub()
         let slow = try #require(hub.subscribe(topics: Self.everything, userID: 0))
@@ -40,7 +40,7 @@ struct EventHubTests {
         #expect(try pending.events == kept + [.lagged(10)])
         hub.recordWritten(pending)
         #expect(hub.counts.lags == 1 && hub.counts.lag.count == kept.count)
-        // The loss is reported once; then events flow as before.
+        // The loss is reported once, and later events arrive as before.
         hub.publish(.presenceLost(eids[0]))
         #expect(try slow.pop().events == [.presenceLost(eids[0])])
     }
@@ -57,7 +57,7 @@ struct EventHubTests {
         #expect(hub.counts.dropped == EventReader.eventLimit)
     }
 
-    @Test("A sign of life is an empty line, sent only if no event or mark is written")
+    @Test("A heartbeat is an empty line, and is omitted before an event")
     func signOfLife() throws {
         let hub = EventHub()
         let reader = try #require(hub.subscribe(topics: Self.everything, userID: 0))
@@ -103,7 +103,7 @@ struct EventHubTests {
         #expect(try payer.pop().events == events)
     }
 
-    @Test("An event without readers is not built")
+    @Test("An event is not created if the hub has no reader")
     func nobody() {
         let hub = EventHub()
         func make() -> Event {
@@ -140,7 +140,7 @@ struct EventHubTests {
         #expect(hub.subscribe(topics: [], userID: 99) != nil)
     }
 
-    @Test("Every event survives its JSON line")
+    @Test("Events are decoded from their JSON lines unchanged")
     func roundTrip() throws {
         for event in [
             .presenceLost(.random()), .lagged(3), .requestChanged(try RequestView.sample()),
@@ -153,7 +153,7 @@ struct EventHubTests {
 }
 
 extension EventReader.Pending {
-    /// The events in its lines.
+    /// The events in the lines.
     fileprivate var events: [Event] {
         get throws {
             try String(buffer: buffer).split(separator: "\n").map {

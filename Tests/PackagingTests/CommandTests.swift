@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// The commands for people and machines.
-@Suite("make and .ci")
+/// Tests of the commands for people and for CI.
+@Suite("The commands of make and .ci")
 struct CommandTests {
-    @Test("make without a target lists the targets")
+    @Test("The command make without a target lists the targets")
     func help() async throws {
         let help = try await Repository.run("make")
         #expect(help.status == 0)
@@ -17,7 +17,7 @@ struct CommandTests {
         }
     }
 
-    @Test("a failed build shows its whole output and fails")
+    @Test("A failed build shows its output and ends with its exit status")
     func progress() async throws {
         let folder = try TemporaryFolder()
         let failed = try await Repository.run(
@@ -34,9 +34,9 @@ struct CommandTests {
         #expect(failed.text.contains("Building: failed"))
     }
 
-    @Test("without swift the script shows how to install it and stops")
+    @Test("Without swift, the script shows the address of its installer and stops")
     func swiftIsMissing() async throws {
-        // An empty folder as the search path: even if this machine has swift, it is not found.
+        // The search path is an empty folder: even if this machine has swift, it is not found.
         let folder = try TemporaryFolder()
         let need = try await Repository.run(
             "PATH=\(folder.path)",

@@ -2,16 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Our Debian packages, made from the programs of this build.
+/// Tests of our Debian packages with the programs of this build.
 @Suite("Debian packages", .serialized)
 struct DebianTests {
-    /// Lintian tags that development builds cause unavoidably.
+    /// Lintian tags that development builds cannot avoid.
     private static let developmentTags = [
         "custom-library-search-path", "uses-no-compression-for-control-tarball",
         "uses-no-compression-for-data-tarball",
     ]
 
-    @Test("lintian reports nothing about the packages")
+    @Test("The tool lintian reports nothing about the packages")
     func lintian() async throws {
         let packages = try await DebianPackages.built()
         let verdict = try await Repository.run(
@@ -37,7 +37,8 @@ struct DebianTests {
         let folder = try TemporaryFolder()
         let root = try Program(
             Repository.path("Tests/Debian/root"),
-            // The display's dependencies are ten times as large as the rest, and not ours.
+            // The display's dependencies are ten times as large as the others, and are not tested
+            // here.
             [Repository.path(".build/clean-root")] + packages.files.prefix(2)
         )
         try #require(try await root.exitCode(within: .seconds(400)) == 0, "\(root.text)")
@@ -52,7 +53,7 @@ struct DebianTests {
         #expect(story.text == steps.map { "passed: \($0)\n" }.joined(), "\(story.text)")
     }
 
-    @Test("The packages have the programs' version")
+    @Test("The version in the changelog of the packages is the version of the programs")
     func version() throws {
         let changelog = try Repository.text("debian/changelog")
         let code = try Repository.text("Sources/GotchuAPI/GotchuVersion.swift")
@@ -60,7 +61,7 @@ struct DebianTests {
         #expect(try #require(code.firstMatch(of: /current = "([^"]+)"/)).1 == packaged)
     }
 
-    @Test("The build dependencies of a package equal those of the programs")
+    @Test("Each library that the programs need to build is a build dependency of the packages")
     func buildDependencies() throws {
         let need = try Repository.text(".ci/need")
         let control = try Repository.text("debian/control")

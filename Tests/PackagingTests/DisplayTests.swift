@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The content of the package gotchu-display: a unit, a user, a policy for the browser.
+/// Tests of the package gotchu-display: its unit, its user and its policy for the browser.
 @Suite("The customer's display on its screen")
 struct DisplayTests {
     private static let unit = "systemd/gotchu-display.service"
     private static let policy = "systemd/gotchu-display.policy.json"
 
-    @Test("systemd accepts the unit, and its exposure is at most 4.5")
+    @Test("The display's unit is accepted by systemd, and its exposure is at most 4.5")
     func verify() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(
@@ -30,7 +30,7 @@ struct DisplayTests {
         #expect(try #require(Double(level.1)) <= 4.5, "\(security.text)")
     }
 
-    @Test("The browser can reach only this machine, and is restarted for ever")
+    @Test("The unit limits the browser to this machine's network and restarts it without a limit")
     func settings() throws {
         let settings = Set(try Repository.text(Self.unit).split(separator: "\n").map(String.init))
         for setting in [
@@ -39,7 +39,7 @@ struct DisplayTests {
         ] {
             #expect(settings.contains(setting), "\(setting)")
         }
-        // Chromium's own sandbox needs namespaces and is never switched off.
+        // Chromium's own sandbox needs namespaces, and must not be switched off.
         #expect(!settings.contains { $0.contains("no-sandbox") })
         #expect(!settings.contains { $0.hasPrefix("RestrictNamespaces=") })
     }
@@ -92,7 +92,7 @@ struct DisplayTests {
         #expect(status == 0, "\(attempt.text)")
         let asked = try JSONDecoder().decode([String].self, from: Data(attempt.text.utf8))
         let own = ["7465/display", "7465/done", "7466/till"]
-        // Without the policy the other port is opened, so this check can fail.
+        // Without the policy, the other port is opened, so this check can fail.
         #expect(asked == (isUnderPolicy ? own : own + ["7467/other"]))
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The result of `make install`, with the programs of this build.
+/// Tests of `make install` with the programs of this build.
 @Suite("Installation")
 struct InstallTests {
     private static let files: [String: Int] = [
@@ -39,7 +39,7 @@ struct InstallTests {
         "etc/gotchu/gotchu-server.env": 0o600,
     ]
 
-    @Test("every file is installed, and existing configuration is left unchanged")
+    @Test("Every file is installed, and an existing configuration stays unchanged")
     func install() async throws {
         let folder = try TemporaryFolder()
         try await install(into: folder, prefix: "/usr")
@@ -90,7 +90,7 @@ struct InstallTests {
         for (file, mode) in files { try expect(file, in: folder, hasMode: mode) }
     }
 
-    @Test("another prefix moves programs and units, and the units name it")
+    @Test("With another prefix, the unit is below that prefix and names the program there")
     func prefix() async throws {
         let folder = try TemporaryFolder()
         try await install(into: folder, prefix: "/opt/gotchu")
@@ -98,7 +98,10 @@ struct InstallTests {
         #expect(try programOf(unit: "gotchud", in: units) == "/opt/gotchu/bin/gotchud")
     }
 
-    @Test("full Foundation and ICU are not linked", arguments: ["gotchud", "gotchu-ctl"])
+    @Test(
+        "A program is not linked with full Foundation or ICU",
+        arguments: ["gotchud", "gotchu-ctl"]
+    )
     func linkage(program: String) async throws {
         let libraries = try await Repository.run(
             "ldd",

@@ -2,18 +2,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A test of our policy in a real dbus-daemon.
-@Suite("D-Bus policy")
+/// Tests of our policy in a real dbus-daemon.
+@Suite("The D-Bus policy")
 struct PolicyTests {
     static let policy = "dbus-policy/org.gotchu.gotchud.conf"
 
-    @Test("a bus starts with the policy")
+    @Test("A bus starts with the policy")
     func parses() async throws {
         let said = try await bus(including: Repository.path(Self.policy))
         #expect(said.contains("unix:path="), "\(said)")
     }
 
-    @Test("a bus does not start with a broken policy, so the test above can fail")
+    @Test("A bus does not start with a broken policy, so the test above can fail")
     func brokenIsNoticed() async throws {
         let folder = try TemporaryFolder()
         let broken = try Repository.text(Self.policy)
@@ -32,9 +32,9 @@ struct PolicyTests {
         )
     }
 
-    /// Starts a bus with only this policy, and stops it.
+    /// Starts a bus with this policy, and stops it.
     ///
-    /// - Returns: The output until it printed its address or ended.
+    /// - Returns: The output up to the bus's address or its end.
     private func bus(including policy: String) async throws -> String {
         let folder = try TemporaryFolder()
         let configuration = try folder.write(

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// The files that are not Swift, and the commands that check them.
+/// The files of the repository, and the commands that check them.
 enum Repository {
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -2,18 +2,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Checks of our units by the service manager's own tools.
-@Suite("systemd units")
+/// Tests of our units with systemd's own tools.
+@Suite("The units of systemd")
 struct UnitTests {
     static let units = ["gotchud", "gotchu-server"]
 
     @Test(
-        "systemd accepts every line of a unit",
+        "Every line of a unit is accepted by systemd",
         arguments: units + ["gotchu-hook", "gotchu-server-payouts"]
     )
     func verify(unit: String) async throws {
         let folder = try TemporaryFolder()
-        // The programs are not installed here: those of this build replace them.
+        // The programs are not installed here, so the programs of this build replace them.
         let text = try Repository.text("systemd/\(unit).service")
             .replacing("=/usr/bin/", with: "=\(Program.folder.path)/")
         let file = try folder.write(text, to: "\(unit).service")
@@ -22,7 +22,7 @@ struct UnitTests {
         #expect(verdict.text == "")
     }
 
-    @Test("the drop-in for the management socket grants only that")
+    @Test("The drop-in for the management socket grants only CAP_NET_ADMIN")
     func dropIn() async throws {
         let folder = try TemporaryFolder()
         let text = try Repository.text("systemd/gotchud.service")
@@ -47,7 +47,7 @@ struct UnitTests {
         #expect(text.contains("\nCapabilityBoundingSet=\nAmbientCapabilities=\n"))
     }
 
-    @Test("systemd-analyze reports an unknown line, so the tests of units can fail")
+    @Test("An unknown value in a unit is reported by systemd, so the tests of units can fail")
     func verifyNotices() async throws {
         let folder = try TemporaryFolder()
         let text = try Repository.text("systemd/gotchud.service")
@@ -58,7 +58,7 @@ struct UnitTests {
         #expect(verdict.text.contains("notify-sometimes"))
     }
 
-    @Test("a unit's exposure is at most 2.0", arguments: units)
+    @Test("The exposure of a unit is at most 2.0", arguments: units)
     func exposure(unit: String) async throws {
         let verdict = try await Repository.run(
             "systemd-analyze",
@@ -73,7 +73,10 @@ struct UnitTests {
         #expect(try #require(Double(level.1)) <= 2.0, "\(verdict.text)")
     }
 
-    @Test("No unit has a setting that breaks a Swift program or its socket", arguments: units)
+    @Test(
+        "A unit has the settings that its program needs, and none that harms it",
+        arguments: units
+    )
     func traps(unit: String) throws {
         let lines = try Repository.text("systemd/\(unit).service").split(separator: "\n")
         let settings = Set(lines.map(String.init))
@@ -85,31 +88,32 @@ struct UnitTests {
         // A wrong command line or configuration, or an unreadable journal, must not cause restarts.
         let fatal = "64 65 78"
         #expect(settings.contains("RestartPreventExitStatus=\(fatal)"))
-        // A dependency may be away for long after boot and come back.
+        // A dependency may be missing for long after boot, and become available later.
         #expect(settings.contains("StartLimitIntervalSec=0"))
         if unit == "gotchu-server" {
             #expect(settings.contains("After=network-online.target postgresql.service"))
         }
-        // Command lines are readable by everybody, and a URL may contain a password.
+        // All users can read command lines, and a URL may contain a password.
         #expect(!lines.contains { $0.hasPrefix("ExecStart=") && $0.contains("$") })
         if unit == "gotchud" {
-            // A machine without a network boots, and gotchud starts.
+            // On a machine without a network, gotchud must start.
             #expect(!lines.contains { !$0.hasPrefix("#") && $0.contains("network-online") })
-            // In a user namespace every peer of the socket would have the user nobody.
+            // In a user namespace, every peer of the socket would have the user nobody.
             #expect(!lines.contains { $0.hasPrefix("PrivateUsers=") })
-            // For the kernel's counts of an adapter, which show an unresponsive one.
+            // The kernel's counts of an adapter, which show that it is unresponsive, need
+            // AF_BLUETOOTH.
             let families = "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_BLUETOOTH"
             #expect(settings.contains(families))
             #expect(settings.contains("RuntimeDirectory=gotchu"))
             #expect(settings.contains("StateDirectory=gotchu"))
         }
-        // A credential with a path is obligatory; one of the credential store is not.
+        // A credential with a path is obligatory; a credential of the store is not.
         for line in lines where line.hasPrefix("LoadCredential=") {
             #expect(!line.contains("/"), "\(line)")
         }
     }
 
-    @Test("users and groups are created as the units name them")
+    @Test("The users and groups that the units name are created")
     func users() async throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(

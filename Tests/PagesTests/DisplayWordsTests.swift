@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The words of the display")
 struct DisplayWordsTests {
-    @Test("Headlines and lines are short enough to be read from afar", arguments: Language.allCases)
+    @Test("Headlines and lines do not exceed their limits of length", arguments: Language.allCases)
     func limits(language: Language) {
         let words = language.display
         for state in DisplayState.allCases {
@@ -18,13 +18,13 @@ struct DisplayWordsTests {
         }
     }
 
-    @Test("States cannot be mistaken for each other", arguments: Language.allCases)
+    @Test("Each state has a different headline", arguments: Language.allCases)
     func distinct(language: Language) {
         let headlines = DisplayState.allCases.map { language.display.copy(for: $0).headline }
         #expect(Set(headlines).count == headlines.count)
     }
 
-    @Test("Only states in which it is certain say that nothing was charged")
+    @Test("The text of a state says that nothing was charged only if that is certain")
     func certainty() {
         for (language, claim) in [
             (.english, "Nothing was charged"), (.german, "Nichts wurde abgebucht"),
@@ -56,7 +56,7 @@ struct DisplayWordsTests {
         #expect(language.display.money.text(money) == text)
     }
 
-    @Test("A view's text has the second language, or a warning in place of both lines")
+    @Test("A view's text has a second language, or a warning in place of both lines")
     func texts() {
         var view = DisplayView(.waiting)
         view.amount = TippedAmount(Money(minorUnits: 1280, currency: .eur), tip: nil)

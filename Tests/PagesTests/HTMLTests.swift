@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pages
 
-@Suite("Pages escape texts of strangers")
+@Suite("Escaping and assets of pages")
 struct HTMLTests {
     @Test("Text in a page is escaped, in an element and in an attribute")
     func text() {
@@ -13,7 +13,7 @@ struct HTMLTests {
         #expect(HTML(text: "a<b").source == "a&lt;b")
     }
 
-    @Test("A fragment in a page stays markup, and a missing one is empty")
+    @Test("A fragment in a page stays markup, and a missing fragment is empty")
     func pieces() {
         let rows: [HTML] = ["<li>\(1)</li>", "<li>\("é<")</li>"]
         let none: HTML? = nil
@@ -21,7 +21,7 @@ struct HTMLTests {
         #expect(list.source == "<ul><li>1</li><li>é&lt;</li></ul>")
     }
 
-    @Test("An asset's address is short and changes with its bytes")
+    @Test("An asset's path contains a hash, and assets do not exceed their limits of size")
     func assets() throws {
         let tokens = try #require(Asset.all[Asset.tokens.path])
         #expect(tokens.path.wholeMatch(of: #//assets/tokens\.[0-9a-f]{16}\.css/#) != nil)
@@ -34,7 +34,7 @@ struct HTMLTests {
         #expect(size <= 81_920)
     }
 
-    @Test("A logo is recognised by its bytes and served unchanged; another logo changes the page")
+    @Test("A logo is recognised by its bytes and stays unchanged; another logo changes the build")
     func logos() throws {
         for (start, ending) in [
             ([0x89, 0x50, 0x4E, 0x47], "png"), ([0xFF, 0xD8, 0xFF], "jpg"),

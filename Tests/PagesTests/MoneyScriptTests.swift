@@ -5,13 +5,13 @@ import Testing
 
 @testable import Pages
 
-@Suite("Amounts of the till's script")
+@Suite("The amounts of the till's script")
 struct MoneyScriptTests {
     private static let amounts: [Int64] = [
         0, 1, 5, 99, 100, 1280, -1, -1280, 123_456, 1_234_567, 100_000_000, -100_000_000,
     ]
 
-    /// Runs the script's functions on a JSON list.
+    /// Returns the strings of a JavaScript expression that uses the script's functions.
     private func run(_ body: String) async throws -> [String?] {
         let folder = try TemporaryFolder()
         let script = String(decoding: PackageResources.money_js, as: UTF8.self)
@@ -42,7 +42,7 @@ struct MoneyScriptTests {
         #expect(texts == cases.map { dress.text($0) })
     }
 
-    @Test("A typed amount is parsed exactly or refused")
+    @Test("A typed amount is parsed exactly or refused, and formatted as plain text")
     func typed() async throws {
         let texts = ["12", "12.5", "$12.50", "0.05", "1.", ".5", "1.234", "-1", "1e3", "1,50", ""]
         let list = texts.map { "\"\($0)\"" }.joined(separator: ",")

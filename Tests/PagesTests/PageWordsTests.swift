@@ -18,10 +18,10 @@ struct PageWordsTests {
         return texts
     }
 
-    /// Texts that are the same as in English.
+    /// Texts that may be the same as in English.
     private static let shared: Set = ["Webhooks", "Wallet", "Code", "{} {} {}"]
 
-    @Test("Every text has the same blanks as in English", arguments: Language.allCases)
+    @Test("Every text has as many blanks as in English", arguments: Language.allCases)
     func blanks(language: Language) {
         let english = texts(in: .english)
         let texts = texts(in: language)
@@ -33,11 +33,14 @@ struct PageWordsTests {
         }
     }
 
-    @Test("No text is left in English", arguments: [Language.german, .arabic])
+    @Test(
+        "No text equals the English one, except shared words and short months",
+        arguments: [Language.german, .arabic]
+    )
     func translated(language: Language) {
         let english = texts(in: .english)
         for (name, text) in texts(in: language) where !Self.shared.contains(text) {
-            // German abbreviates some months like English.
+            // German abbreviates some months as English does.
             let isShort = text.count <= 4 && name.contains(".months")
             #expect(isShort || text != english[name], "\(name)")
         }
@@ -65,7 +68,7 @@ struct PageWordsTests {
         #expect("{}".filled("a") == "a" && "b".filled() == "b")
     }
 
-    @Test("An amount in a right-to-left text keeps its signs in place")
+    @Test("An amount in a right-to-left text is isolated, so that its sign stays in place")
     func isolated() {
         let debit = Money(minorUnits: -1280)
         #expect(Language.arabic.text(debit) == "\u{2066}\u{2212}$12.80\u{2069}")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Pages
 
-@Suite("Rows of the till's script")
+@Suite("The rows of the till's script")
 struct TillRowsScriptTests {
-    /// The cashier's view of a request, from the script.
+    /// The result of the script's function `look` for a request.
     private struct Look: Decodable {
         var state: String
         var left: Int
@@ -57,7 +57,7 @@ struct TillRowsScriptTests {
         #expect(try await look("{state: 'paid'}", mayRefund: false).action == nil)
     }
 
-    @Test("An open refund prevents another, a declined one is shown, and none exceeds the rest")
+    @Test("An open refund prevents another, a declined one is shown, and the rest can be refunded")
     func refunds() async throws {
         let paid = "{state: 'paid'}"
         let open = try await look(paid, refunds: "[{state: 'unknown', amount_cents: 800}]")
@@ -70,7 +70,7 @@ struct TillRowsScriptTests {
         #expect(part.state == "refunded" && part.left == 500 && part.action == "refund")
         let all = try await look(paid, refunds: "[{state: 'paid', amount_cents: 800}]")
         #expect(all.state == "refunded" && all.left == 0 && all.action == nil)
-        // Refunds made elsewhere: the total includes this machine's.
+        // The total of the session's refunds includes the refunds of this machine.
         let elsewhere = "{state: 'paid', refunded_cents: 500}"
         let both = try await look(elsewhere, refunds: "[{state: 'paid', amount_cents: 300}]")
         #expect(both.state == "refunded" && both.left == 300 && both.action == "refund")

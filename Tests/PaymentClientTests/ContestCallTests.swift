@@ -7,8 +7,8 @@ import Testing
 
 @testable import PaymentClient
 
-/// Contest documents, which a daemon passes on unchanged.
-@Suite("Calls of contests", .timeLimit(.minutes(hangLimit)))
+/// Tests of contest documents, which a daemon passes on unchanged.
+@Suite("Calls for contests", .timeLimit(.minutes(hangLimit)))
 struct ContestCallTests {
     private static let list = #"{"contests":[],"contract":1,"limit":25,"total_count":0}"#
 
@@ -19,7 +19,7 @@ struct ContestCallTests {
         )
     }
 
-    /// Makes one call to a server with a given answer.
+    /// Makes one call to a server that gives these bytes as its answer.
     private func answer(
         _ bytes: [UInt8],
         to document: (any ContestDocument.Type)? = ContestList.self,
@@ -47,7 +47,7 @@ struct ContestCallTests {
         #expect(answer.bytes == Array(body.utf8) && answer.tag == "\"x\"" && answer.isReplay)
     }
 
-    @Test("A document that the caller already has is sent without its bytes, only on request")
+    @Test("A 304 answer has no bytes, and is accepted only if the caller sent a tag")
     func unchanged() async throws {
         let same = reply("304 Not Modified", "", "ETag: \"x\"\r\n")
         guard case .success(let answer) = try await answer(same, knownTag: "\"x\"") else {
@@ -62,7 +62,7 @@ struct ContestCallTests {
         #expect(outage.code == .unreadable)
     }
 
-    @Test("An answer that is not such a document is refused")
+    @Test("An answer without the expected document, or with an unexpected one, is unknown")
     func others() async throws {
         let long = Self.list.dropLast() + ",\"x\":\"" + String(repeating: "x", count: 512 * 1024)
         for body in [

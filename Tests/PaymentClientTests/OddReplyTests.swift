@@ -6,10 +6,10 @@ import Testing
 
 @testable import PaymentClient
 
-/// Replies of an arbitrary server at the payment server's address.
+/// A test with the replies of a foreign server at the payment server's address.
 @Suite("Odd replies to a daemon", .timeLimit(.minutes(hangLimit)))
 struct OddReplyTests {
-    @Test("No reply crashes the daemon or counts as an outcome, and a good one is still accepted")
+    @Test("No odd reply crashes the client or counts as a payment; good replies are accepted later")
     func replies() async throws {
         let odd = try OddServer()
         defer { odd.stop() }
@@ -34,7 +34,7 @@ struct OddReplyTests {
             + #""payee_display":{"name":"\#(name)"}}"#
         let length = "Content-Length: \(body.utf8.count)\r\n\r\n"
         odd.answer(Array(("HTTP/1.1 200 X\r\nConnection: close\r\n" + length + body).utf8))
-        // A connection that an odd reply left open may end during the first try.
+        // A connection that an odd reply left open may end during the first call.
         let resolved = try? await eventually("a long name is understood") {
             if case .success(let resolved) = await client.resolve(.random()) {
                 resolved

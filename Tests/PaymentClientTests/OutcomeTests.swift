@@ -4,11 +4,11 @@ import Testing
 
 @testable import PaymentClient
 
-@Suite("Meaning of the payment server's answers")
+@Suite("The meaning of the payment server's answers")
 struct OutcomeTests {
     private let busy = Array(#"{"code":"SESSION_BUSY","detail":"Another payer was first."}"#.utf8)
 
-    @Test("a 2xx answer means done")
+    @Test("An answer with status 200 is a success")
     func success() {
         guard case .success(let body) = classify(200, busy) else {
             Issue.record("2xx")
@@ -18,7 +18,7 @@ struct OutcomeTests {
     }
 
     @Test(
-        "a problem document with another 4xx is definite",
+        "A problem document with another 4xx status is a refusal",
         arguments: [400, 402, 403, 404, 409, 410, 422]
     )
     func refused(status: Int) {
@@ -52,7 +52,7 @@ struct OutcomeTests {
         #expect("Corner Shop".cut(to: 11) == "Corner Shop")
     }
 
-    @Test("401 concerns the login, not the payment")
+    @Test("An answer with status 401 means that the login is refused")
     func unauthorized() {
         guard case .unauthorized = classify(401, busy) else {
             Issue.record("401")
@@ -61,7 +61,7 @@ struct OutcomeTests {
     }
 
     @Test(
-        "408, 429 and 5xx decide nothing, even with a problem document",
+        "An answer with 408, 429 or 5xx leaves the outcome unknown, even with a problem document",
         arguments: [408, 429, 500, 502, 503, 504]
     )
     func unknown(status: Int) {
@@ -74,7 +74,7 @@ struct OutcomeTests {
     }
 
     @Test(
-        "An answer that is not the server's own decides nothing",
+        "An answer without a valid problem document leaves the outcome unknown",
         arguments: [
             (404, "<html>captive portal</html>"), (403, "{}"), (409, ""), (302, "moved"),
             (400, #"{"code": 5}"#),
@@ -88,7 +88,7 @@ struct OutcomeTests {
         #expect(outage.code == .unreadable)
     }
 
-    @Test("amounts are parsed as numbers and as the strings of the first server")
+    @Test("The amounts of a problem are parsed as numbers and as strings")
     func integers() throws {
         for body in [
             #"{"code":"X","detail":"d","required_cents":5,"available_cents":"3"}"#,

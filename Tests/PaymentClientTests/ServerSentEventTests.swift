@@ -9,7 +9,7 @@ struct ServerSentEventTests {
         "retry: 2000\n\nid: 1\nevent: session\ndata: {\"a\":1}\n\n: alive\n\n"
         + "data: one\r\ndata: two\r\n\r\ndata:tight\r\rdata: never ended"
 
-    @Test("Events are split the same way, however the bytes arrive")
+    @Test("A stream has the same events, regardless of the parts in which its bytes arrive")
     func split() throws {
         var generator = SeededGenerator("server-sent events")
         for _ in 0..<500 {
@@ -27,7 +27,7 @@ struct ServerSentEventTests {
         }
     }
 
-    @Test("An event that is too long ends the stream instead of filling the memory")
+    @Test("An event above the limit of length is refused")
     func tooLong() {
         #expect(throws: ServerSentEventParser.TooLong.self) {
             var parser = ServerSentEventParser(lineLimit: 10)

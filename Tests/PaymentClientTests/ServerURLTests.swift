@@ -4,7 +4,7 @@ import Testing
 @Suite("A server's URL")
 struct ServerURLTests {
     @Test(
-        "A server's URL is parsed, and its privacy is known",
+        "A server's URL is private if it uses TLS or this machine's loopback",
         arguments: [
             ("https://pay.example", true), ("https://pay.example:8443/base/", true),
             ("http://127.0.0.1:8080", true), ("http://localhost", true), ("http://[::1]:80", true),
@@ -31,7 +31,7 @@ struct ServerURLTests {
         #expect(ServerURL(text) == nil)
     }
 
-    @Test("a proxy's URL is http:// with a host and a port, and nothing else")
+    @Test("A proxy's URL has http://, a host and a port, and nothing else")
     func proxy() throws {
         let proxy = try #require(ProxyURL("http://proxy.example:3128"))
         #expect(proxy.host == "proxy.example" && proxy.port == 3128)

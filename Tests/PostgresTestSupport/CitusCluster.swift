@@ -10,10 +10,10 @@ package final class CitusCluster: Sendable {
         let folder = shared?.trimmingCharacters(in: .newlines) ?? ""
         return access("\(folder)/extension/citus.control", R_OK) == 0
     }()
-    /// The reason why tests are skipped without it.
+    /// The reason why tests are skipped without Citus.
     package static let absence = "Citus is not installed: see docs/testing.md"
 
-    /// Returns the cluster that tests share which do not break it.
+    /// Returns the cluster that is shared by the tests that do not damage it.
     package static func shared() throws -> CitusCluster { try sharedCluster.get() }
 
     package let coordinator: PostgresCluster
@@ -25,7 +25,7 @@ package final class CitusCluster: Sendable {
 
     package init(settings: [String]) throws {
         let usual = [
-            // Few shards, since every test has its own tables; still several per worker.
+            // Few shards, because every test has its own tables, but more than one per worker.
             "shared_preload_libraries=citus", "citus.shard_count=4", "max_worker_processes=100",
         ]
         coordinator = try PostgresCluster(settings: usual + settings)
@@ -39,8 +39,8 @@ package final class CitusCluster: Sendable {
         coordinator.url(try makeEmpty())
     }
 
-    /// Creates a database with distributed tables, as a copy of the first one: the catalogs and
-    /// rows of all nodes are in their databases.
+    /// Creates a database with distributed tables, as a copy of the first one. The copy is made on
+    /// every node, and so has all catalogs and rows.
     ///
     /// - Parameter distribute: Creates and distributes the tables of the database with a URL.
     package func makeDatabase(_ distribute: (String) throws -> Void) throws -> String {
@@ -85,8 +85,9 @@ package final class CitusCluster: Sendable {
     }
 }
 
-/// Some daemons are off here, because each database would keep connections for them: our servers
-/// lock in one order, and no test interrupts a commit in it.
+/// The shared cluster. Its daemons for recovery and deadlocks are off, because they would keep
+/// connections to each database. They are not needed: our servers lock in one order, and no test
+/// interrupts a commit here.
 private let sharedCluster = Swift.Result {
     try CitusCluster(settings: [
         "citus.recover_2pc_interval=-1", "citus.distributed_deadlock_detection_factor=-1",

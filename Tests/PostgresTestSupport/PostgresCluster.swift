@@ -4,25 +4,25 @@ import Synchronization
 package import TestSupport
 
 /// A PostgreSQL server for tests: real, durable, reachable only by a Unix socket. It ends with the
-/// test process, even if that is killed.
+/// test process, even if the process is killed.
 package final class PostgresCluster: Sendable {
-    /// Returns the server that tests share which do not break it.
+    /// Returns the server that is shared by the tests that do not damage it.
     package static func shared() throws -> PostgresCluster { try sharedCluster.get() }
 
-    /// The owner of all its databases.
+    /// The owner of all databases of the server.
     package static let user = "gotchu"
 
     package let folder: String
-    /// The faults of its disk; `nil` unless it was created with a fault library.
+    /// The faults of the server's disk; `nil` unless it was created with a fault library.
     package let faults: Faults?
-    /// The disk of its write-ahead log; `nil` unless it was created with one.
+    /// The disk of the write-ahead log; `nil` unless the server was created with one.
     package let logDisk: SmallDisk?
     private let options: [String]
     private let supervisor = Mutex<Supervisor?>(nil)
     private let databases = Atomic<Int>(0)
 
     private var data: String { "\(folder)/data" }
-    /// The folder of its socket, which is also the host in a URL.
+    /// The folder of the server's socket, which is also the host in a URL.
     package var socketFolder: String { "\(folder)/s" }
 
     /// Creates a new cluster and starts it.
@@ -30,8 +30,8 @@ package final class PostgresCluster: Sendable {
     /// - Parameters:
     ///   - parent: The folder for its files; by default in memory, where syncing works and is fast.
     ///   - settings: Settings that differ from the defaults, as in `max_connections=20`.
-    ///   - faultLibrary: A library to load into it, for a disk that fails.
-    ///   - hasLogDisk: True to put its write-ahead log on its own small disk, which only root can
+    ///   - faultLibrary: A library that makes the server's disk fail.
+    ///   - hasLogDisk: True to put the write-ahead log on its own small disk, which only root can
     ///     create.
     package init(
         in parent: String? = nil,
@@ -123,7 +123,7 @@ package final class PostgresCluster: Sendable {
         return folder
     }
 
-    /// Starts or restarts it, and waits until it accepts connections.
+    /// Starts or restarts the server, and waits until it accepts connections.
     package func start() throws {
         let log = "\(folder)/log"
         let environment = faults?.environment.map { "\($0)=\($1)" } ?? []
@@ -144,13 +144,13 @@ package final class PostgresCluster: Sendable {
             if !started.isRunning {
                 started = try Supervisor(command, folder: folder, log: log)
             }
-            // SAFETY: the pause between two looks at another process; the deadline decides.
+            // SAFETY: the pause between two checks of another process; the deadline decides.
             usleep(20_000)
         }
         throw NeverHappened(description: "PostgreSQL starts: \(text)")
     }
 
-    /// The content of its log.
+    /// The content of the server's log.
     package var text: String {
         (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? ""
     }
@@ -164,7 +164,7 @@ package final class PostgresCluster: Sendable {
         supervisor.withLock { $0?.waitForEnd() }
     }
 
-    /// Stops all its processes, as on a machine that hangs, or resumes them.
+    /// Stops all processes of the server, as on a machine that hangs, or resumes them.
     package func freeze(_ isFrozen: Bool) throws {
         let postmaster = try postmaster
         let list = "/proc/\(postmaster)/task/\(postmaster)/children"
@@ -250,5 +250,6 @@ package final class PostgresCluster: Sendable {
     }
 }
 
-/// Globals are never released: the supervisor's pipe closes when the process ends.
+/// The shared server. A global is never released; the supervisor's pipe closes when the process
+/// ends.
 private let sharedCluster = Swift.Result { try PostgresCluster() }

@@ -1,10 +1,11 @@
 import Foundation
 
-/// A server program that ends with this object's process, even if that is killed: a shell waits for
-/// the end of a pipe that only the process holds, then ends the program and removes its files.
+/// A server program that ends with this object's process, even if the process is killed. A shell
+/// waits for the end of a pipe that only the process holds. It then ends the program and removes
+/// its files.
 final class Supervisor: @unchecked Sendable {  // SAFETY: both members are set once and thread-safe.
-    /// A script for bash: dash waits for a signal that Foundation may have blocked, and then for
-    /// ever.
+    /// A script for bash. In dash, `wait` depends on a signal that Foundation may have blocked, and
+    /// would never end.
     private static let script = """
         folder=$1
         shift

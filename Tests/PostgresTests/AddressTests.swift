@@ -4,7 +4,7 @@ import Testing
 @Suite("A database's URL")
 struct AddressTests {
     @Test(
-        "A malformed URL is refused, and the error contains nothing of it",
+        "A malformed URL is refused, and the error contains no secret of it",
         arguments: [
             "postgres://u:sesame@open@127.0.0.1:1/x", "postgres://u:ses/ame@127.0.0.1:1/x",
             "postgres://u:sesame@127.0.0.1:sesame/x", "postgres://u:sesame@[::1/x",
@@ -33,7 +33,7 @@ struct AddressTests {
         #expect(error?.description.contains("sesame") == false)
     }
 
-    @Test("a missing server is an error with its name and without the password")
+    @Test("A missing server is an error that has its address and not the password")
     func nobody() throws {
         let settings = try ConnectionSettings(url: "postgres://u:sesame@127.0.0.1:1/x")
         #expect(settings.holdsPassword)

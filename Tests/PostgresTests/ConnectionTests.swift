@@ -16,7 +16,7 @@ struct ConnectionTests {
         link = try cluster.connect(database)
     }
 
-    @Test("values of every kind come back unchanged")
+    @Test("Values of every kind are returned unchanged")
     func values() throws {
         let texts = ["", "NULL", "a\"b", "a\\b", "{a,b}", "ä€😀", "a\u{1}b", " a "]
         let bytes: [[UInt8]] = [[], [0, 255, 92, 34], Array("\\x".utf8)]
@@ -56,7 +56,7 @@ struct ConnectionTests {
         #expect(counts == [0])
     }
 
-    @Test("a text that cannot be stored is refused before anything is sent")
+    @Test("A text with a NUL character is refused, alone or in an array")
     func textWithNUL() throws {
         for (sql, value) in [
             ("SELECT $1::text", Value.text("a\0b")),
@@ -70,7 +70,9 @@ struct ConnectionTests {
         }
     }
 
-    @Test("After the first failing statement of several the rest is not run")
+    @Test(
+        "After a failed statement of a batch the rest is not run, and the batch can be sent again"
+    )
     func pipeline() throws {
         try link.connection.execute("CREATE TABLE t (n bigint PRIMARY KEY)")
         let insert = "INSERT INTO t VALUES ($1)"
@@ -92,7 +94,7 @@ struct ConnectionTests {
         #expect(!link.isInTransaction)
     }
 
-    @Test("a COMMIT after a failure is no success")
+    @Test("A COMMIT after a failed statement is an error that can be retried")
     func failedCommit() throws {
         try link.connection.execute("BEGIN")
         #expect(throws: PostgresError.self) {
@@ -102,7 +104,7 @@ struct ConnectionTests {
         #expect(error?.kind == .retryable)
     }
 
-    @Test("a text that PostgreSQL would truncate is refused, and the connection stays usable")
+    @Test("A refused text with a NUL character leaves the connection usable")
     func nul() throws {
         let error = #expect(throws: PostgresError.self) {
             try link.connection.query("SELECT $1::text", [.text("a\0b")]) { try $0.text(0) }
@@ -132,9 +134,7 @@ struct ConnectionTests {
         #expect(running == [0])
     }
 
-    @Test(
-        "a killed backend has done nothing before a COMMIT is sent; afterwards nobody knows"
-    )
+    @Test("A killed backend is a lost connection, or an unknown outcome if a COMMIT was sent")
     func killed() throws {
         let cluster = try PostgresCluster.shared()
         for (queries, kind) in [
@@ -149,13 +149,13 @@ struct ConnectionTests {
                 )
             ])
             let error = #expect(throws: PostgresError.self) { try victim.connection.run(queries) }
-            // The server's last message, if it arrives, says that nothing was done.
+            // If the server's last message arrives, it says that nothing was done.
             #expect(error?.kind == kind || error?.state?.rawValue == "57P01", "\(error as Any)")
             #expect(!victim.isUsable || error?.state != nil)
         }
     }
 
-    @Test("A connection receives another one's notifications")
+    @Test("A connection receives notifications of another one, and a waker ends its wait")
     func notifications() throws {
         let waker = Waker()
         try link.connection.execute("LISTEN news")
@@ -167,14 +167,17 @@ struct ConnectionTests {
         #expect(try link.connection.notifications(within: .seconds(60), or: waker).isEmpty)
     }
 
-    @Test("a failure names the beginning of its statement, and not pages of it")
+    @Test("An error shows only the beginning of a long statement")
     func longStatement() {
         let sql = "CREATE TABLE t (" + String(repeating: "x", count: 9_999)
         let text = PostgresError(.refused, message: "no", sql: sql).description
         #expect(text.hasPrefix("PostgreSQL: no in: CREATE TABLE t (xx") && text.utf8.count < 400)
     }
 
-    @Test("a cluster leaves no files behind, even if it was killed", arguments: [false, true])
+    @Test(
+        "A test cluster leaves no files behind, even if its server was killed",
+        arguments: [false, true]
+    )
     func gone(isKilled: Bool) throws {
         let folder: String
         do {
@@ -186,7 +189,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "Each of a server's codes has its meaning",
+        "Each SQLSTATE of the server is the expected kind of error",
         arguments: [
             ("40001", PostgresError.Kind.retryable), ("40P01", .retryable),
             ("40003", .unknownOutcome),

@@ -23,7 +23,7 @@ import Testing
         return text
     }
 
-    /// Plays a recording; returns all events until its end.
+    /// Replays a recording, and returns all events until its end.
     private static func played(_ lines: [RecordingLine]) async throws -> [RadioEvent] {
         let radio = ReplayRadio(try Recording(text(lines)))
         let (heard, output) = AsyncStream<RadioEvent>.makeStream()
@@ -37,7 +37,7 @@ import Testing
         return events
     }
 
-    @Test("A recording is replayed at its own pace, and then its end is reported")
+    @Test("A replay has the recording's events and times, and then its end is reported")
     func plays() async throws {
         let eid = EID(literal: "a1b2c3d4e5")
         let events = try await Self.played([
@@ -69,7 +69,7 @@ import Testing
         #expect(!states[1].isScanning && states[1].problem?.code == .replayEnded)
     }
 
-    @Test("a replay never advertises")
+    @Test("A replay radio refuses to advertise")
     func advertises() async throws {
         let radio = ReplayRadio(try Recording(Self.text([])))
         await #expect(throws: RadioFailure(.replayOnlyListens)) {
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("the error for a damaged recording names the line")
+    @Test("The error for a damaged recording contains the number of the line")
     func malformed() throws {
         let good = try Self.text([RecordingLine(time: .seconds(1), event: .lost(1))])
         func line(_ text: [UInt8]) -> Int? {
@@ -93,7 +93,7 @@ import Testing
         #expect(line(Array("{}\n".utf8)) == 1)
         #expect(line(good + Array("{\"at_us\":2000000,\"lo".utf8)) == 3)
         #expect(line(good + Array("\n\n{}\n".utf8)) == 5)
-        // Times must not go backwards.
+        // The time of a line must not be before the time of the line above.
         #expect(line(good + Array("{\"at_us\":999999,\"lost\":1}\n".utf8)) == 3)
         let newer = String(decoding: good, as: UTF8.self)
             .replacing("\"gotchu_recording\":1", with: "\"gotchu_recording\":2")

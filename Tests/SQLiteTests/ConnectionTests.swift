@@ -19,7 +19,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "values come back as they were bound",
+        "Values are returned as they were bound",
         arguments: [
             Value.null, .integer(.min), .integer(.max), .integer(0), .text(""), .text("ä€😀"),
             .text("a\u{0}b"), .blob([]), .blob([0, 255, 7]),
@@ -38,7 +38,7 @@ struct ConnectionTests {
         #expect(read == [value])
     }
 
-    @Test("a column of another type is an error")
+    @Test("Reading a column of another type, or a missing column, is an error")
     func mismatch() throws {
         let connection = try open()
         let error = #expect(throws: SQLiteError.self) {
@@ -53,7 +53,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a statement with too few or too many values is refused")
+    @Test("A statement with too few or too many values is refused")
     func parameters() throws {
         let connection = try open()
         for values in [[], [Value.integer(1), .integer(2)]] {
@@ -64,7 +64,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a transaction that throws is rolled back, and the connection stays usable")
+    @Test("A transaction that throws is rolled back, and the connection stays usable")
     func rollback() throws {
         struct Stop: Error {}
         let connection = try open()
@@ -84,7 +84,7 @@ struct ConnectionTests {
         #expect(error?.code.primary == .constraint)
     }
 
-    @Test("a read-only connection cannot write, and does not create a missing file")
+    @Test("A read-only connection cannot write, and does not create a missing file")
     func modes() throws {
         #expect(throws: SQLiteError.self) { _ = try open(.readOnly) }
         #expect(throws: SQLiteError.self) { _ = try open(.readWrite) }
@@ -95,7 +95,7 @@ struct ConnectionTests {
         #expect(error?.code.primary == .readOnly)
     }
 
-    @Test("a snapshot does not see later commits")
+    @Test("A snapshot does not see later commits")
     func snapshot() throws {
         let writer = try open()
         try writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x INTEGER) STRICT")
@@ -109,7 +109,7 @@ struct ConnectionTests {
         #expect(try reader.query("SELECT count(*) FROM t") { try $0.integer(0) } == [1])
     }
 
-    @Test("A WAL that is being read keeps growing, and nobody waits for its reader")
+    @Test("A restart of the WAL does not wait for a reader, and the WAL is reused after the read")
     func readLog() throws {
         let writer = try open()
         try writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x INTEGER) STRICT")
@@ -128,7 +128,7 @@ struct ConnectionTests {
         #expect(try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int == size)
     }
 
-    @Test("a failure names the beginning of its statement, and not pages of it")
+    @Test("An error shows only the beginning of a long statement")
     func longStatement() {
         let sql = "CREATE TABLE t (" + String(repeating: "x", count: 9_999)
         let text = SQLiteError(code: ResultCode(rawValue: 1), message: "no", sql: sql).description
@@ -136,7 +136,7 @@ struct ConnectionTests {
         #expect(text.utf8.count < 400)
     }
 
-    @Test("an actor with its own thread runs only there")
+    @Test("An actor with its own thread runs only on that thread")
     func thread() async {
         let actor = Worker()
         let first = await actor.thread()

@@ -27,7 +27,7 @@ struct SameOriginCheckTests {
         }
     }
 
-    @Test("A page that a person opened, and its own requests, are admitted")
+    @Test("A request that a person or the screen's own page makes is admitted")
     func own() {
         let origin = ("Origin", "http://\(Self.host)")
         #expect(code(.get) == nil)
@@ -51,18 +51,18 @@ struct SameOriginCheckTests {
         #expect(code(.get, host: host) == .browserRefused)
     }
 
-    @Test("A second host is refused")
+    @Test("A request with a second Host field is refused")
     func twoHosts() {
         #expect(code(.get, [("Host", Self.host)]) == .validationError)
     }
 
-    @Test("The scheme's default port is omitted")
+    @Test("The authority of a screen on port 80 has no port")
     func schemePort() {
         #expect(SameOriginCheck(port: 80).authority == "127.0.0.1")
     }
 
     @Test(
-        "A request from another page is refused, whatever its target",
+        "A request from another page is refused with every method",
         arguments: [
             ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"),
             ("Sec-Fetch-Site", ""), ("Origin", "null"), ("Origin", "http://127.0.0.1:7466"),
@@ -75,7 +75,7 @@ struct SameOriginCheckTests {
         }
     }
 
-    @Test("A request that can change something needs exactly one origin")
+    @Test("A POST request without exactly one Origin field is refused")
     func originRequired() {
         let type = ("Content-Type", "application/json")
         let origin = ("Origin", "http://\(Self.host)")
@@ -84,7 +84,7 @@ struct SameOriginCheckTests {
     }
 
     @Test(
-        "A request that a form of another page could send is refused",
+        "A POST request with a content type other than JSON is refused",
         arguments: [
             nil, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; b=1",
             "application/json-patch+json", "text/plain; application/json",
@@ -96,7 +96,7 @@ struct SameOriginCheckTests {
         #expect(code(.post, fields) == .unsupportedMediaType)
     }
 
-    @Test("A request that only reads may have no body")
+    @Test("A GET request with a body is refused")
     func bodies() {
         #expect(code(.get, [("Content-Length", "5")]) == .validationError)
         #expect(code(.get, [("Transfer-Encoding", "chunked")]) == .validationError)

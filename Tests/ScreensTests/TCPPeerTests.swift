@@ -27,7 +27,7 @@ struct TCPPeerTests {
             + "\(inode) 1 0000000000000000 20 4 30 10 -1\n"
     }
 
-    @Test("The client's own line gives its user, whatever other lines there are")
+    @Test("The client's own line gives its user, even among other lines")
     func found() {
         let table =
             Self.head + line("0100007F:1D29", "00000000:0000", state: "0A", uid: 0)
@@ -43,17 +43,17 @@ struct TCPPeerTests {
         ] { #expect(peer.userID(in: Self.head + line) == nil) }
     }
 
-    @Test("A client that hung up, which the kernel lists as user 0, has no user")
+    @Test("A client that has closed its socket has no user, although the table lists user 0")
     func gone() {
         for state in ["06", "04", "05", "08", "0B", "07"] {
             #expect(peer.userID(in: Self.head + line(state: state, uid: 0)) == nil, "\(state)")
         }
         #expect(peer.userID(in: Self.head + line(uid: 0, inode: 0)) == nil)
-        // An open socket of root.
+        // This line is an open socket of root.
         #expect(peer.userID(in: Self.head + line(uid: 0)) == 0)
     }
 
-    @Test("An IPv6 address has no line in the table")
+    @Test("A connection with an IPv6 address has no peer")
     func otherFamily() throws {
         let client = try SocketAddress(ipAddress: "::1", port: 1)
         let server = try SocketAddress(ipAddress: "127.0.0.1", port: 7465)

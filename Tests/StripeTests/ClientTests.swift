@@ -68,7 +68,7 @@ struct ClientTests {
         }
     }
 
-    @Test("A checkout can be made, paid and found by time; another one can be closed")
+    @Test("A checkout can be made, paid and found by time, and another one can be expired")
     func checkout() async throws {
         try await StripeStandIn.with { standIn in
             let client = try standIn.client()
@@ -104,9 +104,7 @@ struct ClientTests {
         }
     }
 
-    @Test(
-        "A payee can be onboarded, get a transfer and a payout; the payout fails and all is back"
-    )
+    @Test("A payee can be onboarded and paid out; after a failed payout the transfer is reversed")
     func payee() async throws {
         try await StripeStandIn.with { standIn in
             let client = try standIn.client()

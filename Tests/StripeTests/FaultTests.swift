@@ -68,7 +68,7 @@ struct FaultTests {
         }
     }
 
-    @Test("The same key with another amount is refused as such; 20 calls at once make one payment")
+    @Test("20 simultaneous calls with one key make one payment; another amount is refused")
     func reused() async throws {
         try await StripeStandIn.with { standIn in
             let client = try standIn.client()
@@ -89,7 +89,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A revoked key differs from a stopped Stripe, and a missing answer is no refusal")
+    @Test("A revoked key is a misconfiguration, and a missing answer is an unknown outcome")
     func away() async throws {
         try await StripeStandIn.with { standIn in
             let client = try standIn.client()
@@ -107,7 +107,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A reply that is too large is not read to its end")
+    @Test("A reply that is too large is an unknown outcome with that reason")
     func large() async throws {
         let server = try OddServer()
         defer { server.stop() }
@@ -122,7 +122,7 @@ struct FaultTests {
         }
     }
 
-    @Test("No odd reply crashes the process, counts as an object or delays a call")
+    @Test("Every odd reply is an unknown outcome")
     func odd() async throws {
         let server = try OddServer()
         defer { server.stop() }

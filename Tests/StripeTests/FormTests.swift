@@ -22,7 +22,7 @@ struct FormTests {
         )
     }
 
-    @Test("No value can end a parameter or begin another")
+    @Test("Special characters are escaped, so that a value cannot end its parameter")
     func escapes() {
         let form: Form = ["metadata": ["a": "x&amount=1=2+3%26 ü\n"]]
         #expect(form.text == "metadata%5Ba%5D=x%26amount%3D1%3D2%2B3%2526%20%C3%BC%0A")
@@ -35,7 +35,7 @@ struct FormTests {
         #expect(Form(["z": "1", "b": "2", "m": "3"]).text == "b=2&m=3&z=1")
     }
 
-    @Test("Random forms survive encoding and a decoder of form bodies")
+    @Test("Python's decoder of form bodies reads random forms unchanged")
     func roundTrip() async throws {
         var random = SeededGenerator("forms")
         let forms = (0..<200).map { _ in Self.form(depth: 3, &random) }

@@ -15,7 +15,7 @@ struct OutcomeTests {
     private static let invalid = "invalid_request_error"
 
     @Test(
-        "Each kind of reply has its meaning",
+        "Each kind of reply has the expected outcome",
         arguments: [
             (200, invalid, "", "done"), (201, "", "", "done"),
             (400, invalid, "parameter_unknown", "refused"),
@@ -36,7 +36,7 @@ struct OutcomeTests {
         #expect(reply.outcome.kind.rawValue == outcome)
     }
 
-    @Test("Every status has an outcome; without a body of Stripe's only 2xx is definite")
+    @Test("Without a body of Stripe's, a 2xx status is done, and every other status is unknown")
     func total() {
         let bodies = [[], Array("<html>".utf8), Array(#"{"error":"no"}"#.utf8), [0xFF, 0]]
         for status in 0..<1_000 {
@@ -50,7 +50,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test("A failure that is replayed, or must not be repeated, has to be looked up")
+    @Test("A failure that is replayed, or must not be repeated, is unresolved")
     func kept() {
         let body = Self.problem("api_error")
         #expect(
@@ -77,7 +77,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test("Codes and messages are truncated at any length")
+    @Test("Long codes are truncated to 64 characters, and long messages to 300")
     func long() {
         let many = String(repeating: "e\u{301}", count: 100_000)
         let body = Self.problem(Self.invalid, many, message: many)

@@ -103,7 +103,7 @@ struct SignatureTests {
 
     private static let code = String(repeating: "0a", count: 32)
 
-    @Test("No secret or key is printed, by any way of printing")
+    @Test("Interpolating, reflecting or dumping a secret or a key does not show its text")
     func printing() throws {
         let secret = try #require(EndpointSecret("whsec_hidden"))
         let key = try #require(StripeSecretKey("rk_test_hidden"))
@@ -134,7 +134,7 @@ struct SignatureTests {
         #expect(CallKey(String(repeating: "k", count: 256)) == nil)
     }
 
-    @Test("Calls in a queue are spaced, and none is made after five seconds' wait")
+    @Test("Queued calls are 100 ms apart, and a call that would wait over five seconds is refused")
     func line() {
         var line = CallRateLimiter.Line(interval: CallRateLimiter.endpointInterval)
         let now = MonotonicTime(sinceStart: .seconds(9))

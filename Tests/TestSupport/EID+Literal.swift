@@ -1,7 +1,7 @@
 package import GotchuCore
 
 extension EID {
-    /// An EID that a test names; ends the test run if it is not one.
+    /// Creates an EID from a literal. Ends the test run if the text is not an EID.
     package init(literal text: String) {
         guard let eid = EID(text) else { preconditionFailure("not an EID: \(text)") }
         self = eid

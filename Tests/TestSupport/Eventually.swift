@@ -1,4 +1,4 @@
-/// An expected condition that did not occur in time.
+/// An error for an expected condition that did not occur in time.
 package struct NeverHappened: Error, CustomStringConvertible {
     package let description: String
 
@@ -9,7 +9,8 @@ package struct NeverHappened: Error, CustomStringConvertible {
 
 /// Repeats a probe until it returns a value, for at most `limit` times `patience`.
 ///
-/// For conditions of another process, which cannot be awaited; within this one, await an event.
+/// Use it for conditions of another process, which cannot be awaited. Within this process, await an
+/// event.
 @discardableResult
 package func eventually<Value>(
     _ what: @autoclosure () throws -> String,

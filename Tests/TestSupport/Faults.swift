@@ -1,7 +1,7 @@
 import Foundation
 
-/// Faults of one program's disk, clock and power, injected by a library that is loaded between it
-/// and the C library (see Tests/Faults). Released programs do not contain it.
+/// Faults of one program's disk, clock and power. A library that is loaded between the program and
+/// the C library injects them (see Tests/Faults). Released programs do not contain it.
 package struct Faults: Sendable {
     private let folder: String
     private let name: String
@@ -52,7 +52,7 @@ package struct Faults: Sendable {
         case full, readonly
     }
 
-    /// Makes every write fail, or with `nil` none.
+    /// Makes every write fail with a fault; `nil` ends the fault.
     ///
     /// - Parameter part: A part of the paths of the files concerned; empty for all files.
     package func disk(_ fault: Disk?, of part: String = "") throws {
@@ -60,26 +60,26 @@ package struct Faults: Sendable {
         try "\(fault.rawValue) \(part)".write(toFile: diskFile, atomically: true, encoding: .utf8)
     }
 
-    /// Makes the next sync fail of a file whose path contains `part`.
+    /// Makes the next sync of a file whose path contains `part` fail.
     package func failSync(of part: String = "") throws {
         try "fail \(part)".write(toFile: syncFile, atomically: true, encoding: .utf8)
     }
 
-    /// A Boolean that is true if no sync failure is pending.
+    /// A Boolean that is true if the planned sync failure has occurred, or none was planned.
     package var hasFailed: Bool { access(syncFile, F_OK) != 0 }
 
-    /// Makes every sync slower, or with `nil` as fast as usual.
+    /// Makes every sync slower; `nil` makes it as fast as usual again.
     package func slowSync(milliseconds: Int?) throws {
         guard let milliseconds else { return _ = unlink(syncFile) }
         try "slow \(milliseconds)".write(toFile: syncFile, atomically: true, encoding: .utf8)
     }
 
-    /// Sets the program's wall clock off by some seconds.
+    /// Shifts the program's wall clock by some seconds.
     package func clock(offBy seconds: Int) throws {
         try "\(seconds)".write(toFile: clockFile, atomically: true, encoding: .utf8)
     }
 
-    /// Makes the program see a suspension of the machine.
+    /// Simulates a suspension of the machine for the program.
     package func suspended(for seconds: Int) throws {
         try "\(seconds)".write(toFile: suspendedFile, atomically: true, encoding: .utf8)
     }

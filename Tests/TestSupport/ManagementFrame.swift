@@ -3,7 +3,7 @@ package import GotchuCore
 /// Frames of the kernel's management socket, as the kernel would send them (BlueZ,
 /// doc/mgmt-api.txt).
 package enum ManagementFrame {
-    /// An advertising field: its length, its type, its value.
+    /// An advertising field: its length, its type and its value.
     package static func field(_ type: UInt8, _ value: [UInt8]) -> [UInt8] {
         [UInt8(value.count + 1), type] + value
     }

@@ -1,6 +1,6 @@
 /// Over a thousand kinds of replies that a foreign host may give to an HTTP request.
 package enum OddReplies {
-    /// One kind: the bytes that are sent, and then the end of the connection.
+    /// One kind of reply: the bytes that are sent before the connection ends.
     package struct Reply: Sendable {
         package let name: String
         package let bytes: [UInt8]
@@ -15,8 +15,8 @@ package enum OddReplies {
         }
     }
 
-    /// Every three-digit status in one of the shapes below, heads and bodies that contradict
-    /// themselves, other protocols, and good replies with random damage.
+    /// Returns each three-digit status in one of the shapes below, contradictory heads and bodies,
+    /// other protocols, and good replies with random damage.
     package static func all() -> [Reply] {
         var random = SeededGenerator("odd replies")
         return (0..<1_000).map(status) + heads + protocols + (0..<200).map { _ in damaged(&random) }

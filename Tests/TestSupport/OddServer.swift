@@ -7,7 +7,8 @@ package final class OddServer: Sendable {
     private let listener: Int32
     private let reply = Mutex<[UInt8]>([])
 
-    /// The largest request that is read whole: closing on unread bytes would reset the connection.
+    /// The size of the largest request that is read whole. Unread bytes would reset the connection
+    /// when it is closed.
     private static let requestLimit = 64 * 1024
 
     package init() throws {
@@ -28,10 +29,10 @@ package final class OddServer: Sendable {
         Thread.detachNewThread { [self] in serve() }
     }
 
-    /// Sets the answer from now on.
+    /// Sets the answer to all later requests.
     package func answer(_ bytes: [UInt8]) { reply.withLock { $0 = bytes } }
 
-    /// Ends the thread, and with it the server.
+    /// Ends the server's thread, and with it the server.
     package func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
 
     private func serve() {

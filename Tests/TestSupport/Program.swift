@@ -4,8 +4,8 @@ import Synchronization
 /// A running program, of this build or of the system, that ends with the test at the latest.
 package final class Program: Sendable {
     private let process: Mutex<Process>
-    /// The file of its output. Programs started meanwhile would inherit a pipe, and its end would
-    /// never be seen.
+    /// The file of the program's output. Programs that start meanwhile would inherit a pipe, and
+    /// its end would never be seen.
     private let output: URL
 
     /// The folder of the binaries that were built with these tests.
@@ -71,7 +71,7 @@ package final class Program: Sendable {
 
     package var processID: Int32 { process.withLock(\.processIdentifier) }
 
-    /// Its output so far.
+    /// The program's output so far.
     package var text: String {
         (try? Data(contentsOf: output)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
@@ -85,19 +85,20 @@ package final class Program: Sendable {
         while isRunning, !isStopped { usleep(1000) }
     }
 
-    /// A Boolean that is true if all its threads are stopped (proc(5)).
+    /// A Boolean that is true if all threads of the program are stopped (proc(5)).
     private var isStopped: Bool {
         let tasks = "/proc/\(processID)/task"
         let threads = try? FileManager.default.contentsOfDirectory(atPath: tasks)
         return (threads ?? []).allSatisfy { thread in
             let stat = try? String(contentsOfFile: "\(tasks)/\(thread)/stat", encoding: .utf8)
-            // The name before the state is in parentheses, and may contain some.
+            // The name before the state is in parentheses, and may itself contain parentheses.
             let state = stat?.split(separator: ")").last?.dropFirst().first
             return state == nil || state == "T"
         }
     }
 
-    /// Returns true if it has a handler for a signal (proc(5)); before that the signal ends it.
+    /// Returns true if the program has a handler for a signal (proc(5)). Without a handler, the
+    /// signal ends the program.
     package func handles(_ signal: Int32) -> Bool {
         let status = try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
         let caught = status?.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }?
@@ -106,9 +107,9 @@ package final class Program: Sendable {
         return mask & 1 << UInt64(signal - 1) != 0
     }
 
-    /// Waits for its end.
+    /// Waits for the program's end.
     ///
-    /// - Returns: Its exit code, or 128 plus the signal that ended it.
+    /// - Returns: The program's exit code, or 128 plus the number of the signal that ended it.
     @discardableResult
     package func exitCode(within limit: Duration = .seconds(60)) async throws -> Int32 {
         try await eventually("the program ends; it said: \(text)", within: limit) {

@@ -1,7 +1,7 @@
 package import Logging
 import Synchronization
 
-/// The logged events, a line each: the level, the message, then its metadata by name.
+/// A log that records each event as one line: the level, the message and the metadata by name.
 package final class RecordedLog: Sendable {
     private let recorded = Mutex<[String]>([])
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of one test, removed with it.
+/// A folder for one test. It is removed with this object.
 ///
 /// Its path is short, because Unix socket paths must be.
 package final class TemporaryFolder: Sendable {
@@ -20,7 +20,7 @@ package final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Writes a file in it and returns its path.
+    /// Writes a file in the folder, and returns the file's path.
     package func write(_ text: String, to name: String) throws -> String {
         let file = "\(path)/\(name)"
         try text.write(toFile: file, atomically: true, encoding: .utf8)

@@ -1,18 +1,19 @@
 import Foundation
 
-/// The factor by which every deadline of a test is longer: `GOTCHU_TEST_PATIENCE`, by default 1.
+/// The factor that lengthens each deadline of a test: `GOTCHU_TEST_PATIENCE`, by default 1.
 ///
-/// Meant for slow machines; it does not change what a test proves.
+/// It is meant for slow machines, and does not change the checks of a test.
 package let patience = factor("GOTCHU_TEST_PATIENCE")
 
-/// The minutes after which a test counts as hung; no test comes near it on the slowest machine.
+/// The minutes after which a test counts as hung. Even on the slowest machine, tests take much
+/// less.
 package let hangLimit = 10 * patience
 
-/// The factor by which soaks, fuzzing, random stories and long tables are longer than in CI:
-/// `GOTCHU_TEST_EFFORT`, by default 1.
+/// The factor that lengthens soak tests, fuzzing, random sequences and long tables:
+/// `GOTCHU_TEST_EFFORT`, by default 1, as in CI.
 package let effort = factor("GOTCHU_TEST_EFFORT")
 
-/// A Boolean that is true if tests of generated pages write them: `GOTCHU_TEST_WRITE`.
+/// A Boolean that is true if tests of generated pages also write the pages: `GOTCHU_TEST_WRITE`.
 package let isWritingPages = ProcessInfo.processInfo.environment["GOTCHU_TEST_WRITE"] != nil
 
 /// A whole number of the environment, at least 1.

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// HTTP calls over a Unix socket without a client library, which also report a missing answer.
+/// HTTP calls over a Unix socket without a client library. They also report a missing answer.
 package enum UnixHTTP {
     /// The longest time for an answer, in seconds.
     private static let limit = 20 * patience
@@ -39,7 +39,7 @@ package enum UnixHTTP {
         return String(decoding: readAll(descriptor), as: UTF8.self)
     }
 
-    /// A connected stream socket; `nil` if nobody listens.
+    /// Returns a connected stream socket, or `nil` if no program listens.
     package static func connected(to path: String) -> Int32? {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var time = timeval(tv_sec: limit, tv_usec: 0)

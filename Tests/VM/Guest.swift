@@ -1,14 +1,15 @@
 import Foundation
 import TestSupport
 
-/// The virtual machines that run the scenarios, one after the other.
+/// The virtual machines that run the scenarios, one machine after the other.
 ///
-/// One machine runs them all. A scenario that ends its machine, or does not end, fails alone: the
-/// remaining ones run in another machine.
+/// One machine runs all scenarios. If a scenario ends its machine, or does not end, only this
+/// scenario fails: the remaining scenarios run in another machine.
 ///
-/// Failed scenarios run once more, in another machine: while a machine waits for the host's files,
-/// in real time, its virtual time runs on, so that on a busy host a program may seem to hang. A
-/// scenario that passes then counts as passed; its first failure is printed.
+/// Failed scenarios run once more, in another machine. The reason: while a machine waits for the
+/// host's files in real time, its virtual time continues, so that on a busy host a program may seem
+/// to hang. A scenario that passes in its second run counts as passed, and its first failure is
+/// printed.
 actor Guest {
     static let shared = Guest()
 
@@ -44,7 +45,7 @@ actor Guest {
         let folder: URL
     }
 
-    /// Returns the result of one scenario. The first call starts the one run of all.
+    /// Returns the result of one scenario. The first call starts the run of all scenarios.
     ///
     /// - Throws: The error that kept the machine from starting.
     func result(of scenario: Scenario) async throws -> Told {
@@ -136,7 +137,7 @@ actor Guest {
     /// The time in real seconds after which `boot` ends its machine.
     static let bootLimit = 1_260
 
-    /// Returns the ends of all logs that concern a scenario.
+    /// Returns the last parts of all logs of a scenario.
     static func evidence(for scenario: Scenario, in folder: URL) -> String {
         let own =
             (try? FileManager.default.contentsOfDirectory(

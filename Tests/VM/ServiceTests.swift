@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Our packages on a complete Debian, in a separate machine.
+/// A test of our packages on a complete Debian, in a separate virtual machine.
 @Suite("In a virtual machine with systemd")
 struct ServiceTests {
     @Test(
-        "our packages run under a real systemd: hardened, on the air, upgraded, removed",
+        "Our packages run under a real systemd, from their installation to their removal",
         .timeLimit(.minutes(30 * patience))
     )
     func service() async throws {
@@ -20,7 +20,7 @@ struct ServiceTests {
         }
     }
 
-    /// Installs our packages under a real systemd, in a separate machine.
+    /// Runs `service/proof.py` under a real systemd, in a separate virtual machine.
     ///
     /// - Returns: The exit status and the output.
     private static func proof() async throws -> (status: Int32, text: String) {

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests on the real stack: a real kernel and bluetoothd, and the programs just built.
+/// Tests with a real kernel, a real bluetoothd and the programs of this build.
 @Suite("In a virtual machine with Bluetooth")
 struct VMTests {
-    @Test("every scenario of the guest is listed here")
+    @Test("The cases of `Scenario` are the guest's scenario files")
     func list() throws {
         let folder = Guest.folder.appendingPathComponent("guest/scenarios")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -13,7 +13,11 @@ struct VMTests {
         #expect(Set(files) == Set(Scenario.allCases.map { "\($0.rawValue).py" }))
     }
 
-    @Test("a payment story", .timeLimit(.minutes(60 * patience)), arguments: Guest.scenarios)
+    @Test(
+        "A scenario of the guest passes",
+        .timeLimit(.minutes(60 * patience)),
+        arguments: Guest.scenarios
+    )
     func story(scenario: Scenario) async throws {
         let told = try await Guest.shared.result(of: scenario)
         if let failure = told.failure {
@@ -23,7 +27,7 @@ struct VMTests {
         }
     }
 
-    @Test("the simulated air obeys its own rules")
+    @Test("The Python tests of the simulated air pass")
     func air() async throws {
         let python = try Program(
             "/usr/bin/env",
@@ -35,14 +39,14 @@ struct VMTests {
         #expect(python.text.contains("Ran "), "\(python.text)")
     }
 
-    @Test("boot explains its arguments if one is missing")
+    @Test("The program boot shows its usage if it has no arguments")
     func usage() async throws {
         let boot = try Program(Guest.folder.appendingPathComponent("boot").path, [])
         #expect(try await boot.exitCode() == 64)
         #expect(boot.text.contains("usage: boot"))
     }
 
-    @Test("boot reports a folder that the machine cannot see")
+    @Test("The program boot reports a folder that the machine cannot see")
     func invisible() async throws {
         let boot = Guest.folder.appendingPathComponent("boot").path
         let folder = try TemporaryFolder()

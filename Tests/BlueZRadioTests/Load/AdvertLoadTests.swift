@@ -7,9 +7,9 @@ import Testing
 
 @testable import GotchuCore
 
-/// The real daemon on a private bus in a crowd: 1,000 advertisements a second from 100,000 random
-/// addresses, for five seconds times `effort`.
-@Suite("In a crowd")
+/// A load test of the real daemon on a private bus: 1,000 advertisements a second from 100,000
+/// random addresses, for five seconds times `effort`.
+@Suite("A daemon in a crowd")
 struct AdvertLoadTests {
     private static let perBatch = 100
     private static let batch: Duration = .milliseconds(100)
@@ -17,14 +17,15 @@ struct AdvertLoadTests {
 
     private static let seconds = 5 * effort
 
-    /// The EID that is held against the device now; `isOver` ends the crowd.
+    /// The shared state of the test: the EID that is at the device now, the end and the number of
+    /// advertisements.
     private final class Script: Sendable {
         let near = Mutex(EID.random())
         let isOver = Mutex(false)
         let sent = Mutex(0)
     }
 
-    @Test("nobody near is missed, memory stays flat, and a slow reader is informed of lost events")
+    @Test("Each near till is found, memory grows little, and a slow reader is told of lost events")
     func crowd() async throws {
         let bus = try PrivateBus()
         let bluez = try await CrowdedBlueZ(on: bus)
@@ -54,13 +55,14 @@ struct AdvertLoadTests {
         #expect(daemon.isRunning, "\(daemon.text.suffix(2000))")
     }
 
-    /// Taps one till after the other for as long as the crowd lasts.
+    /// Holds one till after the other against the device, for the test's time and at least four
+    /// times.
     @concurrent
     private static func tapAgainAndAgain(_ script: Script, _ socket: String) async throws {
         let start = ContinuousClock.now
         var memory: [Int] = []
         var taps = 0
-        // A busy machine needs more time, but some taps must happen there too.
+        // A busy machine needs more time for the four taps.
         while start.duration(to: .now) < .seconds(seconds) || taps < 4 {
             let eid = EID.random()
             script.near.withLock { $0 = eid }
@@ -77,23 +79,24 @@ struct AdvertLoadTests {
         }
         let sent = script.sent.withLock(\.self)
         print("\(sent) advertisements, \(taps) taps, memory \(memory.map { $0 >> 10 }) KiB")
-        // A busy machine receives fewer, but enough to prove something.
+        // A busy machine sends fewer advertisements, but at least 300 a second.
         #expect(sent >= seconds * 300, "\(sent) advertisements are no crowd")
         #expect(taps >= 4, "\(taps) taps are no crowd's")
-        // Memory that is allocated only once is allocated in the first third.
+        // Memory that is allocated only once is allocated in the first third of the taps.
         let early = try #require(memory.prefix(max(1, memory.count / 3)).max())
         let late = try #require(memory.suffix(max(1, memory.count / 3)).max())
         #expect(late - early < 8 << 20, "memory grew: \(memory)")
     }
 
-    /// Sends the crowd: one in a hundred is near, a third are tills far away, the rest strangers.
+    /// Sends the crowd's advertisements: one in a hundred is near, a third are far tills, and the
+    /// rest are not EIDs.
     @concurrent
     private static func crowd(_ bluez: CrowdedBlueZ, _ script: Script) async throws {
         var random = SeededGenerator("AdvertLoadTests")
         var due = ContinuousClock.now
         while !script.isOver.withLock(\.self) {
             let near = script.near.withLock(\.self)
-            // The address changes with the EID, like a kiosk's.
+            // The address changes with the EID, as a kiosk's does.
             let nearAddress = addresses + Int(near.serviceData.reduce(0) { $0 &* 31 &+ UInt16($1) })
             try await bluez.hears(nearAddress, rssi: -40, data: near.serviceData)
             for _ in 1..<perBatch {
@@ -124,7 +127,7 @@ struct AdvertLoadTests {
         }
     }
 
-    /// The presences as `GET /v1/sessions` returns them.
+    /// The answer to `GET /v1/sessions`.
     private struct Presences: Decodable {
         let sessions: [Presence]
 
@@ -160,13 +163,13 @@ struct AdvertLoadTests {
         return descriptor
     }
 
-    /// Reads the pending events up to the mark that some are missing.
+    /// Reads the pending events. Returns true if one says that events are missing.
     private func lagged(_ descriptor: Int32) throws -> Bool {
         var kept: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         let mark = Data(#""event":"lagged""#.utf8)
         while true {
-            // Ends by the socket's own timeout if nothing comes.
+            // If nothing arrives, the socket's own timeout ends the call.
             let count = recv(descriptor, &buffer, buffer.count, 0)
             guard count > 0 else { return false }
             kept = Array((kept + buffer.prefix(count)).suffix(count + mark.count))

@@ -4,12 +4,12 @@ import Synchronization
 
 @testable import DBus
 
-/// A bluetoothd in a crowd, on a private bus: one adapter that accepts every call and hears all
-/// given devices.
+/// A simulated bluetoothd in a crowd, on a private bus. Its adapter accepts every call and reports
+/// each device that the test gives.
 final class CrowdedBlueZ: Sendable {
     private static let adapter = ObjectPath("/org/bluez/hci0") ?? .root
     private static let feed = "0000feed-0000-1000-8000-00805f9b34fb"
-    /// The maximum number of remembered devices; like bluetoothd, it drops the oldest.
+    /// The maximum number of known devices. Like bluetoothd, this one drops the oldest device.
     private static let memory = 2000
 
     private let connection: Connection

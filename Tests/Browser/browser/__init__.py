@@ -1,12 +1,12 @@
-"""What a shop, a payer and a merchant see: the real programs on the simulated air, and a real Chromium.
+"""Tests of the pages: the real programs in the simulated air, and a real Chromium.
 
-    deadline    waiting for an event, for as long as the machine needs
+    deadline    waits for events, with limits for slow machines
     shop        a payment server, a kiosk's daemon with its screens, a payer's daemon
-    chromium    the one browser: windows, what they load, what they complain about, what they keep
-    pictures    a picture of a page held against the one that is right
-    stage       the display's page with states that are written for it
-    stories     what happens, and what must be seen then: a function each
+    chromium    the browser: its windows, their requests, console messages and stored data
+    pictures    compares a picture of a page with the expected one
+    stage       the display's page with scripted states
+    stories     the stories with their checks, one in each function
 
-`guest` (Tests/VM) lends its HTTP, its processes and its event streams.
-`python -m browser --programs DIR --out DIR [STORY...]` tells them and writes OUT/results.json.
+`guest` (Tests/VM) provides HTTP, processes and event streams.
+`python -m browser --programs DIR --out DIR [STORY...]` runs the stories and writes OUT/results.json.
 """

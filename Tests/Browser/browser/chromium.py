@@ -243,7 +243,7 @@ class Page:
         eventually("it to be whole", lambda: self.script("return document.readyState") == "complete")
 
     def wait(self, what: str, look: Callable[[Page], Any], seconds: float = LIMIT) -> Any:
-        """Repeats a look until its result is true, at a page that may be just being drawn."""
+        """Repeats a check until its result is true, because the page may not be complete yet."""
 
         def steady() -> Any:
             try:
@@ -251,7 +251,7 @@ class Page:
             except StaleElementReferenceException:
                 return None
             except TimeoutException as late:
-                # The page began to load another one during the look.
+                # The window began to load another page during the check.
                 if not any(words in str(late.msg) for words in ("aborted by navigation", "no such execution context")):
                     raise
                 return None

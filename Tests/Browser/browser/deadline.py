@@ -15,7 +15,7 @@ PATIENCE = int(os.environ.get("GOTCHU_TEST_PATIENCE", 1))
 EFFORT = int(os.environ.get("GOTCHU_TEST_EFFORT", 1))
 
 PAUSE = 0.05
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 
 LIMIT = 20.0
 """The limit in seconds for any event, while other tests run too."""

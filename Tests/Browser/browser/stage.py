@@ -1,4 +1,4 @@
-"""The display's own page with scripted views: states that a shop has once a year, or never."""
+"""The display's own page with scripted views, also for states that are rare in a shop."""
 
 from __future__ import annotations
 

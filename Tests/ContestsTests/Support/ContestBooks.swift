@@ -5,7 +5,7 @@ import Payments
 
 @testable import Contests
 
-/// Contests in memory, one command at a time.
+/// A ledger in memory with contests, which commits each command at once.
 struct ContestBooks {
     private(set) var books = MemoryBooks()
     private var number = 0
@@ -36,7 +36,7 @@ struct ContestBooks {
         return submitted.answer
     }
 
-    /// Decides and saves a command under a new idempotency key.
+    /// Decides and saves a command under an idempotency key, by default a new one.
     @discardableResult
     mutating func take<Command: KeyedCommand>(
         _ command: Command,
@@ -76,7 +76,7 @@ struct ContestBooks {
         books.rows.accounts[Account.Key(.houseOf(.take, user), .usd)]?.balance ?? 0
     }
 
-    /// The finding of `verify`; `nil` without one.
+    /// The first violated rule of those that `verify` checks; `nil` without one.
     var complaint: String? {
         let sum = books.rows.accounts.values.reduce(0) { $0 + $1.balance }
         guard sum == 0 else { return "money is not conserved: \(sum)" }

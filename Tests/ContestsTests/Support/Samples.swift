@@ -83,7 +83,7 @@ enum Sample {
 
     /// Returns the numbers and the prizes of ranked entries, in the order of the standings.
     ///
-    /// - Parameter entries: The numbers of the entries, in reading order.
+    /// - Parameter entries: The numbers of the entries, in the order in which they are read.
     static func prizes(
         _ pool: Int64,
         _ tiers: [ContestTerms.Tier],

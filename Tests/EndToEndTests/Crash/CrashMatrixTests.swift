@@ -4,27 +4,27 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// Every pair of moments at which a program can be killed. Each story requests a payment and pays
-/// it, repeating calls that were not answered.
+/// Kills at every pair of moments. Each story makes a request and pays it; a call without an answer
+/// is repeated.
 @Suite("A payment whose programs are killed at any moment")
 struct CrashMatrixTests {
     /// The number of parallel stories; they mostly wait.
     private static let lanes = 6
 
-    @Test("Two kills leave exactly one charge, and every side says so")
+    @Test("A payment is charged once despite two kills at any moments, and both sides report it")
     func pairs() async throws {
         let steps = CrashStep.allCases
         let pairs = steps.indices.flatMap { first in
             steps[(first + 1)...].map { [steps[first], $0] }
         }
         #expect(pairs.count == 120)
-        // For a single story: GOTCHU_CRASH_STEPS=askedLost,told
+        // To run a single story, set GOTCHU_CRASH_STEPS=askedLost,told.
         let wanted = ProcessInfo.processInfo.environment["GOTCHU_CRASH_STEPS"]
             .map { $0.split(separator: ",").compactMap { CrashStep(rawValue: String($0)) } }
         try await tell(wanted.map { [$0] } ?? pairs)
     }
 
-    @Test("A journal record that was torn in the middle of its write is ignored")
+    @Test("A torn journal record is ignored at the next start, and the payment is charged once")
     func torn() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A payment server, a kiosk and a payer that are restarted whenever they were killed.
+/// A payment server, a kiosk and a payer, each of which is restarted after a kill.
 final class CrashStage: Sendable {
     static let openingBalance = 1_000_000
 
@@ -16,7 +16,7 @@ final class CrashStage: Sendable {
     private let port: Int
     var url: String { "http://127.0.0.1:\(port)" }
 
-    /// A program and its faults.
+    /// A program and the faults that are planned for it.
     final class Part: Sendable {
         let name: String
         let faults: Faults
@@ -93,7 +93,8 @@ final class CrashStage: Sendable {
         }
     }
 
-    /// Arms the steps. The payer arms a server's step just before the call leaves.
+    /// Plans the kills. A kill of the server at a lock or a send is planned by the payer, just
+    /// before that call leaves.
     ///
     /// - Parameter end: The state in which the kiosk's request ends.
     func arm(_ steps: [CrashStep], end: String = "paid") throws {
@@ -111,7 +112,8 @@ final class CrashStage: Sendable {
         try payer.faults.plan(steps.filter { $0.role == .payer }.map(\.line))
     }
 
-    /// Waits until all planned kills have happened; that of the last sync may still be to come.
+    /// Waits until all planned kills have happened. The kill at the last sync may happen only after
+    /// the payment's end.
     func expectKills(_ name: String) async throws {
         for part in [kiosk, payer, server] {
             try await eventually(

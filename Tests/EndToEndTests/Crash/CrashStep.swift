@@ -1,7 +1,7 @@
 /// A moment in the story of one request and one payment at which a program is killed.
 ///
-/// Nothing is stored between two moments: a request leaves after one sync, and its reply comes
-/// before the next.
+/// Nothing is stored between two neighbouring moments: a call leaves after one sync, and its reply
+/// arrives before the next.
 enum CrashStep: String, CaseIterable, Sendable {
     /// The kiosk has the server's session; its journal has not recorded it.
     case askedLost
@@ -39,7 +39,8 @@ enum CrashStep: String, CaseIterable, Sendable {
         }
     }
 
-    /// The line of the program's plan; a server's is armed when its call is coming.
+    /// The line of the program's plan. The line for a lock or a send of the server is planned just
+    /// before that call leaves.
     var line: String {
         switch self {
         case .askedLost: "before\t\"state\":\"advertising\"\tlose"

@@ -22,7 +22,7 @@ struct FaultTests {
         return try await stage.call(stage.payer, "POST", "/v1/payments", wish)
     }
 
-    /// Waits until the payment is still open and the daemon tells the user what to do next.
+    /// Waits until the daemon names the next step for the payment, which must still be open.
     private func expectUnknown(_ stage: CrashStage, of payment: PaymentView) async throws {
         try await eventually("the payment waits") {
             let path = "/v1/payments/\(payment.id)"
@@ -42,7 +42,10 @@ struct FaultTests {
         }
     }
 
-    @Test("A kiosk unable to write requests no money and says so", arguments: Faults.Disk.allCases)
+    @Test(
+        "A kiosk that cannot write to its disk refuses requests, and works again afterwards",
+        arguments: Faults.Disk.allCases
+    )
     func kiosk(fault: Faults.Disk) async throws {
         let stage = try await CrashStage()
         try stage.kiosk.faults.disk(fault)
@@ -121,7 +124,7 @@ struct FaultTests {
     }
 
     @Test(
-        "Clocks that jump in the middle of a sale change nothing",
+        "A payment is charged once although the clocks of kiosk and payer jump in the middle of it",
         arguments: [7200, -7200]
     )
     func clocks(seconds: Int) async throws {
@@ -138,7 +141,7 @@ struct FaultTests {
         try await stage.expectBooksBalance()
     }
 
-    @Test("Open payments and requests end correctly after a server was away for an hour")
+    @Test("After an hour without the server, a committed payment is paid, an unsent one declined")
     func hour() async throws {
         let stage = try await CrashStage()
         let before = (try await stage.balance(stage.kiosk), try await stage.balance(stage.payer))

@@ -4,8 +4,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// Each moment at which a program can be killed while somebody pays a share of a bill, or enters a
-/// contest by a tap.
+/// Kills at each moment while a payer pays a share of a bill, or enters a contest at its desk.
 @Suite("A payment for one of several places, whose programs are killed")
 struct ShareCrashTests {
     /// The number of parallel stories; they mostly wait.
@@ -23,10 +22,13 @@ struct ShareCrashTests {
         case desk
     }
 
-    @Test("One place is charged once, and every side says so", arguments: Sale.allCases)
+    @Test(
+        "A share or an entry is charged once despite a kill, and both sides report it",
+        arguments: Sale.allCases
+    )
     func shares(sale: Sale) async throws {
         let steps = CrashStep.allCases
-        // To look at one story: GOTCHU_CRASH_STEPS=lockedLost
+        // To run a single story, set GOTCHU_CRASH_STEPS=lockedLost.
         let wanted = ProcessInfo.processInfo.environment["GOTCHU_CRASH_STEPS"]
         try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in 0..<Self.lanes {

@@ -9,7 +9,7 @@ struct DisplayFlowTests {
 
     @Test("Every event leads to the state in the table", arguments: DisplayState.allCases)
     func everyStateAndEvent(state: DisplayState) throws {
-        // Only the display itself can know that it is cut off.
+        // The flow never has the state `offline`: only the display's page detects it.
         guard state != .offline else { return }
         let expected = try #require(Self.table[state])
         for (stimulus, next) in zip(Stimulus.allCases, expected) {
@@ -20,7 +20,8 @@ struct DisplayFlowTests {
         }
     }
 
-    /// For each state: the states after each stimulus, in the order of their declaration.
+    /// Table of the next states: for each state, the state after each stimulus, in the order of the
+    /// cases of `Stimulus`.
     private static let table: [State: [State]] = [
         .idle: restingRow(.idle),
         .closed: {
@@ -58,14 +59,15 @@ struct DisplayFlowTests {
         .cancelled: endedRow(.cancelled),
         .checking: {
             var row = requestRow(.checking)
-            // The server may still confirm that the request goes on.
+            // A noticed phone does not end the check: the server has not confirmed the request.
             row[Stimulus.phoneNoticed.index] = .checking
             return row
         }(),
         .unavailable: restingRow(.unavailable),
     ]
 
-    /// A change of a request that is not open does not change the display.
+    /// Returns the next states of a state without an open request: only a new or resumed request
+    /// changes the display.
     private static func restingRow(_ state: State) -> [State] {
         [
             state, state, state, .preparing, state, .waiting, .checking, state, state, state,
@@ -80,7 +82,7 @@ struct DisplayFlowTests {
         ]
     }
 
-    /// The ledger's answer is final: only the next request follows it.
+    /// Returns the next states of an ended request: only another request changes the display.
     private static func endedRow(_ state: State) -> [State] {
         [
             state, state, state, .preparing, state, .waiting, .checking, state, state, state,
@@ -88,7 +90,7 @@ struct DisplayFlowTests {
         ]
     }
 
-    @Test("Each end is shown for its time and no longer")
+    @Test("Each final state is shown for its time, and then the display is idle")
     func holds() {
         for (state, seconds) in [
             (.paid, 8), (.expired, 6), (.cancelled, 4), (.unavailable, 6), (.checking, 600),
@@ -102,7 +104,7 @@ struct DisplayFlowTests {
         }
     }
 
-    @Test("A noticed phone, a released lock and a short lock are shown for their times")
+    @Test("A noticed phone shows for 10 s, a lock after 400 ms, a released lock until a notice")
     func openTimes() {
         var shop = DisplayShop(in: .near)
         shop.wait(.milliseconds(9_999))
@@ -132,7 +134,7 @@ struct DisplayFlowTests {
         #expect(shop.state == .paid)
     }
 
-    @Test("A request that takes long shows unavailable until it is answered")
+    @Test("A request without an answer shows unavailable after ten seconds, until it is opened")
     func slowAnswer() {
         var shop = DisplayShop(in: .preparing)
         shop.wait(.milliseconds(9_999))
@@ -145,7 +147,7 @@ struct DisplayFlowTests {
         #expect(shop.state == .waiting)
     }
 
-    @Test("This machine's clock proves no expiry: the display shows checking")
+    @Test("A request past its time on this machine's clock shows checking, not expired")
     func ownExpiry() {
         var shop = DisplayShop(in: .waiting)
         shop.wait(.seconds(301))
@@ -156,12 +158,12 @@ struct DisplayFlowTests {
         #expect(shop.state == .expired)
     }
 
-    @Test("A request from before a restart shows checking until the payment server has answered")
+    @Test("A resumed request shows checking until the payment server has confirmed it")
     func resumed() {
         for phase in [DisplayRequest.Phase.open, .locked] {
             var shop = DisplayShop(in: .idle)
             shop.flow.handle(.resumed(shop.request(phase)), at: shop.now)
-            // A change made on this machine does not come from the server.
+            // This change comes from this machine, not from the server.
             shop.flow.handle(.changed(shop.request(phase, isOnAir: false)), at: shop.now)
             shop.wait(.seconds(1))
             #expect(shop.state == .checking)
@@ -171,7 +173,7 @@ struct DisplayFlowTests {
     }
 
     @Test(
-        "The newest request stays; an older one is shown again once the newest's end has been seen"
+        "An older request is shown again only after the end of the newest one has been shown"
     )
     func twoRequests() {
         var shop = DisplayShop(in: .waiting)
@@ -187,7 +189,7 @@ struct DisplayFlowTests {
         #expect(shop.state == .waiting && shop.view.amount == first.amount)
     }
 
-    @Test("The end of a hidden request is never shown, and an end before it is not shown again")
+    @Test("The end of a request that a newer request hides is never shown")
     func earlierCustomer() {
         var shop = DisplayShop(in: .waiting)
         let second = shop.other(cents: 555)
@@ -207,7 +209,7 @@ struct DisplayFlowTests {
         #expect(unclear.state == .idle)
     }
 
-    @Test("The amount with its tip stays from the request to the end")
+    @Test("The amount is shown from the request to its end, with the tip of a paid request")
     func amounts() {
         for state in State.allCases where ![.idle, .closed, .offline].contains(state) {
             #expect(DisplayShop(in: state).view.amount?.amount.minorUnits == 1280, "\(state)")
@@ -218,7 +220,7 @@ struct DisplayFlowTests {
         #expect(shop.view.amount?.tip == 100)
     }
 
-    @Test("Payments show as closed only after 5 s, and an open request goes on")
+    @Test("A display that is not ready shows closed after five seconds; an open request stays")
     func closing() {
         var shop = DisplayShop(in: .idle)
         shop.apply(.unready)
@@ -236,7 +238,7 @@ struct DisplayFlowTests {
         #expect(open.state == .waiting)
     }
 
-    @Test("The view has the EID, the time left and the problem only while they help")
+    @Test("The view of an open request has its EID, countdown and problems; a paid one has none")
     func particulars() {
         var shop = DisplayShop(in: .waiting)
         #expect(shop.view.eid == shop.request().eid && shop.view.countdown?.total == .seconds(300))
@@ -254,7 +256,7 @@ struct DisplayFlowTests {
         #expect(shop.view.payLink == nil && shop.view.payee == "Cafe Ltd")
     }
 
-    @Test("An unlimited number of requests does not fill the memory")
+    @Test("The number of stored requests is limited")
     func limit() {
         var shop = DisplayShop(in: .idle)
         for attempt in 2..<500 {

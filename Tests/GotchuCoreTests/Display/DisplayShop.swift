@@ -1,7 +1,7 @@
 import GotchuCore
 import TestSupport
 
-/// An event for a display in a test.
+/// An event that a test sends to the display's flow.
 enum Stimulus: CaseIterable {
     case ready, unready, serverSilent, asking, askingFailed, otherOpened, otherResumed
     case changedToOpen, changedToLocked, changedToPaid, changedToExpired, changedToCancelled
@@ -92,7 +92,7 @@ struct DisplayShop {
 
     mutating func wait(_ time: Duration) { now = now + time }
 
-    /// Repeats the session unchanged, with a notice.
+    /// Sends the request unchanged, with a phone noticed now.
     mutating func notice() {
         flow.handle(.changed(request(phase, noticedAt: now)), at: now)
     }

@@ -11,7 +11,8 @@ import Testing
 
 @testable import GotchuDaemon
 
-/// A payer's daemon without a radio: a scripted server, and a journal and a clock in memory.
+/// A payer's daemon for tests: with a scripted server, a journal and a clock in memory, and a
+/// simulated radio.
 struct Bench {
     static let server = "http://127.0.0.1:1"
 
@@ -85,7 +86,7 @@ struct Bench {
         confirmAmountCents: 500
     )
 
-    /// Agrees to pay, without driving the payment.
+    /// Agrees to a payment, and returns its id. The payment is not driven.
     func agree(_ wish: NewPayment = Self.wish) async throws -> String {
         try await payments.create(wish, key: nil).view.id
     }
@@ -97,7 +98,7 @@ struct Bench {
         }
     }
 
-    /// Drives a record to its first wait or its end, and stops there like a crash.
+    /// Drives a record to its first wait or its end, and then cancels the driver, as a crash would.
     func driveToWait(_ id: String, isResumed: Bool = false) async {
         let wait = clock.holdNextSleep()
         // SAFETY: ended and awaited here.
@@ -110,7 +111,7 @@ struct Bench {
         await driver.value
     }
 
-    /// Pays, and returns the end.
+    /// Agrees to a payment, drives it to its end, and returns its view.
     func pay() async throws -> PaymentView {
         let id = try await agree()
         await payments.drive(id, isResumed: false)
@@ -118,7 +119,7 @@ struct Bench {
     }
 }
 
-/// Presences with verdicts set by a test.
+/// A stub of the presences. A test sets its one verdict.
 final class StubProximity: SessionProximity {
     private let verdict = Mutex<Verdict?>(nil)
     private let ended = Mutex<[SessionID]>([])

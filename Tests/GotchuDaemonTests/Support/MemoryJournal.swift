@@ -22,10 +22,10 @@ final class MemoryJournal: RecordJournal {
         state.withLock { $0.records = records }
     }
 
-    /// Makes writes fail, counted from 1.
+    /// Makes the writes with these numbers fail. The first write has the number 1.
     func fail(_ writes: Int...) { state.withLock { $0.failing.formUnion(writes) } }
 
-    /// The records written so far.
+    /// The records of the earlier run and those written since.
     var records: [JournalRecord] { state.withLock(\.records) }
 
     func append(_ record: JournalRecord) async throws(JournalFailure) {

@@ -9,8 +9,8 @@ import Synchronization
 
 @testable import GotchuDaemon
 
-/// A payment server in memory, with one session. It replies as scripted, otherwise like a working
-/// server, and remembers its decisions by key.
+/// A payment server in memory, with one session. It gives the scripted replies first, and then
+/// replies like a working server. It stores its decisions by key.
 final class ScriptedServer: HTTPTransport {
     enum Route: Hashable, Sendable {
         case resolve, lock, unlock, send, lookUp, refund, session, refresh, wallet, devLogin,
@@ -29,19 +29,19 @@ final class ScriptedServer: HTTPTransport {
     }
 
     enum Reply: Sendable {
-        /// Carries out the call and answers.
+        /// Carries out the call, and answers it.
         case done
         /// Carries out the call; the answer is lost.
         case doneUnheard
-        /// Loses the call.
+        /// Loses the call: it is neither carried out nor answered.
         case lost
-        /// Refuses without a decision on the key.
+        /// Refuses the call, and stores no decision for the key.
         case refused(Int, String)
-        /// Refuses, and remembers the refusal under the key.
+        /// Refuses the call, and stores the refusal as the decision for the key.
         case declined(Int, String)
-        /// Refuses and remembers that; the answer is lost.
+        /// Stores a refusal as the decision for the key; the answer is lost.
         case declinedUnheard(Int, String)
-        /// Answers with a page that is not the server's.
+        /// Answers with an HTML page, as a proxy does.
         case page(Int)
     }
 
@@ -52,7 +52,7 @@ final class ScriptedServer: HTTPTransport {
         var script: [Route: [Reply]] = [:]
         var calls: [Call] = []
         var gates: [Route: Gate] = [:]
-        /// The answers to sends and refunds by key.
+        /// The answers to sends, refunds, withdrawals and contest entries, by key.
         var decided: [String: (status: Int, body: String)] = [:]
         var sessionStatus = "advertising"
         var refreshes = 0
@@ -63,15 +63,15 @@ final class ScriptedServer: HTTPTransport {
 
     private let state = Mutex(State())
 
-    /// Records the newest record of a journal with each call.
+    /// Stores the journal whose newest record each later call notes in `journalled`.
     func watch(_ journal: MemoryJournal) { state.withLock { $0.journal = journal } }
 
-    /// Replies to the next calls of a route.
+    /// Adds the replies to the next calls of a route.
     func script(_ route: Route, _ replies: Reply...) {
         state.withLock { $0.script[route, default: []] += replies }
     }
 
-    /// Stops the next call of a route on arrival.
+    /// Stops the next call of a route on its arrival, until the test opens the gate.
     func stop(at route: Route) -> Gate {
         let gate = Gate()
         state.withLock { $0.gates[route] = gate }
@@ -254,21 +254,21 @@ final class ScriptedServer: HTTPTransport {
     }
 }
 
-/// A point where a task waits until the test opens it.
+/// A gate at which a task waits until the test opens the gate.
 final class Gate: Sendable {
     private let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
     private let (openings, opening) = AsyncStream.makeStream(of: Void.self)
 
-    /// Waits at the gate; for the code that is stopped.
+    /// Waits at the gate. The stopped code calls this.
     func pass() async {
         arrival.finish()
         for await _ in openings {}
     }
 
-    /// Ends the wait of `reached()` because nothing will arrive.
+    /// Ends the wait of `reached()`, although no task has arrived.
     func leave() { arrival.finish() }
 
-    /// Returns once a task waits at the gate.
+    /// Waits until a task has arrived at the gate.
     func reached() async { for await _ in arrivals {} }
 
     func open() { opening.finish() }

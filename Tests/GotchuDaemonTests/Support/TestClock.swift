@@ -20,7 +20,7 @@ final class TestClock: Clock {
 
     /// Makes the next sleep last until it is cancelled.
     ///
-    /// - Returns: A gate that the sleeper reaches.
+    /// - Returns: A gate that the sleeping task reaches.
     func holdNextSleep() -> Gate {
         let gate = Gate()
         heldSleep.withLock { $0 = gate }

@@ -1,7 +1,8 @@
 import Ledger
 import Payments
 
-/// The history according to the database, in order: the entries of each wallet are numbered.
+/// The history according to the database. The entries of a wallet are numbered, which gives their
+/// order.
 struct BookedHistory {
     struct Order: Hashable {
         let user: Int
@@ -19,7 +20,7 @@ struct BookedHistory {
 
     /// The transfers of each user, in the order of their entries.
     var entries: [Int: [String]] = [:]
-    /// The transfer that is the stored answer of an order.
+    /// The transfer that the stored answer to an order names.
     var transfers: [Order: String] = [:]
     /// The records by id.
     var sessions: [String: Session] = [:]

@@ -8,7 +8,7 @@ struct Deed: Sendable, CustomStringConvertible {
         var reply: ReferenceModel.Reply
         /// The balance in the reply, if the wallet had too little money.
         var available: Int64?
-        /// A Boolean that is true if an earlier attempt got no reply; that one may have taken
+        /// A Boolean that is true if an earlier attempt got no reply; that attempt may have taken
         /// effect.
         var isRetry: Bool
     }
@@ -17,8 +17,8 @@ struct Deed: Sendable, CustomStringConvertible {
     let began: ContinuousClock.Instant
     /// The time at which the reply arrived.
     var ended: ContinuousClock.Instant?
-    /// The reply; `nil` if there was none: the call may have taken effect at any time since, or
-    /// never.
+    /// The reply; `nil` without one. Such a call may have taken effect at any time since its start,
+    /// or never.
     var told: Told?
     /// The call's index in the history, sorted by start time.
     var number = 0
@@ -69,8 +69,8 @@ extension Deed.Told {
         .alreadyJoined: .alreadyJoined, .notJoined: .notJoined,
     ]
 
-    /// Converts the server's reply to the model's; `nil` for replies that are errors even under
-    /// faults.
+    /// Converts the server's reply to the model's. Returns `nil` for an error that is not a
+    /// refusal.
     static func read(_ wire: WireReply, to action: Step.Action, isRetry: Bool) -> Self? {
         let again = wire.headers["idempotent-replayed"] == "true"
         guard wire.status == 200 else {
@@ -125,7 +125,7 @@ extension Deed.Told {
         }
     }
 
-    /// Converts a business error; `nil` for other errors.
+    /// Converts the code of a refusal. Returns `nil` for the code of any other error.
     static func no(
         _ code: ErrorCode,
         to action: Step.Action,

@@ -3,8 +3,8 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-/// Tests with disks that are slow, full, or fail to sync, under load. Clients also disconnect
-/// during batches, as in every history.
+/// Tests under load with a disk that is slow, is full or fails to sync. Some clients also
+/// disconnect before their reply.
 @Suite("Databases whose disk fails", .timeLimit(.minutes(hangLimit)))
 struct DiskFaultTests {
     @Test("PostgreSQL under load survives a slow sync, a failed sync and a full disk")
@@ -18,15 +18,15 @@ struct DiskFaultTests {
             try await tally.waitForPayments(10)
             try faults.slowSync(milliseconds: 120)
             try await tally.waitForPayments(10)
-            // PostgreSQL panics, because the content of the disk is now unknown, and recovers by
-            // itself.
+            // After a failed sync, PostgreSQL does not know the content of the disk. It panics, and
+            // recovers by itself.
             try faults.failSync(of: "pg_wal")
             try await eventually("the sync fails") { faults.hasFailed ? true : nil }
             try await eventually("PostgreSQL panics") {
                 cluster.text.contains("PANIC:  could not fdatasync file") ? true : nil
             }
             try await tally.waitForPayments(20)
-            // The tables cannot grow; PostgreSQL keeps running.
+            // On the full disk the tables cannot grow, but PostgreSQL keeps running.
             try faults.disk(.full, of: "/base/")
             try await eventually("the disk is full") {
                 cluster.text.contains("No space left on device") ? true : nil
@@ -38,7 +38,7 @@ struct DiskFaultTests {
     }
 
     @Test(
-        "SQLite under load survives slow and failed syncs, a full disk, and a kill right after it"
+        "SQLite under load survives slow and failed syncs, a full disk, and a kill just after that"
     )
     func sqlite() async throws {
         let folder = try TemporaryFolder()
@@ -56,8 +56,8 @@ struct DiskFaultTests {
             try await tally.waitForPayments(10)
             try faults.slowSync(milliseconds: nil)
             for _ in 0..<2 {
-                // The server no longer trusts its database and exits; unsynced commits are found
-                // after the restart.
+                // After a failed sync the server exits. It finds the unsynced commits after its
+                // restart.
                 try faults.failSync(of: "books.db-wal")
                 try await fleet.restartEnded(0)
                 try await tally.waitForPayments(10)

@@ -10,7 +10,7 @@ import Testing
     .timeLimit(.minutes(hangLimit))
 )
 struct DistributedTests {
-    @Test("Servers on a cluster that are killed under load lose and duplicate nothing")
+    @Test("Servers on a cluster that are killed under load lose and duplicate no payments")
     func serversKilled() async throws {
         let url = try BooksKind.makeDistributed()
         let fleet = try await Fleet(2, database: url, opening: PaidHistory.opening)
@@ -24,7 +24,9 @@ struct DistributedTests {
         #expect(try await fleet.stop() == [0, 0])
     }
 
-    @Test("Servers recover by themselves when a worker or the coordinator is killed under load")
+    @Test(
+        "Servers recover by themselves after each worker and the coordinator are killed under load"
+    )
     func nodesKilled() async throws {
         let cluster = try CitusCluster(settings: ["citus.recover_2pc_interval=1s"])
         let url = try BooksKind.makeDistributed(on: cluster)

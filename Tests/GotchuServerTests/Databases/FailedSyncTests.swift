@@ -7,7 +7,7 @@ import Testing
 @Suite("A disk that fails to sync", .timeLimit(.minutes(hangLimit)))
 struct FailedSyncTests {
     @Test(
-        "A failed sync leaves a payment unknown, not refused, and loses nothing acknowledged later"
+        "A payment during a failed sync has an unknown outcome; a power cut loses no later payment"
     )
     func failedSync() async throws {
         var generator = SeededGenerator("A failed sync")
@@ -25,12 +25,12 @@ struct FailedSyncTests {
         let reply = try await first.wire.send(sessions[0], by: payer, key: Self.key(0))
         #expect(reply.status == 503 && reply.code == "TRY_AGAIN")
         #expect(reply.text.contains("not known") && !reply.text.contains("Nothing was decided"))
-        // The server answers nothing more from a database whose content is uncertain, and exits
-        // with a code that makes systemd restart it.
+        // The content of the database is now uncertain. The server exits with a code that makes
+        // systemd restart it.
         #expect(try await first.program.exitCode() == 74, "\(first.program.text)")
         try cut.failSyncs(false)
 
-        // The payment was in the file all along.
+        // The payment is in the file, although its sync failed.
         let second = try await ServerProcess(folder: folder, environment: cut.environment)
         let outcome = try await second.wire.get("/wallet/sends/\(Self.key(0))", token: payer)
         #expect(outcome.status == 200)
@@ -62,7 +62,7 @@ struct FailedSyncTests {
         #expect(try Audit.of(path: third.path).isClean)
     }
 
-    @Test("The server exits at start if the log cannot be rewritten")
+    @Test("A server that cannot sync its database's log at startup exits with code 74")
     func start() async throws {
         let folder = try TemporaryFolder()
         let cut = try await PowerCut(in: folder, watching: "\(folder.path)/books.db")

@@ -4,12 +4,12 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-/// Tests with a full log disk. PostgreSQL then panics, cannot recover and exits. Operators must
-/// only have to free space and start it again.
+/// Tests with a full log disk. PostgreSQL then panics, cannot recover and exits. An operator only
+/// has to free space and start PostgreSQL again.
 @Suite("A database whose log's disk is full", .timeLimit(.minutes(hangLimit)))
 struct FullLogTests {
     @Test(
-        "A full log disk loses and duplicates nothing, and the servers recover by themselves",
+        "A full log disk loses and duplicates no payments, and the servers recover by themselves",
         .enabled(if: geteuid() == 0, "only root can mount")
     )
     func fullLog() async throws {

@@ -1,15 +1,15 @@
 import LedgerTestSupport
 
 /// Replays a whole history through the model, as Jepsen does. There must be an order of all calls
-/// in which the model gives every reply that was given. In that order, a call that was answered
-/// comes before all calls that began later, and the payments and refunds of each wallet follow the
-/// numbers of its entries.
+/// in which the model gives every reply that was given. In that order, a call with a reply comes
+/// before each call that began after that reply. The payments and refunds of each wallet have the
+/// order of its entries' numbers.
 ///
-/// Nearly always, some call can be next without excluding others, and is applied at once. Otherwise
-/// each candidate is tried: neither times nor entries show whether a payment comes before or after
-/// a call whose reply contained the balance.
+/// A call that can be next without excluding another call is applied at once; nearly always there
+/// is one. Otherwise each candidate is tried, because neither times nor entries show whether a
+/// payment comes before or after a call whose reply contained the balance.
 struct HistoryCheck {
-    /// The number of choices after which the search is given up.
+    /// The number of states after which the search ends without a result.
     private static let longestSearch = 20_000
 
     private let booked: BookedHistory
@@ -25,8 +25,8 @@ struct HistoryCheck {
         self.sids = sids
     }
 
-    /// Returns the first contradiction, with all related calls of the users concerned; `nil` if the
-    /// history is consistent.
+    /// Returns the contradiction in the order that explains the most calls, with all related calls
+    /// of the users concerned. Returns `nil` if the history is consistent.
     ///
     /// - Parameters:
     ///   - deeds: All calls that may have had an effect.
@@ -47,7 +47,7 @@ struct HistoryCheck {
     }
 
     private mutating func search(_ start: Replay) -> String? {
-        // Depth-first search: the last element is tried next.
+        // Depth-first search: the last element of the array is tried next.
         var untried: [(replay: Replay, move: Replay.Move?)] = [(start, nil)]
         var seen: Set<[Int]> = []
         while let next = untried.popLast() {
@@ -81,7 +81,7 @@ struct HistoryCheck {
         return "no order explains: \(what.joined(separator: "; "))\n\(story(of: users))"
     }
 
-    /// Returns all calls on the sessions that some users took part in, one line per call.
+    /// Returns all calls on the sessions of the given users, one line per call.
     private func story(of users: Set<Int>) -> String {
         func concerns(_ deed: Deed) -> Bool { deed.action.user.map(users.contains) ?? false }
         let sessions = Set(deeds.filter(concerns).compactMap(\.action.session))
@@ -97,7 +97,7 @@ struct HistoryCheck {
             .joined(separator: "\n")
     }
 
-    /// Compares the final state of the database with that of the model.
+    /// Returns the first difference between the final states of the database and the model.
     private func end(_ replay: Replay) -> String? {
         guard replay.rest.isEmpty else { return nil }
         for (user, entries) in booked.entries {

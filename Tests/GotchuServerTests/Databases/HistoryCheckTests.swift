@@ -26,7 +26,8 @@ struct HistoryCheckTests {
         .create(session: session, payee: 0, amount: amount, seconds: 300, proposesTaken: false)
     }
 
-    /// User 1 pays 30 to user 0 and gets 10 back, while user 2 is too late. Each has 100 at first.
+    /// User 1 pays 30 to user 0, gets 10 back and then cannot pay 81. User 2 fails to lock the
+    /// first session. Each has 100 at first.
     private static let deeds = [
         deed(create(0, 30), 0, 1, .deal(mark: "a", holder: nil)),
         deed(.lock(session: 0, user: 2), 2, 3, .no(.sessionBusy)),
@@ -71,13 +72,13 @@ struct HistoryCheckTests {
         )
     }
 
-    @Test("A valid history is accepted in any order of collection")
+    @Test("A valid history is accepted, and also with its calls in reverse order")
     func truth() {
         #expect(complaint() == nil)
         #expect(complaint { deeds, _ in deeds.reverse() } == nil)
     }
 
-    @Test("A call without a reply can explain the replies of other calls")
+    @Test("A call without a reply can explain other replies, but only those after its start")
     func unknown() {
         // The lock's reply was lost, but other calls show that it took effect.
         #expect(
@@ -88,9 +89,10 @@ struct HistoryCheckTests {
         #expect(late?.hasPrefix("no order explains") == true)
     }
 
-    /// User 1 pays 30 and, before the reply arrives, cannot pay 81 of the 100. That reply shows the
-    /// balance in between, although the first payment began before it and would also fit first.
-    @Test("A payment comes after a call whose reply shows the balance before it")
+    /// Balances in replies around a payment. User 1 has 100 and pays 30. Before the reply arrives,
+    /// two other payments of this user are refused, and each refusal shows a balance. The payment
+    /// comes after the refusals that show 100 and before those that show 70.
+    @Test("A payment is ordered by the balances in the replies to calls that run at the same time")
     func latePayment() {
         func complaint(available: Int64, second: Int64 = 100) -> String? {
             var booked = BookedHistory()
@@ -129,7 +131,7 @@ struct HistoryCheckTests {
         #expect(complaint(available: 99)?.hasPrefix("no order explains") == true)
     }
 
-    @Test("Replies that contradict each other, the database or the times are found")
+    @Test("The checker finds replies that contradict each other, the database or the times")
     func lies() {
         let changes: [(inout [Deed]) -> Void] = [
             { $0[3].told?.reply = .paid(left: 71, again: false) },
@@ -148,8 +150,8 @@ struct HistoryCheckTests {
         }
     }
 
-    /// Users 1 and 2 each pay half of user 0's pooled bill. User 1 joins a contest with one place,
-    /// user 2 is too late, and the contest is cancelled. Each has 100 at first.
+    /// Users 1 and 2 each pay half of user 0's pooled bill. User 1 gets the only place of a
+    /// contest, user 2 is refused, and the contest is cancelled. Each has 100 at first.
     private static let sharedDeeds: [Deed] = {
         func act(_ action: SharedAction, _ session: Int, _ user: Int) -> Step.Action {
             .shared(action, session: session, user: user)
@@ -223,7 +225,7 @@ struct HistoryCheckTests {
         }
     }
 
-    @Test("Databases with missing, additional or different content are found")
+    @Test("The checker finds missing, additional and different content of the database")
     func books() {
         let changes: [(inout BookedHistory) -> Void] = [
             { $0.entries[1] = ["paid"] },

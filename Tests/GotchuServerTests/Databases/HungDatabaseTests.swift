@@ -26,9 +26,8 @@ struct HungDatabaseTests {
         payer = try await server.wire.login("payer")
     }
 
-    /// One server keeps running, the other is stopped meanwhile; each waits for several time
-    /// limits.
-    @Test("A database that hangs delays each call, and the server's exit, only for a limited time")
+    /// Two servers use the hanging database: one keeps running, and the other is told to exit.
+    @Test("A database that hangs delays calls and the server's exit for a limited time only")
     func calls() async throws {
         let sid = try await server.wire.lockedSession(payee, payer, cents: 5)
         let key = "0123456789abcdef"
@@ -65,7 +64,7 @@ struct HungDatabaseTests {
     }
 
     @Test(
-        "A database that hangs leaves its own metrics out, for all concurrent readers"
+        "No concurrent reader gets metrics of a database that hangs, and none waits long"
     )
     func readers() async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -78,7 +77,7 @@ struct HungDatabaseTests {
         #expect(known != nil)
         try cluster.freeze(true)
         let began = ContinuousClock.now
-        // No reader may get the old reading while another waits for a new one.
+        // While one reader waits for new metrics, the others must not get the old ones.
         async let readings = [watch.reading, watch.reading]
         async let more = [watch.reading, watch.reading]
         let all = await readings + more
@@ -93,7 +92,7 @@ struct HungDatabaseTests {
         }
     }
 
-    @Test("A database that is away is logged once, and so is its return")
+    @Test("Expiry and the outbox log the loss of the database once, and its return")
     func log() async throws {
         func count(_ sentence: String) -> Int { server.program.text.ranges(of: sentence).count }
         let failures = [
@@ -106,7 +105,7 @@ struct HungDatabaseTests {
         try await eventually("each has failed") {
             failures.allSatisfy { count($0) > 0 } ? true : nil
         }
-        // Expiry runs four times a second, and the client calls as often as it can.
+        // The client calls as often as it can; each of these messages appears about once a second.
         let sentences = ["A batch was not committed.", "The ledger failed."]
         let began = ContinuousClock.now
         let before = sentences.map(count)

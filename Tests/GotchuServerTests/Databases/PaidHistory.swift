@@ -3,8 +3,8 @@ import Ledger
 import TestSupport
 import Testing
 
-/// Load on several servers during faults, with proof that no money was lost or created: a final
-/// phase resolves every unknown outcome, then the whole history is checked.
+/// Load on several servers during faults. Afterwards every unknown outcome is resolved, and the
+/// whole history is checked: no money may be lost or created.
 struct PaidHistory {
     private static let payees = (0..<3).map { "payee\($0)" }
     private static let payers = (0..<8).map { "payer\($0)" }
@@ -12,7 +12,7 @@ struct PaidHistory {
     static let opening: Int64 = 3_000
 
     /// - Parameters:
-    ///   - faults: The faults during the load; the load ends when this returns.
+    ///   - faults: The faults during the load. After them, the load ends with 20 more payments.
     static func check(
         _ name: String,
         on fleet: Fleet,

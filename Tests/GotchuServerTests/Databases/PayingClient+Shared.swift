@@ -2,7 +2,7 @@ import Foundation
 import LedgerTestSupport
 import TestSupport
 
-/// Bills and contests: several users pay at once, more than there are places.
+/// Calls on bills and contests: several users pay at once, often more than there are places.
 extension PayingClient {
     /// Runs the calls of one bill, pooled or not, or of one contest.
     func share(
@@ -62,7 +62,7 @@ extension PayingClient {
         }
     }
 
-    /// Opens a bill or a contest; `nil` without a reply, since no client then knows its id.
+    /// Opens a bill or a contest. Returns `nil` without a good reply: no client then knows the id.
     private func open(_ action: SharedAction, _ owner: Int, through server: Int) async -> Deed? {
         let began = ContinuousClock.now
         let wire = await fleet.wire(server)

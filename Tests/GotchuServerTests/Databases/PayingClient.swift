@@ -4,8 +4,8 @@ import LedgerTestSupport
 import Synchronization
 import TestSupport
 
-/// A payer who creates, locks and pays one session after the other through any server that answers,
-/// sometimes with mistakes. It records every call: the history that is checked afterwards.
+/// A client that creates, locks and pays one session after the other through any server that
+/// answers; some of its calls are wrong on purpose. It records every call for the later check.
 struct PayingClient: Sendable {
     /// The shared state of a test's clients.
     final class Tally: Sendable {
@@ -19,8 +19,7 @@ struct PayingClient: Sendable {
         var isOver: Bool { state.withLock { $0.isOver } }
 
         func countPaid() { state.withLock { $0.paid += 1 } }
-        /// Records an unexpected reply: one that is not a business error and that no fault
-        /// explains.
+        /// Records an unexpected reply: one that is not a refusal and that no fault explains.
         func note(_ surprise: String) { state.withLock { $0.surprises.append(surprise) } }
         func finish() { state.withLock { $0.isOver = true } }
 
@@ -48,7 +47,7 @@ struct PayingClient: Sendable {
         }
     }
 
-    /// A lock lasts for one minute; sessions whose lock is older than this are not paid.
+    /// The age of a lock after which its session is not paid; the lock itself lasts for one minute.
     private static let lease: Duration = .seconds(35)
 
     /// The client's index among the users.
@@ -107,7 +106,7 @@ struct PayingClient: Sendable {
             expected: nil,
             tip: allowsTip ? Int64.random(in: 0...3, using: &generator) : 0
         )
-        // One client in four disconnects before the first reply.
+        // For one payment in four, the client disconnects after a few milliseconds.
         let patience = plot % 4 == 0 ? Duration.milliseconds(1 + plot % 13) : nil
         let paid = await call(send, through: servers, patience)
         deeds.append(paid)
@@ -116,7 +115,8 @@ struct PayingClient: Sendable {
         deeds += await all(epilogue(of: send, payee, amount, rival, &generator), through: servers)
     }
 
-    /// Returns the calls on a paid session.
+    /// Returns calls that follow a payment: often none, else repetitions, misuses of a key or
+    /// refunds.
     private func epilogue(
         of send: Step.Action,
         _ payee: Int,
@@ -150,7 +150,7 @@ struct PayingClient: Sendable {
         }
     }
 
-    /// Creates a session; `nil` without a reply, since no client then knows its id.
+    /// Creates a session. Returns `nil` without a good reply: no client then knows the id.
     private func create(
         _ payee: Int,
         _ amount: Int64,
@@ -240,7 +240,8 @@ struct PayingClient: Sendable {
 
     /// Reads or repeats a call without a reply until its outcome is known.
     ///
-    /// - Returns: `nil` if the call had no effect and never will.
+    /// - Returns: The call with its reply; `nil` if the call had no effect and never will. A call
+    ///   without a key is returned unchanged.
     func resolved(_ deed: Deed) async throws -> Deed? {
         switch deed.action {
         case .send(let session, let user, let key, _, _),

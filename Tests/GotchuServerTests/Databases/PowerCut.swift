@@ -30,7 +30,7 @@ struct PowerCut {
         ]
     }
 
-    /// Makes syncs of logs fail from now on, or succeed again.
+    /// Makes syncs of the database's log fail from now on, or succeed again.
     func failSyncs(_ isSo: Bool) throws {
         if isSo {
             try Data().write(to: URL(fileURLWithPath: fault))
@@ -46,7 +46,8 @@ struct PowerCut {
     ///
     /// - Parameters:
     ///   - prefix: The new prefix of the paths.
-    ///   - syncs: The number of syncs that reach the disk; smaller for a disk that lies.
+    ///   - syncs: The number of syncs that reach the disk; a smaller number simulates a disk that
+    ///     ignores syncs.
     /// - Returns: The number of writes that were not synced.
     func restore(
         as prefix: String,

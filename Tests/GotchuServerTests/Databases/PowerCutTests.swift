@@ -11,7 +11,7 @@ struct PowerCutTests {
         let transfer: String
     }
 
-    @Test("A power cut loses no acknowledged payment, whatever was not synced")
+    @Test("A power cut loses no acknowledged payment, while unsynced blocks are lost at random")
     func powerCut() async throws {
         var generator = SeededGenerator("A power cut")
         let folder = try TemporaryFolder()
@@ -29,8 +29,7 @@ struct PowerCutTests {
             let missing = try await missing(acknowledged, after: after)
             #expect(missing == 0, "seed \(generator.seed)")
         }
-        // The same with a disk that ignores half of the syncs: payments must then be missing, or
-        // this test would prove nothing.
+        // Counter-check: with a disk that ignores half of the syncs, payments must be missing.
         let after = try TemporaryFolder()
         let half = try cut.syncCount() / 2
         let inDanger = try cut.restore(

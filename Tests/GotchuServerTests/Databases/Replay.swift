@@ -1,7 +1,7 @@
 import Ledger
 import LedgerTestSupport
 
-/// A partial order of calls, found so far: the state of the model after them, and the remaining
+/// The beginning of a possible order of calls: the model's state after them, and the remaining
 /// calls.
 struct Replay {
     /// The model's constant time: no session expires during a test.
@@ -112,7 +112,7 @@ struct Replay {
         }
     }
 
-    /// Returns false if a payer with too little money was shown a balance other than the model's.
+    /// Returns false if the reply for too little money showed a balance other than the model's.
     private func isTrueAmount(_ deed: Deed, _ reply: ReferenceModel.Reply) -> Bool {
         guard reply.isPoverty, let available = deed.told?.available, let user = deed.action.user
         else { return true }
@@ -176,8 +176,8 @@ struct Replay {
         }
     }
 
-    /// Returns true if no remaining call could come before this one and notice the difference. Any
-    /// order that contains both calls stays valid if this call is moved to the front.
+    /// Returns true if no remaining call would get another reply after this call than before it.
+    /// Any valid order then stays valid if this call is moved to its front.
     private func isSafe(_ move: Move) -> Bool {
         let end = move.deed.ended
         let isEarly = { (deed: Deed) in deed.began <= end ?? deed.began }
@@ -194,14 +194,15 @@ struct Replay {
         if let user = other.action.user, owners.contains(user),
             other.told?.reply.asFirst.isPoverty == true
         {
-            // Nothing else can change the wallet earlier: this transfer is its next entry.
+            // No other call can change the wallet before this one: its transfer is the wallet's
+            // next entry.
             return other.told?.available.map { $0 == model.money[user] } ?? true
         }
         guard other.action.session == move.deed.action.session else { return false }
         let reply = said(to: other).reply
         guard let told = other.told else { return !reply.changesNothing }
-        // The session does not allow that call now; only this call, or another candidate, can make
-        // it possible.
+        // The model refuses the other call now. This call, or another candidate, must come before
+        // it.
         return told.reply.movesMoney || other.agrees(with: reply)
     }
 }

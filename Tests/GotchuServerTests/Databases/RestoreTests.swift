@@ -3,7 +3,7 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-/// Tests of the steps in docs/operations.md.
+/// Tests of the backup and restore steps in docs/operations.md.
 @Suite("Backup and restore on PostgreSQL", .timeLimit(.minutes(hangLimit)))
 struct RestoreTests {
     private let folder: TemporaryFolder
@@ -19,7 +19,7 @@ struct RestoreTests {
         #expect(try await program.exitCode() == 0, "\(tool): \(program.text)")
     }
 
-    @Test("The database and its secret are restored, and registered tills still work")
+    @Test("After the database and its secret are restored, a registered till still works")
     func restored() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())

@@ -9,7 +9,7 @@ import Testing
 /// Tests of several servers on one PostgreSQL database, under faults.
 @Suite("Servers that share a database", .timeLimit(.minutes(hangLimit)))
 struct SharedDatabaseTests {
-    @Test("Servers that are killed one after the other under load lose and duplicate nothing")
+    @Test("Servers that are killed one after the other under load lose and duplicate no payments")
     func serversKilled() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())
@@ -25,7 +25,7 @@ struct SharedDatabaseTests {
     }
 
     @Test(
-        "Servers recover by themselves from lost connections, killed backends and a killed database"
+        "Servers recover by themselves from terminated connections and a killed database"
     )
     func databaseKilled() async throws {
         let cluster = try PostgresCluster()
@@ -59,7 +59,7 @@ struct SharedDatabaseTests {
     }
 
     @Test(
-        "Servers switch to a replica that is promoted under load, with every acknowledged payment"
+        "Servers switch to a replica promoted under load, which has every acknowledged payment"
     )
     func failover() async throws {
         let primary = try PostgresCluster()
@@ -71,7 +71,7 @@ struct SharedDatabaseTests {
                 try $0.integer(0)
             } == [1] ? true : nil
         }
-        // With synchronous replication, a payment is acknowledged only when both have it.
+        // With synchronous replication, a payment is acknowledged only when both databases have it.
         try link.connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
         try link.connection.execute("SELECT pg_reload_conf()")
         let fleet = try await Fleet(
@@ -90,7 +90,9 @@ struct SharedDatabaseTests {
         }
     }
 
-    @Test("A server frozen in the middle of a payment delays other servers for about two seconds")
+    @Test(
+        "A server frozen in the middle of a payment delays another server by less than four seconds"
+    )
     func frozen() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
@@ -147,7 +149,7 @@ struct SharedDatabaseTests {
         #expect(verified.code == 0, "\(verified.text)")
     }
 
-    @Test("Servers use the database's clock: a server with a wrong clock harms no sessions")
+    @Test("A server whose clock is an hour fast serves sessions by the database's clock")
     func wrongClock() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())
@@ -167,7 +169,7 @@ struct SharedDatabaseTests {
         )
         let key = "0123456789abcdef"
         #expect(try await fast.wire.send(sid, by: payer, key: key).status == 200)
-        // Its own new session does not live an hour longer either.
+        // A new session of the fast server does not last an hour longer either.
         let made = try await fast.wire.create(payee, cents: 7).string("exp_at")
         let end = try #require(Timestamp(iso8601: made))
         #expect(Timestamp.now.duration(to: end) < .seconds(1_000))
@@ -177,7 +179,7 @@ struct SharedDatabaseTests {
         #expect(fast.program.text.contains("the database's counts"))
     }
 
-    @Test("Servers push a session's changes to its followers at other servers")
+    @Test("A server pushes a session's changes, made at other servers, to the payee's event stream")
     func events() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
@@ -191,7 +193,7 @@ struct SharedDatabaseTests {
         #expect(try await stream.next()?.status == "ADVERTISING")
         _ = try await wires[1].lock(sid, by: payer)
         #expect(try await stream.next()?.status == "LOCKED")
-        // The listener loses its connection and misses the next change.
+        // The server's listener loses its connection and can miss the next change.
         try cluster.connect("postgres").connection.run([
             Query(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1",
@@ -206,7 +208,7 @@ struct SharedDatabaseTests {
         #expect(try await stream.next() == nil)
     }
 
-    @Test("Commands work on a PostgreSQL database and never print its password")
+    @Test("Commands work on a PostgreSQL database, and failed ones do not print its password")
     func commands() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())

@@ -16,7 +16,9 @@ struct WebDatabaseTests {
         server = try await ServerProcess(database: url, more: Browser.arguments)
     }
 
-    @Test("A web session is valid at each server, and a logout ends it at all of them at once")
+    @Test(
+        "A web session is valid at both servers, and a logout at one ends it at the other at once"
+    )
     func servers() async throws {
         let other = try await ServerProcess(database: url, more: Browser.arguments)
         let browser = try await Browser.loggedIn("ada@cafe.example", at: server)
@@ -27,7 +29,7 @@ struct WebDatabaseTests {
         #expect(try await browser.open("/web/earnings").status == 303)
     }
 
-    @Test("A page says that the database hangs or is gone, and shows no amounts")
+    @Test("Pages have status 503 and show no amounts while the database hangs or is gone")
     func away() async throws {
         let browser = try await Browser.loggedIn("ada@cafe.example", at: server)
         let before = try await browser.open("/web/earnings")
@@ -43,7 +45,7 @@ struct WebDatabaseTests {
             #expect(page.text.contains("The books cannot be reached") && !page.text.contains("$"))
             #expect(page.text.contains("<code>\(page.header("X-Request-ID") ?? "-")</code>"))
         }
-        // An action that may have been carried out is not reported as failed.
+        // An action with an unknown outcome is not reported as failed.
         #expect(pages[1].text.contains("It is not known yet whether this was paid"))
         #expect(pages[2].text.contains("It is not known whether this was done"))
         // The browser reloads pages by itself, but never sends a form again.

@@ -57,7 +57,9 @@ struct AlertTests {
         }
     }
 
-    @Test("All metrics of a server with every feature are described in the manual, and no others")
+    @Test(
+        "The operator's manual describes all metrics of a server with every feature, and no others"
+    )
     func metrics() async throws {
         let text = try String(contentsOfFile: Python.file("docs/operations.md"), encoding: .utf8)
         try await FundingRig.with(more: ["CONTESTS": "true"]) { rig in
@@ -76,7 +78,7 @@ struct AlertTests {
         }
     }
 
-    @Test("All alerts are described in the operator's manual")
+    @Test("The operator's manual names all alerts")
     func manual() async throws {
         let text = try String(contentsOfFile: Python.file("docs/operations.md"), encoding: .utf8)
         for rule in try await Self.rules() {

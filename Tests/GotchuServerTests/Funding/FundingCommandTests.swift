@@ -5,11 +5,9 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of the operator's commands for deposits, payees and payouts.
-@Suite("The operator's commands about money in and out", .timeLimit(.minutes(hangLimit)))
+@Suite("The operator's commands for deposits, payees and payouts", .timeLimit(.minutes(hangLimit)))
 struct FundingCommandTests {
-    @Test(
-        "A deposit with a wrong amount is held, cannot be dropped, and is accepted as received"
-    )
+    @Test("A deposit with a wrong amount is held; it cannot be dropped, but accepted as received")
     func accept() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -51,7 +49,7 @@ struct FundingCommandTests {
         }
     }
 
-    @Test("A withdrawal whose transfer cannot be reversed is held, and returned once it can be")
+    @Test("A withdrawal whose transfer cannot be reversed is held until the operator returns it")
     func returned() async throws {
         try await FundingRig.with { rig in
             let payee = try await rig.wire().login("payee")
@@ -77,7 +75,7 @@ struct FundingCommandTests {
         }
     }
 
-    @Test("The retry of a held withdrawal first looks for an existing payout")
+    @Test("The retry of a held withdrawal looks for an existing payout")
     func retried() async throws {
         try await FundingRig.with { rig in
             let payee = try await rig.wire().login("payee")
@@ -120,7 +118,7 @@ struct FundingCommandTests {
         }
     }
 
-    @Test("An operator forgives a debt, and sets and resets the house's part of a payee's sales")
+    @Test("An operator can forgive part of a debt, and set and reset the house's part of sales")
     func terms() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()

@@ -31,7 +31,7 @@ struct FundingCrashTests {
     }
 
     @Test(
-        "A server killed before or after any call makes each object at Stripe once",
+        "A server killed before or after a call to Stripe makes each object there once",
         arguments: moments
     )
     func killed(at moment: Moment) async throws {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import GotchuServer
 
-/// Tests of repeated requests, closed accounts and damaged records, with a real server and the
-/// stand-in.
-@Suite("Trouble around the provider", .timeLimit(.minutes(hangLimit)))
+/// Tests of repeated requests, closed accounts, damaged records and debts, with a real server and
+/// the stand-in.
+@Suite("Faults around the provider", .timeLimit(.minutes(hangLimit)))
 struct FundingFaultTests {
     @Test("A payer who repeats a deposit request is rate-limited, and another payer is not")
     func repeated() async throws {
@@ -41,7 +41,7 @@ struct FundingFaultTests {
         }
     }
 
-    @Test("A record that cannot be read blocks no later events")
+    @Test("An unreadable record of a deposit does not block the events of another deposit")
     func unreadable() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -110,7 +110,7 @@ struct FundingFaultTests {
         }
     }
 
-    @Test("A new payee's withdrawal counts as unreleased until it is released or stopped")
+    @Test("The withdrawals of a new payee count as unreleased, and can be stopped and released")
     func unreleased() async throws {
         try await FundingRig.with(more: ["PAYOUT_FIRST_SALES": "1"]) { rig in
             let payee = try await rig.wire().login("payee")
@@ -140,9 +140,7 @@ struct FundingFaultTests {
         }
     }
 
-    @Test(
-        "Commands use the running server's terms, and the API shows the withdrawable amount"
-    )
+    @Test("Commands use the running server's hold time, and the API shows the withdrawable amount")
     func terms() async throws {
         try await FundingRig.with(more: ["PAYOUT_HOLD_HOURS": "168"]) { rig in
             let payee = try await rig.wire().login("payee")
@@ -159,7 +157,7 @@ struct FundingFaultTests {
         }
     }
 
-    @Test("A debt is settled from the wallet before a withdrawal")
+    @Test("A debt reduces the withdrawable amount, and is settled by the time a withdrawal is paid")
     func debt() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()

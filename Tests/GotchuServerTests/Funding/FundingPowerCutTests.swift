@@ -37,7 +37,7 @@ struct FundingPowerCutTests {
         return done
     }
 
-    /// Replaces the database of a killed server by the one that the power cut leaves.
+    /// Replaces the database of a killed server with the one that the power cut leaves.
     private static func replace(
         _ path: String,
         _ cut: PowerCut,
@@ -50,7 +50,7 @@ struct FundingPowerCutTests {
     }
 
     @Test(
-        "Acknowledged money survives a power cut, and each object is made once at Stripe",
+        "Acknowledged money survives a power cut if the disk syncs, and each payout is made once",
         arguments: [false, true]
     )
     func powerCut(isLying: Bool) async throws {
@@ -66,8 +66,7 @@ struct FundingPowerCutTests {
                 let power = try #require(cut)
                 let done = try await Self.story(rig)
                 guard case .sqlite(let path) = rig.books else { return }
-                // A disk that ignores half of the syncs must lose some, or this test would prove
-                // nothing.
+                // Counter-check: a disk that ignores half of the syncs must lose some of them.
                 let syncs = isLying ? try power.syncCount() / 2 : Int.max
                 try await rig.kill {
                     try Self.replace(path, power, believing: syncs, seed: seed)

@@ -104,7 +104,7 @@ actor FundingRig {
 
     var processID: Int32 { servers[0].program.processID }
 
-    /// The process of the first server, for tests that expect it to exit.
+    /// The program of the first server, for tests that expect it to exit.
     var program: Program { servers[0].program }
 
     /// Waits until the first server has exited, and restarts it on the same database.
@@ -179,7 +179,7 @@ actor FundingRig {
 
     // MARK: Steps
 
-    /// Makes a key of sufficient length from a short name.
+    /// Makes an idempotency key of sufficient length from a short name.
     static func named(_ key: String) -> String { "key-of-a-story-\(key)" }
 
     /// Requests a deposit, and repeats the request until there is an answer, as a payer's program
@@ -266,7 +266,7 @@ actor FundingRig {
         return "\(path)/\(made.string("withdrawal_id"))"
     }
 
-    /// Moves the newest payout to a status at the bank.
+    /// Sets the status of the newest payout at the stand-in.
     func movePayout(to status: String) async throws {
         let values: [String: ControlValue] = [
             "name": .text(try await last("payouts")), "status": .text(status),
@@ -287,7 +287,7 @@ actor FundingRig {
         try await standIn.state()[kind]?.list?.count ?? 0
     }
 
-    /// Returns the number of requests of a call: `GET /v1/payouts/{payout}`.
+    /// Returns the number of requests of one call, such as `GET /v1/payouts/{payout}`.
     func calls(_ call: String) async throws -> Int {
         let requests = try await standIn.state()["requests"]?.list ?? []
         return requests.count { $0["call"]?.text == call }

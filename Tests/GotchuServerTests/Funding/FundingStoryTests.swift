@@ -13,7 +13,7 @@ struct FundingStoryTests {
     private static let opening: Int64 = 10_000
 
     @Test(
-        "A deposit is credited once, however its webhooks arrive",
+        "A deposit is credited once, even if its webhooks are repeated, late, lost or badly signed",
         arguments: [
             "usual", "twice", "reversed", "late", "early", "lost", "foreign", "badly signed",
         ]
@@ -115,7 +115,7 @@ struct FundingStoryTests {
     }
 
     @Test(
-        "A refund of spent money is a debt for the next deposit, and a failed refund comes back"
+        "A refund of spent money is a debt that the next deposit pays; a failed refund is returned"
     )
     func refund() async throws {
         try await FundingRig.with { rig in
@@ -165,7 +165,7 @@ struct FundingStoryTests {
         }
     }
 
-    @Test("A payment with another amount is held and not booked")
+    @Test("A payment of another amount than the deposit's is processed but not credited")
     func wrongAmount() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -201,11 +201,11 @@ struct FundingStoryTests {
     }
 
     @Test(
-        "Payments run at full speed while Stripe is away or hangs, and deposits wait",
+        "Payments do not wait while Stripe is away or hangs; a refused deposit can be repeated",
         arguments: ["away", "slow"]
     )
     func away(fault: String) async throws {
-        // All sales have the same payee, whose calls are limited otherwise.
+        // All payments have the same payee, whose calls would exceed the usual limit.
         try await FundingRig.with(more: ["CALLS_PER_SECOND": "10000"]) { rig in
             let payer = try await rig.wire().login("payer")
             let payee = try await rig.wire().login("payee")
@@ -217,7 +217,7 @@ struct FundingStoryTests {
             } else {
                 try await rig.standIn.order("away")
             }
-            // These withdrawals are retried all the time.
+            // The server tries these withdrawals again and again during the payments.
             for number in 0..<5 {
                 _ = try await rig.withdraw(payee, cents: 100, key: "w\(number)")
             }
@@ -245,7 +245,7 @@ struct FundingStoryTests {
         }
     }
 
-    @Test("A deposit's status is shown at once while Stripe hangs")
+    @Test("A deposit's status is shown within ten seconds while Stripe hangs for longer")
     func hangingPages() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -262,7 +262,7 @@ struct FundingStoryTests {
     }
 
     @Test(
-        "A key of another Stripe account ends the server; a key of the database's own account works"
+        "A key of another Stripe account makes the server exit; a key of the same account is valid"
     )
     func otherAccount() async throws {
         try await FundingRig.with { rig in
@@ -291,7 +291,7 @@ struct FundingStoryTests {
         }
     }
 
-    @Test("Two servers receive every webhook, and each deposit is credited once")
+    @Test("Two servers that receive every webhook credit each deposit once and pay out once")
     func twoServers() async throws {
         try await FundingRig.with(.postgresql, servers: 2) { rig in
             let payer = try await rig.wire().login("payer")
@@ -304,7 +304,7 @@ struct FundingStoryTests {
             let payee = try await rig.wire(1).login("payee")
             _ = try await rig.onboard(payee)
             try await rig.standIn.order("fund", ["amount": .integer(50_000)])
-            // Slow enough that the other server takes over the work of this one.
+            // The calls are so slow that the other server takes over the work of the first one.
             try await rig.standIn.fault(
                 "slow",
                 of: "POST /v1/transfers",

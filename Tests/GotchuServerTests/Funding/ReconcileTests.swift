@@ -47,7 +47,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("A correct database is confirmed once the platform's own money is booked")
+    @Test("A correct database has no differences after the platform's own money is booked")
     func right() async throws {
         try await FundingRig.with { rig in
             try await Self.story(rig)
@@ -67,13 +67,13 @@ struct ReconcileTests {
         }
     }
 
-    @Test("A change that the running server has not seen yet is noted, and is no difference")
+    @Test("A change at Stripe that the server has not read yet is noted, but is not a difference")
     func notSeenYet() async throws {
         try await FundingRig.with { rig in
             try await Self.story(rig)
             let before = try await rig.reconcile("--book")
             #expect(before.code == 0 && !before.text.contains("note\t"), "\(before.text)")
-            // Without a running server, the comparison certainly sees the changes first.
+            // No server runs here, so the comparison reads the changes first.
             try await rig.kill {
                 let part: [String: ControlValue] = [
                     "name": .text(try await rig.last("intents")), "amount": .integer(100),
@@ -94,7 +94,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("A payout that the server has read without an answer is a difference")
+    @Test("A paid payout whose status the server could not read is a difference until it is booked")
     func unanswered() async throws {
         try await FundingRig.with { rig in
             try await Self.story(rig)
@@ -144,7 +144,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("Six kinds of discrepancies are found, one after the other")
+    @Test("Each of six kinds of discrepancies is found")
     func lies() async throws {
         let lies = [
             ("adjust", "adjustment -15.00 is not booked"), ("charge more", "is booked as"),
@@ -205,7 +205,7 @@ struct ReconcileTests {
             let old = "\(copy.path)/copy.db"
             let backup = try await rig.run("backup", old)
             #expect(backup.code == 0, "\(backup.text)")
-            // Only withdrawals made long before are adopted.
+            // Only old withdrawals are adopted, so this one is made two hours in the past.
             try await rig.standIn.order("advance", ["seconds": .integer(-7_200)])
             let withdrawal = try await rig.withdraw(payee, cents: 4_000, key: "w")
             try await rig.waitForPayouts(1)

@@ -23,7 +23,7 @@ struct SetUpPageTests {
         return try await Browser(Wire(base: rig.standIn.address)).open(path).location
     }
 
-    @Test("An invited payee opens the page twice and sets up payouts with fresh links")
+    @Test("An invited payee can open the page several times and replace a used link by a new one")
     func invited() async throws {
         try await FundingRig.with { rig in
             let payee = try await rig.wire().login("payee")
@@ -41,7 +41,8 @@ struct SetUpPageTests {
             let sent = try await browser.send("/connect/start", ["ticket": ticket])
             let link = try #require(sent.location, "\(sent.text)")
             #expect(sent.status == 303 && link.contains("/setup/e/"))
-            // A link preview uses up the link; the way back leads to a new one.
+            // The first visit uses up the link. A second visit redirects to a page that makes a new
+            // link.
             #expect(try await Self.look(at: link, rig) == nil)
             let back = try #require(try await Self.look(at: link, rig))
             let again = try Self.path(back)
@@ -65,7 +66,7 @@ struct SetUpPageTests {
         }
     }
 
-    @Test("A ticket is valid for its time, with its server's key, and unchanged")
+    @Test("A ticket is valid until it expires, with its own server's key and without changes")
     func tickets() throws {
         let own = LocalTokenIssuer(Secret(bytes: [UInt8](repeating: 1, count: 32)))
         let other = LocalTokenIssuer(Secret(bytes: [UInt8](repeating: 2, count: 32)))
@@ -98,7 +99,7 @@ struct SetUpPageTests {
     }
 
     @Test(
-        "A renewed ticket expires with the first one, and an invitation's stays an invited one"
+        "A renewal keeps the first renewal's expiry, and one of an invitation keeps its own purpose"
     )
     func renewals() {
         let start = Timestamp(milliseconds: 1_900_000_000_123)

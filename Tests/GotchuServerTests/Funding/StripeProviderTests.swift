@@ -90,7 +90,7 @@ struct StripeProviderTests {
         }
     }
 
-    @Test("An unpaid deposit is ended, and one that was never made is absent")
+    @Test("An unpaid deposit can be ended, and one that was never opened is absent")
     func end() async throws {
         for presentation in Presentation.allCases {
             try await Self.with { provider, _ in
@@ -103,7 +103,7 @@ struct StripeProviderTests {
         }
     }
 
-    @Test("A stored failure is looked up at once, and an unknown object gives no observation")
+    @Test("Each failure at Stripe gives an unknown outcome with the delay before the next call")
     func faults() async throws {
         try await Self.with { provider, standIn in
             try await standIn.fault("kept", ["effect": .boolean(true)])
@@ -128,7 +128,9 @@ struct StripeProviderTests {
         }
     }
 
-    @Test("A withdrawal reaches the payee's account and bank, fails there, and is reversed")
+    @Test(
+        "A transfer is refused, then sent and paid out; its payouts fail, and it is reversed once"
+    )
     func withdrawal() async throws {
         try await Self.with { provider, standIn in
             let payee = PayeeOrder(

@@ -26,7 +26,7 @@ struct StripeSettingsTests {
         return try ServerSettings(flags: usual.merging(flags) { $1 }).stripeOptions
     }
 
-    @Test("A test key, endpoint secrets and a local address are valid settings")
+    @Test("Test settings with a local address are valid, and a live key uses Stripe's own address")
     func good() throws {
         let folder = try TemporaryFolder()
         let options = try #require(
@@ -45,7 +45,7 @@ struct StripeSettingsTests {
     }
 
     @Test(
-        "Settings that are invalid, or would mix test and real money, are refused with status 78"
+        "Settings that are invalid or mix test and real money are refused without showing the key"
     )
     func bad() throws {
         let folder = try TemporaryFolder()

@@ -9,7 +9,9 @@ import Testing
 struct WithdrawalStoryTests {
     private static let opening: Int64 = 10_000
 
-    @Test("A withdrawal waits for funds, is paid out, and comes back when the bank refuses it")
+    @Test(
+        "A withdrawal without funds can be cancelled, and a paid one is returned if its bank fails"
+    )
     func withdrawal() async throws {
         try await FundingRig.with { rig in
             let payee = try await rig.wire().login("payee")
@@ -54,7 +56,7 @@ struct WithdrawalStoryTests {
         }
     }
 
-    @Test("The operator pays out every payee, and a second run right after finds nothing more")
+    @Test("The operator's run pays out a payee's balance of the minimum or more, and does so once")
     func operatorsRun() async throws {
         try await FundingRig.with { rig in
             let none = try await rig.run("payouts", "run")
@@ -101,7 +103,7 @@ struct WithdrawalStoryTests {
             )
             #expect(refused.status == 409 && refused.code == "PAYEE_NOT_ONBOARDED")
             #expect(try await wire.create(payee, cents: 100).code == "PAYEE_NOT_ONBOARDED")
-            // Payees continue where they stopped.
+            // A restricted payee continues with the same account.
             #expect(try await wire.post("/api/connect/links", token: payee).status == 200)
             try await rig.standIn.order("onboard", ["name": account])
             try await rig.wait(payee, for: "/api/connect/status", "status", toBe: "ACTIVE")

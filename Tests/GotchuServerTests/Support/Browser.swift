@@ -42,7 +42,7 @@ final class Browser {
         return browser
     }
 
-    /// Returns a browser with the same cookies, as a thief or a visitor of another server has.
+    /// Returns another browser with the same cookies, such as that of a thief.
     func copy(at server: ServerProcess) -> Browser {
         let other = Browser(server, origin: origin)
         other.cookies = cookies
@@ -54,7 +54,7 @@ final class Browser {
         configuration: HTTPClient.Configuration(redirectConfiguration: .disallow)
     )
 
-    /// Opens a page, like a link.
+    /// Opens a page as a followed link does.
     func open(_ path: String, headers: [String: String] = [:]) async throws -> BrowserPage {
         try await send("GET", path, nil, headers)
     }

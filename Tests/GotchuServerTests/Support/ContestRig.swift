@@ -3,7 +3,8 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// A server with contests, an organiser and entrants. It keeps all documents that the server sent.
+/// A server with contests and an organiser. It stores the details, boards and lists that the server
+/// sends.
 final class ContestRig: Sendable {
     let server: ServerProcess
     let books: CheckedBooks
@@ -114,8 +115,8 @@ final class ContestRig: Sendable {
         return reply
     }
 
-    /// Locks the contest, scores entries by number, completes and settles it; returns the
-    /// settlement.
+    /// Locks the contest, scores entries by number, completes and settles it; returns the reply to
+    /// the last call.
     func settled(_ id: String, _ points: [Int: Int]) async throws -> WireReply {
         let scores = points.sorted { $0.key < $1.key }.map {
             #"{"entry_number":\#($0.key),"points":\#($0.value)}"#
@@ -132,7 +133,7 @@ final class ContestRig: Sendable {
         return try await post(id, "settle")
     }
 
-    /// Validates every kept document against the schema of presentation contract 1.
+    /// Validates every stored document against the schema of presentation contract 1.
     func judgeDocuments() async throws {
         let judge = try await Python.run(
             "presentation.py",

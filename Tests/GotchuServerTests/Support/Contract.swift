@@ -8,8 +8,8 @@ import Testing
 
 /// The API description that the server serves; it validates the server's replies.
 ///
-/// Stricter than JSON Schema: undescribed members, codes that are not listed for the status, and
-/// keywords that this validator does not know are errors.
+/// The validation is stricter than JSON Schema: undescribed members, codes that are not listed for
+/// the status, and keywords that this validator does not know are errors.
 struct Contract: Sendable {
     private let document: JSON
 
@@ -150,7 +150,7 @@ struct Contract: Sendable {
         target(of: value).map(resolved) ?? value
     }
 
-    /// Returns the nearest description: a reference's own comes before that of its target.
+    /// Returns the description of a value; if it has none, that of the target of its reference.
     private func description(of value: JSON) -> String {
         value["description"]?.string ?? target(of: value).map(description) ?? ""
     }

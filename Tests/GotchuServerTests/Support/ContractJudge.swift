@@ -2,7 +2,7 @@ import Testing
 
 @testable import GotchuServer
 
-/// Validates every reply that the tests of this process receive against the API description.
+/// Validates replies to the tests of this process against the API description.
 actor ContractJudge {
     static let shared = ContractJudge()
 
@@ -32,7 +32,7 @@ actor ContractJudge {
         }
     }
 
-    /// The description, read once.
+    /// The description of the API without contests, read once.
     var contract: Contract {
         get async throws {
             if let loading { return try await loading.value }

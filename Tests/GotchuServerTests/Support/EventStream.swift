@@ -7,12 +7,12 @@ import Testing
 /// A connection to the events of a session or a wallet, read as a browser does.
 struct EventStream {
     struct Event: Equatable {
-        /// Empty in an event that repeats a state.
+        /// The event's id; empty if the event repeats a state.
         let id: String
         let status: String
         var tip: Int64?
         var noticedAt: String?
-        /// The free places; only for a desk.
+        /// The number of free places; only for a desk.
         var placesLeft: Int?
     }
 

@@ -25,7 +25,7 @@ struct IssuerProcess {
         wire = Wire(base: "http://127.0.0.1:\(port)", isJudged: false)
     }
 
-    /// Returns a valid token, except for the changes in `more`; `issuer.py` defines those.
+    /// Returns a token that is valid except for the changes in `more`, which `issuer.py` defines.
     func token(_ more: String = "") async throws -> String {
         try await act(#"{"op":"token"\#(more.isEmpty ? "" : ",")\#(more)}"#).string("token")
     }

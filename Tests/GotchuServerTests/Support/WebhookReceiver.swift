@@ -49,7 +49,7 @@ final class WebhookReceiver: Sendable {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// Sets the secrets by path.
+    /// Sets the secret of each path, with which its signatures are verified.
     func know(_ secrets: [String: String]) throws {
         let data = try JSONEncoder().encode(secrets)
         try data.write(to: URL(fileURLWithPath: folder.path + "/secrets.json"), options: .atomic)

@@ -6,8 +6,8 @@ import NIOHTTP1
 /// A plain HTTP client for a server, without retries.
 struct Wire: Sendable {
     let base: String
-    /// A Boolean that is true if replies are validated against the API description: only our
-    /// server's.
+    /// A Boolean that is true if replies are validated against the API description of
+    /// gotchu-server.
     var isJudged = true
     /// The server, kept running as long as this value exists.
     var owner: ServerProcess?

@@ -2,7 +2,8 @@ import GotchuCore
 import Ledger
 import LedgerTestSupport
 
-/// A kind of record for tests: a box of the first user, with children. Its body is their number.
+/// A kind of record for tests: a box of the first user, with children. Its body is the number of
+/// its children.
 struct OpenBox: LedgerCommand {
     static let name = "open-box"
     static let kind = "box"
@@ -98,7 +99,8 @@ struct CloseChildren: LedgerCommand {
     }
 }
 
-/// Claims or releases a name. The outcome says if the target has it.
+/// Claims or releases a name. The outcome is true if the target has the name afterwards, or if it
+/// was released.
 struct ClaimName: LedgerCommand {
     static let name = "claim-name"
 

@@ -11,8 +11,8 @@ enum Planted {
     /// The chain of its three seals: over the openings, the payment and the refund.
     static let chain = "00000000000000000001"
 
-    /// Creates two accounts, a paid session with a refund, an open one, a refused payment and
-    /// refund.
+    /// Creates two accounts, a paid session with a refund, a locked session, a refused payment and
+    /// a refused refund.
     static func books(in folder: TemporaryFolder) async throws -> String {
         let path = folder.file("books.db")
         try await write(to: try SQLiteStore(path: path))

@@ -101,8 +101,8 @@ struct Statements {
 }
 
 extension Database {
-    /// Runs everything that a server asks of a database besides the ledger's commits. Adds devices
-    /// and endpoints for that.
+    /// Runs every statement that a server uses besides the ledger's commits. It adds devices and
+    /// endpoints for that.
     func useEverything() async throws {
         let now = Timestamp(milliseconds: 1_000)
         _ = try await read(Reads.record(RecordID(Cast.sessions[0])))

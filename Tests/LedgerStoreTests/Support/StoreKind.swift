@@ -41,7 +41,7 @@ enum StoreKind: String, Sendable {
     }
 }
 
-/// The books of one test in one of the two stores.
+/// The books of one test in one of the stores.
 struct TestBooks: Sendable {
     let kind: StoreKind
     /// A path or a URL.

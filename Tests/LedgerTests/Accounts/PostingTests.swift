@@ -122,7 +122,7 @@ struct PostingTests {
         }
     }
 
-    @Test("A user pays no more than they have, though the receiver does not exist either")
+    @Test("A payment above the balance is refused for that, even if the receiver does not exist")
     func userFloor() {
         var books = Post.books([4])
         let before = books.rows
@@ -270,14 +270,14 @@ struct MisuseTests {
         }
     }
 
-    @Test("A party that the kind does not know ends the program")
+    @Test("An account that the kind of transfer does not allow ends the program")
     func party() async {
         await #expect(processExitsWith: .failure) {
             try Post.misuse(.wager, [(Post.user(0), -5), (Post.user(1), 5)], step: "stake/1")
         }
     }
 
-    @Test("A step that is not of the kind ends the program")
+    @Test("A step that the kind of transfer does not allow ends the program")
     func step() async {
         await #expect(processExitsWith: .failure) {
             try Post.misuse(.wager, [(Post.user(0), -5), (Post.pot, 5)], step: "stake/0")

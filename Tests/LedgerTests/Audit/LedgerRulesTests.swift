@@ -70,7 +70,7 @@ struct LedgerRulesTests {
         expect(release, nil)
     }
 
-    @Test("A transfer of an unknown kind, or of another step, is found")
+    @Test("A transfer of an unknown kind, or with a step or entries of another kind, is found")
     func kind() {
         expect(
             tribute { $0.kind = "GIFT" },
@@ -83,7 +83,7 @@ struct LedgerRulesTests {
         )
     }
 
-    @Test("Money that comes from nowhere or goes nowhere is found")
+    @Test("A transfer whose entries do not sum to zero is found")
     func sum() {
         let name = "transfer tribute of record-1"
         expect(
@@ -107,7 +107,7 @@ struct LedgerRulesTests {
         )
     }
 
-    @Test("Money of another record's pot is found")
+    @Test("A transfer that moves money of another record's pot is found")
     func foreignPot() {
         let pot = Account.Key(.pot(RecordID(trusted: "record-2")), .usd)
         let transfer = tribute {
@@ -128,7 +128,7 @@ struct LedgerRulesTests {
         )
     }
 
-    @Test("A party that the kind does not know is found on either side")
+    @Test("An account that the kind of transfer does not allow is found on either side")
     func party() {
         let name = "transfer tribute of record-1: TRIBUTE does not move money of"
         expect(tribute { $0.lines = [(Cast.mint, -5), (Post.user(1), 5)] }, "\(name) DEV_MINT")
@@ -153,7 +153,7 @@ struct LedgerRulesTests {
         #expect(rules.broken(tribute(), storedHash: []) != nil)
     }
 
-    @Test("A transfer with too few or too many answers is found")
+    @Test("A transfer without its record, or with too few or too many answers, is found")
     func answers() throws {
         var rig = Rig()
         rig.bring(to: .paid)
@@ -244,7 +244,7 @@ struct AccountRunTests {
         )
     }
 
-    @Test("A balance that is not the sum is found")
+    @Test("A balance that is not the sum of the amounts is found")
     func balance() {
         #expect(
             damage(changing: 1) { $0.balance = 7 } == "entry 2 of user-0: balance 7, expected 6"
@@ -270,7 +270,7 @@ struct AccountRunTests {
         )
     }
 
-    @Test("A balance below zero is found, except of the house")
+    @Test("A balance below zero is found, except on an account of the house")
     func belowZero() {
         let debt = [Line(number: 1, kind: "OPENING", amount: -4, balance: -4, earned: 0)]
         #expect(damage(debt) == "entry 1 of user-0: balance -4")

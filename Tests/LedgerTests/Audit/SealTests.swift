@@ -101,7 +101,7 @@ struct SealTests {
         #expect(start.next(overHashes: sorted.map(\.hash)) == seal)
     }
 
-    @Test("A chain is numbered without a gap and names the hash before each seal")
+    @Test("The seals of a chain are numbered without a gap, and each names the hash before it")
     func chain() {
         var seal = Seal.beginning(of: "chain", after: .origin)
         for number in 1...5 as ClosedRange<Int64> {
@@ -142,7 +142,7 @@ struct SealTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("Chains begun later sort later, and no two are the same")
+    @Test("Ids of chains sort in the order of their creation, and no two are equal")
     func chainIDs() async throws {
         let ids = (0..<1_000).map { _ in Seal.newChain() }
         #expect(Set(ids).count == ids.count)

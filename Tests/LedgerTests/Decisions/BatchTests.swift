@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Payments
 import Testing
 
-/// The rows that a batch loads, holds back and writes.
+/// The rows that a batch loads and writes, and the commands that wait for locked rows.
 @Suite("Batches")
 struct BatchTests {
     /// Two locked sessions of different payees and payers, and a payment of each.
@@ -43,7 +43,7 @@ struct BatchTests {
             rows.accounts[Cast.account(user)] = nil
             rows.lockedElsewhere.owners = [Cast.account(user).owner]
             _ = batch.decide(on: rows)
-            // Without the account it would be refused, and the refusal remembered.
+            // Without the account the payment would be refused, and the refusal remembered.
             #expect(commands.map { $0.answer != nil } == decided, "user \(user)")
             #expect(commands.allSatisfy { $0.answer?.reason == nil }, "user \(user)")
         }
@@ -78,7 +78,9 @@ struct BatchTests {
         #expect(Batch([commands[0]], tail: .origin).footprint(knowing: nil) == expected)
     }
 
-    @Test("Only a refund and a login need a second round, and none a third")
+    @Test(
+        "Only a refund and an account opening load a second round of rows, and no command a third"
+    )
     func rounds() {
         var rig = Rig()
         rig.bring(to: .paid)
@@ -132,7 +134,7 @@ struct BatchTests {
         #expect(created.names.map(\.text) == (0..<4).map { "eid:000000000\($0)" })
     }
 
-    @Test("A name that is claimed by another ends the program")
+    @Test("A name that is given to a second target ends the program")
     func claimedName() async {
         await #expect(processExitsWith: .failure) {
             var books = Books(Snapshot())

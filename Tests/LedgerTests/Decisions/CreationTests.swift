@@ -31,7 +31,7 @@ struct CreationTests {
         #expect(rig.books == before)
     }
 
-    @Test("A login that comes twice in one batch is one user")
+    @Test("Two openings with the same login in one batch create one user")
     func sameLoginInABatch() {
         var rig = Rig()
         let commands = (0..<2).map { _ in
@@ -62,7 +62,7 @@ struct CreationTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("A taken EID is passed over, and with none free the command is refused")
+    @Test("A taken EID is skipped, and a request without a free EID is refused")
     func takenEIDs() {
         var rig = Rig()
         let eids = Cast.eids
@@ -73,7 +73,7 @@ struct CreationTests {
         #expect(rig.books == before)
     }
 
-    @Test("An EID that is proposed twice in one batch goes to the first")
+    @Test("An EID that is proposed twice in one batch goes to the first session")
     func takenWithinABatch() {
         var rig = Rig()
         let commands = submitted([create(eids: [Cast.eids[0]]), create(eids: [Cast.eids[0]])])
@@ -97,7 +97,7 @@ struct CreationTests {
     }
 
     @Test(
-        "A session that is over makes room for another",
+        "A session that has ended does not count against the limit of live sessions",
         arguments: [SessionStatus.paid, .expired, .cancelled]
     )
     func roomAgain(status: SessionStatus) {
@@ -129,7 +129,7 @@ struct CreationTests {
         #expect(paid.isRemembered)
     }
 
-    @Test("An account that would overflow is not paid into")
+    @Test("A payment that would overflow its receiver's account is refused")
     func overflow() {
         var rig = Rig()
         rig.bring(to: .locked)

@@ -90,7 +90,7 @@ struct GroupTests {
         #expect(table.complaint() == nil)
     }
 
-    @Test("One of two payers gets the last place, and the other one once it lapses")
+    @Test("One of two payers gets the last place, and the other gets it once the lock expires")
     func lastPlace() throws {
         var table = Table([5, 5])
         try table.settle(0)
@@ -142,7 +142,7 @@ struct GroupTests {
         #expect(table.complaint() == nil)
     }
 
-    @Test("Only the amount that was shown is charged")
+    @Test("A share is locked and charged only for the expected amount")
     func amounts() throws {
         var table = Table([7, 5, 5])
         // Without an expected amount, a lock is accepted only if all unpaid shares are equal.
@@ -173,7 +173,9 @@ struct GroupTests {
         #expect(table.complaint() == nil)
     }
 
-    @Test("A payee pays no share of their own bill, and a poor payer none at all")
+    @Test(
+        "A payee cannot lock their own bill, and a payer with too little money cannot pay a share"
+    )
     func refused() throws {
         var table = Table([1_001, 5])
         #expect(

@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Payments
 import Testing
 
-/// One key, one payment, one answer.
+/// Payments whose key is used again: each key has one payment and one answer.
 @Suite("Idempotency")
 struct IdempotencyTests {
     @Test("A resend gets the same answer and moves nothing, even ten years later")
@@ -22,7 +22,7 @@ struct IdempotencyTests {
         #expect(rig.balance(of: 1) == 5)
     }
 
-    @Test("A payment refused stays refused after the account was funded; a new key is a new try")
+    @Test("A refused payment stays refused under its key after new funds; a new key is a new try")
     func refusedStaysRefused() {
         var rig = Rig()
         rig.take(.create(session: 0, payee: 0, amount: 11, seconds: 300, proposesTaken: false))
@@ -59,7 +59,7 @@ struct IdempotencyTests {
         #expect(rig.books == before)
     }
 
-    @Test("A refused key used with any other parameter is refused as reused")
+    @Test("A key with a remembered refusal is refused as reused with another amount")
     func reusedAfterRefusal() {
         var rig = Rig()
         rig.bring(to: .advertising)

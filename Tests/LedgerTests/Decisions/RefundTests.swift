@@ -31,7 +31,7 @@ struct RefundTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("Only the payee can refund, and that is not remembered")
+    @Test("Only the payee can refund, and the refusal of other users is not remembered")
     func stranger() {
         var rig = Rig()
         rig.bring(to: .paid)
@@ -82,7 +82,7 @@ struct RefundTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("One of two full refunds in one batch wins")
+    @Test("The first of two full refunds in one batch is made, and the second is refused")
     func both() {
         var rig = Rig()
         rig.bring(to: .paid)
@@ -94,7 +94,7 @@ struct RefundTests {
         #expect(effects.transfers.count == 1)
     }
 
-    @Test("A payment and its refund in one batch bring the money back")
+    @Test("A payment and its full refund in one batch leave the balances unchanged")
     func paidInTheSameBatch() {
         var rig = Rig()
         rig.bring(to: .locked)

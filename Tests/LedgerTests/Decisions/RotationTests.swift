@@ -61,7 +61,7 @@ struct RotationTests {
         // A call that names no EID gets a new one.
         let another = rig.take(.rotate(session: 0, user: 0, eid: 6, replaces: nil)).rotation
         #expect(another?.session.eid == Cast.eids[6])
-        // A caller who is two behind gets the present one.
+        // A caller who names an EID that was replaced twice gets the present EID.
         let behind = rig.take(.rotate(session: 0, user: 0, eid: 7, replaces: 0)).rotation
         #expect(behind?.session.eid == Cast.eids[6])
     }

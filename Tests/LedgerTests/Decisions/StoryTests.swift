@@ -5,7 +5,7 @@ import Payments
 import TestSupport
 import Testing
 
-/// Random stories for the decisions, one by one and as a batch, and for the model.
+/// Random stories that are decided one by one, as a batch, and by a model.
 @Suite("Any sequence of commands")
 struct StoryTests {
     /// The shards, which run in parallel; at least 24,000 stories in all.

@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Payments
 import Testing
 
-/// Leases and expiry, at their edges.
+/// Locks and expiry at their exact milliseconds.
 @Suite("Time")
 struct TimeTests {
     @Test("A lock lasts 60 seconds and not a millisecond more")
@@ -63,7 +63,7 @@ struct TimeTests {
         #expect(rig.take(.expire(session: 0)).session?.status == .expired)
     }
 
-    @Test("A payment accepted before the end is valid although it is decided after it")
+    @Test("A payment submitted before its lock's end is accepted, even beside a much later command")
     func acceptedInTime() {
         var rig = Rig()
         rig.bring(to: .locked)

@@ -81,7 +81,7 @@ struct TipTests {
         #expect(rig.take(send(0, session: 1, key: 1)).payment != nil)
     }
 
-    @Test("A session's state is refused before its tip is checked")
+    @Test("A session's state and amount are checked before the tip")
     func order() {
         var rig = lockedRig()
         rig.take(.unlock(session: 1, user: 1))
@@ -120,7 +120,7 @@ struct TipTests {
         #expect(rig.books == before)
     }
 
-    @Test("A refund without an amount refunds both")
+    @Test("A refund without an amount refunds the amount and the tip")
     func whole() throws {
         var rig = lockedRig()
         rig.take(send(2))

@@ -110,7 +110,7 @@ struct AnswerTests {
         #expect(second.isReplay == !forgotten.contains(reason))
     }
 
-    @Test("Only a refusal for an unknown session is forgotten if the request says so")
+    @Test("If the request says so, only refusals for unknown sessions are not remembered")
     func remembersUnknown() throws {
         for (reason, isRemembered) in [
             (Refusal.Reason.unknownSession, false), (.insufficientBalance, true),
@@ -159,7 +159,7 @@ struct AnswerTests {
         #expect(refund.transfer == Transfer.Key(record, "refund/2"))
     }
 
-    @Test("A stored outcome that cannot be read is corrupt, and not decided again")
+    @Test("A stored outcome that cannot be read is an error, and is not decided again")
     func corrupt() throws {
         for json in ["", "{}", "null", #"{"number":"1","text":""}"#, "not JSON"] {
             var rows = books().rows

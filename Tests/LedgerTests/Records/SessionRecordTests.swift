@@ -142,7 +142,7 @@ struct SessionRecordTests {
         }
     }
 
-    @Test("A record of another kind, id or state is refused")
+    @Test("A record with another kind, an invalid id or an unknown state is refused")
     func corruptColumns() throws {
         let body = Self.session(.advertising).record.body
         Self.expectCorrupt(Self.record(kind: "deposit", state: "ADVERTISING", body: body))
@@ -171,7 +171,7 @@ struct SessionRecordTests {
         }
     }
 
-    @Test("A session that cannot be read refuses every command, and is left as it is")
+    @Test("Every command on a session that cannot be read is refused and changes nothing")
     func unreadable() {
         var rig = Rig()
         rig.bring(to: .locked)

@@ -10,7 +10,7 @@ enum Post {
         Account.Key(.user(UserID(trusted: "user-\(number)")), .usd)
     }
 
-    /// Creates users with these balances, and a pot if it holds anything.
+    /// Creates users with these balances, and a pot if its balance is given.
     static func books(_ balances: [Int64], pot: Int64? = nil) -> Books {
         var rows = Snapshot()
         let start = Timestamp(milliseconds: 0)
@@ -77,7 +77,7 @@ extension TransferKind {
     /// A kind by which the sender's earnings decrease, as by a refund.
     static let rebate = test("REBATE", from: [.user], to: [.user], .numbered("rebate"), .sender)
 
-    /// Facts about a user's debt and the house's take.
+    /// A kind of transfer that books facts about a user's debt and the house's take.
     static let fact = test(
         "FACT",
         from: [.user, .house(.stripeBalance), .houseOf(.owed), .houseOf(.take)],

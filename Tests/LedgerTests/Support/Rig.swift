@@ -3,7 +3,7 @@ import Ledger
 import LedgerTestSupport
 import Payments
 
-/// Books in memory and a clock that a test sets, for decisions one by one.
+/// Books in memory with a clock that a test sets, which decide commands one by one or in a batch.
 struct Rig {
     var books = MemoryBooks()
     /// The time in milliseconds.

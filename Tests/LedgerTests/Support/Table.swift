@@ -76,7 +76,7 @@ struct Table {
 
     private var key: String { "key-\(String(repeating: "0", count: 12))\(number)" }
 
-    /// Locks and pays.
+    /// Locks a share and pays it.
     mutating func settle(_ payer: Int, place: Int64? = nil) throws {
         #expect(lock(payer, place: place).session != nil)
         #expect(try pay(payer).payment != nil)

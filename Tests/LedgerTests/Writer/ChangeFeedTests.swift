@@ -11,7 +11,7 @@ struct ChangeFeedTests {
     private let store = MemoryStore()
     private let records = Cast.sessions.map { RecordID($0) }
 
-    @Test("A watcher receives the newer states of its record")
+    @Test("A watcher receives the new state of its record")
     func changes() async throws {
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -24,7 +24,7 @@ struct ChangeFeedTests {
         }
     }
 
-    @Test("A watcher of an account receives its balance and newest entry, and no other's")
+    @Test("A watcher of an account receives its balance and newest entry, and those of no other")
     func accounts() async throws {
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -88,7 +88,7 @@ struct ChangeFeedTests {
         #expect(feed.watcherCount == 0)
     }
 
-    @Test("Every watcher gets a sign of life within fifteen seconds")
+    @Test("Every watcher gets one keep-alive in fifteen seconds")
     func quiet() throws {
         let feed = ChangeFeed()
         let watches = try records.map { try feed.watch($0, by: "first") }
@@ -99,7 +99,7 @@ struct ChangeFeedTests {
         }
     }
 
-    @Test("A late listener is called at once, and gets only the newest state")
+    @Test("A listener that is set after changes is called at once and gets only the newest state")
     func late() async throws {
         let feed = ChangeFeed()
         let watch = try feed.watch(records[0], by: "first")

@@ -21,7 +21,7 @@ struct DurableReadsTests {
     }
 
     @Test(
-        "A state to act on is returned only after a commit, if a replica may not have it",
+        "If a replica may lag behind, a payment is shown only after a commit",
         arguments: [true, false]
     )
     func commitsFirst(readsAhead: Bool) async throws {
@@ -50,7 +50,7 @@ struct DurableReadsTests {
                 await code { try await ledger.history(of: account, range) != nil },
             ]
             #expect(codes == Array(repeating: expected, count: 4))
-            // Nobody acts on these, so they need no commit.
+            // These states report no moved money, so they need no commit.
             #expect(try await ledger.record(open.recordID)?.state == "LOCKED")
             #expect(try await ledger.answer(answers[1])?.transfer == nil)
             #expect(try await ledger.record(RecordID(trusted: "unknown")) == nil)

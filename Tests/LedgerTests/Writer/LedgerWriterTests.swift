@@ -18,7 +18,7 @@ struct LedgerWriterTests {
         store = FaultyStore(memory)
     }
 
-    @Test("One key from a hundred callers at once is one payment and one answer")
+    @Test("A hundred simultaneous payments with one key are one payment and one answer")
     func oneKey() async throws {
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -92,7 +92,7 @@ struct LedgerWriterTests {
         }
     }
 
-    @Test("64 payers pay one payee at once and not a cent is lost")
+    @Test("64 payers pay one payee at once and no cent is lost")
     func hotPayee() async throws {
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -119,7 +119,7 @@ struct LedgerWriterTests {
         #expect(memory.books.complaint == nil)
     }
 
-    @Test("Money for ten of 64 payments pays exactly ten")
+    @Test("A payer with money for ten of 64 simultaneous payments makes exactly ten")
     func tenOfSixtyFour() async throws {
         let paid = try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -144,7 +144,7 @@ struct LedgerWriterTests {
         #expect(memory.books.complaint == nil)
     }
 
-    @Test("After a commit that failed every caller may try again, and nothing was decided")
+    @Test("After a failed commit every caller is told to try again, and a key can be used again")
     func failedCommit() async throws {
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -175,7 +175,7 @@ struct LedgerWriterTests {
         }
     }
 
-    @Test("A writer follows a clock set back far, and stands still after a small correction")
+    @Test("A writer's time follows a clock that is set back far, and stands still for a small step")
     func clockSetBack() async throws {
         let right = Timestamp(milliseconds: 1_000_000_000_000)
         let clock = Mutex(right.advanced(by: .seconds(7_200)))
@@ -251,7 +251,7 @@ struct LedgerWriterTests {
         }
     }
 
-    @Test("A caller that is cancelled does not undo the batch that it shares with others")
+    @Test("A command is committed even if its caller is cancelled during the commit")
     func cancelledCaller() async throws {
         try await withLedger(on: store) { ledger in
             await store.hold()
@@ -268,7 +268,7 @@ struct LedgerWriterTests {
         }
     }
 
-    @Test("A stopping ledger finishes queued commands and accepts no new ones")
+    @Test("A ledger that has stopped refuses new commands")
     func stop() async throws {
         let ledger = try await withLedger(on: store) { ledger in
             _ = try await ledger.user("first", cents: 5)

@@ -64,7 +64,7 @@ def open_controller(
         try:
             os.write(descriptor, packet)
         except OSError:
-            # The kernel refuses reports while it takes the controller down: nobody listens.
+            # While the kernel takes the controller down, it refuses reports.
             pass
 
     def receive() -> None:

@@ -31,14 +31,14 @@ class Advert(NamedTuple):
 
 
 class Stranger(NamedTuple):
-    """Another person's device: an advert that is repeated for ever."""
+    """A device that is not ours: an advert that is repeated without an end."""
 
     name: str
     advert: Advert
     interval: float
     """Seconds between two adverts."""
     level: int
-    """dBm at which every controller hears it."""
+    """The level in dBm at which every controller receives it."""
 
 
 def address(text: str) -> bytes:
@@ -109,7 +109,7 @@ def strangers(text: str) -> list[Stranger]:
 
 
 def crowd(size: int, random: Random, interval: float, levels: tuple[int, int]) -> list[Stranger]:
-    """A street full of everyday devices, `crowd0` and on, over a range of levels."""
+    """A crowd of everyday devices, named `crowd0` and so on, with a range of levels."""
     return [
         Stranger(
             f"crowd{index}",
@@ -127,7 +127,7 @@ def crowd(size: int, random: Random, interval: float, levels: tuple[int, int]) -
 
 
 def _bystander(index: int, random: Random) -> tuple[str, bytes]:
-    """One of eight kinds of device that every street has."""
+    """One of eight kinds of everyday devices."""
     flags = structure(0x01, b"\x06")
 
     def service(uuid: bytes, payload: bytes) -> bytes:

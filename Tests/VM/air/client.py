@@ -1,4 +1,4 @@
-"""The other end of the control socket."""
+"""A client of the control socket."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from .medium import Medium
 
 
 class Control:
-    """Every public method is a command; its parameters are the command's arguments."""
+    """The commands: each public method is one, and its parameters are the command's arguments."""
 
     def __init__(
         self,
@@ -31,11 +31,11 @@ class Control:
         self._plug = plug
 
     def level(self, sender: str, receiver: str, dbm: float | None) -> None:
-        """Sets the level of one link; `*` is anyone, null is out of reach."""
+        """Sets the level of one link. `*` means every radio, and null means out of reach."""
         self._medium.set_level(sender, receiver, dbm)
 
     def ramp(self, sender: str, receiver: str, start: float, end: float, seconds: float) -> None:
-        """Changes a link's level evenly."""
+        """Changes a link's level evenly over a time."""
         self._medium.ramp(sender, receiver, start, end, seconds)
 
     def noise(self, db: float) -> None:
@@ -72,7 +72,7 @@ class Control:
         return {"removed": self._medium.remove(name)}
 
     def unplug(self, controller: str) -> None:
-        """Unplugs a controller; `*` is all of them."""
+        """Unplugs a controller; `*` means all controllers."""
         for each in self._named(controller):
             each.unplug()
             self._controllers.remove(each)
@@ -97,12 +97,13 @@ class Control:
             each.fail()
 
     def freeze(self, controller: str) -> None:
-        """Hangs a controller's firmware: it answers nothing, sends and receives nothing."""
+        """Hangs a controller's firmware, so that it does not answer, send or receive."""
         for each in self._named(controller):
             each.freeze()
 
     def thaw(self, controller: str, remembers: bool = False) -> None:
-        """Resumes it; the commands sent meanwhile are carried out now, or are lost."""
+        """Resumes a hung firmware. The commands that were sent meanwhile are carried out now, or
+        are lost."""
         for each in self._named(controller):
             each.thaw(remembers)
 

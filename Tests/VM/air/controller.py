@@ -1,8 +1,9 @@
 """The host controller interface of one LE-only controller.
 
-Section numbers are those of the Bluetooth Core Specification 5.3, Vol 4 Part E, unless said otherwise. The
-controller offers as little as the kernel accepts: a controller that lists few commands is asked few questions.
-There are no connections, no pairing and no privacy: adverts and scans are all that a payment needs.
+Section numbers are those of the Bluetooth Core Specification 5.3, Vol 4 Part E, unless said
+otherwise. The controller supports as few commands as the kernel accepts, so that the kernel sends
+few commands. There are no connections, no pairing and no privacy: adverts and scans are all that a
+payment needs.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ EXTENDED_COMMANDS = ((36, 0xFE), (37, 0x63))
 
 
 class AdvertisingSet:
-    """One advert that the host configured, and whether it is on the air."""
+    """One advert that the host configured, and its state on the air."""
 
     def __init__(self, controller: Controller) -> None:
         self.controller = controller
@@ -85,9 +86,9 @@ class Frozen:
 
 
 class Controller:
-    """Answers the host's commands and reports what it hears.
+    """Answers the host's commands, and reports the adverts that it receives.
 
-    `send` takes one packet to the host, its type first, as the host's transport wants it.
+    `send` sends one packet to the host. The packet begins with its type.
     """
 
     def __init__(
@@ -105,7 +106,7 @@ class Controller:
         self.medium = medium
         self.is_extended = is_extended
         self.places = places
-        """The number of adverts it can send at once; None for a 4.2 controller."""
+        """The number of adverts that it can send at once; None for a 4.2 controller."""
         self.duplicates = DuplicateFilter()
         self.reports = 0
         self.commands = 0
@@ -114,7 +115,7 @@ class Controller:
         self.silences = 0
         """The number of times that its last advert left the air."""
         self.is_dead = False
-        """A Boolean that is true while it answers nothing, like crashed firmware."""
+        """A Boolean that is true while the controller answers nothing, like crashed firmware."""
         self.frozen: Frozen | None = None
         self._send = send
         self._unplug = unplug
@@ -126,12 +127,12 @@ class Controller:
         return [each for each in self.sets.values() if each.beacon.is_on]
 
     def unplug(self) -> None:
-        """Leaves the machine, at any point of its work."""
+        """Unplugs the controller, at any point of its work."""
         self.reset(b"")
         self._unplug()
 
     def fail(self) -> None:
-        """Restarts and reports it, like crashed firmware (7.7.16)."""
+        """Restarts, and reports a hardware error, like crashed firmware (7.7.16)."""
         self.thaw(remembers=False)
         self.reset(b"")
         self._event(0x10, b"\x00")
@@ -147,7 +148,7 @@ class Controller:
             each.beacon.stop()
 
     def thaw(self, remembers: bool) -> None:
-        """Resumes; the commands sent meanwhile are carried out now, or are lost."""
+        """Resumes. The commands that were sent meanwhile are carried out now, or are lost."""
         frozen, self.frozen = self.frozen, None
         if frozen is None:
             return
@@ -156,10 +157,11 @@ class Controller:
         for packet in frozen.commands if remembers else ():
             self.handle(packet)
 
-    # The host's side.
+    # The methods for the host.
 
     def handle(self, packet: bytes) -> None:
-        """Takes one packet from the host. Data packets have nowhere to go and are dropped."""
+        """Handles one packet from the host. Data packets are dropped, because there are no
+        connections."""
         if packet[0] != COMMAND_PACKET or self.is_dead:
             return
         if self.frozen is not None:
@@ -175,13 +177,13 @@ class Controller:
         else:
             returned = answer(self, packet[4 : 4 + length]) or SUCCESS
         self.silences += was_on_air and not self.on_air
-        # Command Complete (7.7.14), and one more command is welcome.
+        # The event Command Complete (7.7.14) permits one more command.
         self._event(0x0E, struct.pack("<BH", 1, opcode) + returned)
 
     def _event(self, code: int, parameters: bytes) -> None:
         self._send(bytes((EVENT_PACKET, code, len(parameters))) + parameters)
 
-    # The air's side.
+    # The methods for the medium.
 
     def hear(self, advert: Advert, level: int, answered: bool) -> None:
         if not self.scan.is_on or self.frozen is not None:
@@ -191,8 +193,8 @@ class Controller:
         if self.scan.drops_duplicates and not self.duplicates.passes(advert):
             return
         self._report(EXTENDED_EVENT, LEGACY_EVENT[advert.kind], advert, advert.data, level)
-        # Under an active scan the kernel holds a scannable advert back until its response has come,
-        # so an empty response must be reported too.
+        # In an active scan, the kernel holds a scannable advert back until its response has
+        # arrived, so an empty response must be reported too.
         if self.scan.is_active and advert.answers_scans and answered:
             response = advert.scan_response
             self._report(EXTENDED_RESPONSE, LEGACY_RESPONSE, advert, response, level)
@@ -217,7 +219,7 @@ class Controller:
             )
             self._event(0x3E, head + data + struct.pack("b", level))
 
-    # The commands. Each takes its parameters, and returns more than success if needed.
+    # The commands. Each gets its parameters, and returns the values that follow its status.
 
     def reset(self, _: bytes) -> None:
         self.stop_all(b"")

@@ -24,7 +24,8 @@ class Receiver(Protocol):
     name: str
 
     def hear(self, advert: Advert, level: int, answered: bool) -> None:
-        """An advert arrived at `level` dBm; `answered` says if a scan request would be heard."""
+        """Handles an advert that arrived at `level` dBm. `answered` is true if a scan request would
+        arrive."""
 
 
 class Medium:
@@ -50,7 +51,8 @@ class Medium:
         self._strangers: dict[str, Beacon] = {}
 
     def level(self, sender: str, receiver: str) -> float | None:
-        """The level of one link in dBm, or None if it is out of reach. The closest match counts."""
+        """The level of one link in dBm, or None if it is out of reach. The most specific setting
+        counts."""
         for link in ((sender, receiver), (sender, ANYONE), (ANYONE, receiver), (ANYONE, ANYONE)):
             if link in self._levels:
                 return self._levels[link]

@@ -8,7 +8,7 @@ from time import monotonic
 
 
 class Timer:
-    """One action that is due at one time. Cancelling twice, or after it ran, does nothing."""
+    """One action that is due at one time. A second or late cancellation has no effect."""
 
     __slots__ = ("action", "due")
 
@@ -21,7 +21,7 @@ class Timer:
 
 
 class Scheduler:
-    """Runs actions when their time has come, by a clock of seconds."""
+    """Runs actions when they are due, by a clock in seconds."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock = clock
@@ -29,7 +29,8 @@ class Scheduler:
         self._count = 0
 
     def at(self, due: float, action: Callable[[], None]) -> Timer:
-        """Runs `action` once the clock has reached `due`; those due together run in calling order."""
+        """Runs `action` when the clock reaches `due`. Actions with the same time run in the order
+        of the calls."""
         timer = Timer(due, action)
         self._count += 1
         heapq.heappush(self._queue, (due, self._count, timer))
@@ -39,7 +40,7 @@ class Scheduler:
         return self.at(self.clock() + seconds, action)
 
     def run_due(self) -> None:
-        """Runs everything that was due at the moment of the call.
+        """Runs all actions that were due at the time of the call.
 
         An action that is added meanwhile waits for the next call, so that a sender which is late
         cannot keep the loop from reading its file descriptors.

@@ -29,8 +29,9 @@ STORY_LIMIT = 300.0
 """The time limit of a scenario, in seconds of the machine's own time."""
 
 LOGS = Path("/run/logs")
-"""The logs until a scenario has ended. Waiting for the shared folder takes real time, and meanwhile the machine's
-own time runs on to whatever limit is next: so nothing is written there in a story, and nothing read."""
+"""The folder of the logs until a scenario has ended. Waiting for the shared folder takes real time,
+and meanwhile the machine's own time runs on to the next limit. Therefore, a scenario neither writes
+nor reads files there."""
 
 HUNG = 70
 """The exit status after a scenario that did not end; the machine is unusable then."""
@@ -69,7 +70,7 @@ def uptime() -> float:
 
 
 def tell(name: str, report: Report, platform: Platform, server: Server, options: Any) -> None:
-    """One scenario; the whole machine ends with it if it hangs."""
+    """Runs one scenario. If it hangs, the whole machine ends."""
 
     def give_up() -> None:
         with tempfile.TemporaryFile("w+") as stacks:

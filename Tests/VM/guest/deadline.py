@@ -1,4 +1,4 @@
-"""Waiting for something to become true, with a named end."""
+"""Waits for conditions, with a limit of time and a named condition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIRST_PATIENCE = 2000.0
 """The limit for a program's first start, while its files are read in real time."""
 
 SHORTEST_PAUSE = 0.05
-"""The first pause between two looks, in seconds."""
+"""The first pause between two checks, in seconds."""
 
 SLOWNESS = 0.1
 """The pause as a share of the time waited so far: long waits are checked seldom, and a measured
@@ -23,7 +23,7 @@ time is at most this share too long. In an emulated machine waiting is free and 
 expensive."""
 
 STEADY_PAUSE = 0.2
-"""The pause between two looks at a state that must last, in seconds."""
+"""The pause between two checks of a state that must last, in seconds."""
 
 
 class Late(AssertionError):
@@ -33,9 +33,10 @@ class Late(AssertionError):
 def eventually(
     what: str, look: Callable[[], Found | None], seconds: float = PATIENCE
 ) -> Found:
-    """Looks until the answer is something; that answer is returned.
+    """Calls `look` until its answer is true, and returns that answer.
 
-    `what` completes "timed out waiting for …". An answer of None, False or nothing means: not yet.
+    `what` completes "timed out waiting for …". An answer of None, False or an empty value means
+    that the condition is not true yet.
     """
     began = monotonic()
     while True:
@@ -49,7 +50,7 @@ def eventually(
 
 
 def steadily(what: str, look: Callable[[], bool], seconds: float) -> None:
-    """Checks that something stays true for a while."""
+    """Checks that the answer of `look` stays true for some seconds."""
     end = monotonic() + seconds
     while monotonic() < end:
         if not look():

@@ -16,7 +16,8 @@ Event = dict[str, Any]
 
 
 class Events:
-    """Follows `GET /v1/events?sessions=true` from now on. What arrives is also written to a file, as evidence."""
+    """Follows `GET /v1/events?sessions=true` from now on. The events are also written to a file, as
+    evidence."""
 
     def __init__(self, client: Client, log: Path) -> None:
         self._log = log
@@ -25,7 +26,7 @@ class Events:
         self._connection = client.connect()
         self._connection.request("GET", "/v1/events?sessions=true")
         self._stream = self._connection.getresponse()
-        # An event may take long.
+        # An event may arrive after a long time.
         self._connection.sock.settimeout(None)
         Thread(target=self._follow, daemon=True).start()
         self.wait("the first snapshot", lambda event: event["event"] == "snapshot")

@@ -1,4 +1,5 @@
-"""Actions of other programs, or of a key on the keyboard, on adapters: directly in the kernel."""
+"""Actions on adapters directly in the kernel, as other programs or a key of the keyboard cause
+them."""
 
 from __future__ import annotations
 

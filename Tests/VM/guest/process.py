@@ -50,13 +50,13 @@ class Process:
         self._child.send_signal(number)
 
     def kill(self) -> None:
-        """Ends it abruptly, like a power cut."""
+        """Kills the program, like a power cut."""
         self._child.kill()
         self._child.wait()
 
     def stop(self, seconds: float = PATIENCE) -> int:
-        """Asks it to end; returns its exit status. One that does not obey is killed, and that is an
-        error."""
+        """Asks the program to end, and returns its exit status. A program that does not end is
+        killed, which is an error."""
         self._child.terminate()
         try:
             return self._child.wait(seconds)

@@ -61,7 +61,7 @@ class Till:
         return self._world.is_on_air(self.eid, self._daemon.controller)
 
     def is_scanning(self) -> bool:
-        """The controller scans, and the daemon knows that it does."""
+        """True if the controller scans and the daemon reports that it scans."""
         controllers = self._world.air.state()["controllers"]
         controller = controllers.get(self._daemon.controller, {"is_scanning": False})
         return controller["is_scanning"] and self.radio()["is_scanning"] and not self.problems()
@@ -74,33 +74,34 @@ class Till:
         return found
 
     def problems(self) -> list[str]:
-        """The radio problem that the daemon reports."""
+        """The radio problems that the daemon reports."""
         return problems(self._daemon)
 
     def expect_problem(self, *codes: str) -> None:
         eventually(f"the daemon to say one of {codes}", lambda: set(codes) & set(self.problems()))
 
     def withdraw(self) -> None:
-        """Cancels the request: it must leave the air, after any faults."""
+        """Cancels the request, and checks that it leaves the air."""
         self._daemon.client.call("DELETE", f"/v1/requests/{self._request['id']}")
         self._world.expect_silence(self._daemon)
 
 
 def allow_power_cycle(world: World) -> None:
-    """The payer, once it is started, may switch its adapter off and on."""
+    """Permits the payer to cycle its adapter's power after its next start."""
     configuration = world.logs / "payer.json"
     configuration.write_text('{"power_cycle": true}')
     world.payer.extra = ["--config", str(configuration)]
 
 
 def problems(daemon: Daemon) -> list[str]:
-    """The radio problem that a daemon reports."""
+    """The radio problems that a daemon reports."""
     health = daemon.client.get("/v1/status")["health"]
     return [item["code"] for item in health if item["code"].startswith("b")]
 
 
 def has_heard(listener: Daemon, eid: str, since: float, verdict: str | None = None) -> bool:
-    """True if an advert of this EID was sent after a moment of the monotonic clock."""
+    """True if the daemon has heard this EID after a time of the monotonic clock, with this verdict
+    if one is given."""
     found = listener.presence(eid)
     if not found or verdict not in (None, found["verdict"]):
         return False
@@ -117,7 +118,7 @@ def begin_fresh_scans(world: World, *listeners: Daemon) -> None:
             try:
                 kernel.stop_discovery(listener.adapter)
             except OSError:
-                return False  # It was between two scans.
+                return False  # The kernel was between two scans.
             return True
 
         eventually("the kernel to end a scan", stopped)

@@ -25,7 +25,7 @@ def expect(what: str, actual: Any, wanted: Any) -> None:
 
 
 def expect_refused(what: str, code: str, act: Callable[[], Any]) -> Refused:
-    """Fails unless the other side refuses, with this code."""
+    """Fails unless the other side refuses with this code."""
     try:
         answer = act()
     except Refused as refused:
@@ -94,7 +94,7 @@ class World:
         self.server.verify_new_payments()
 
     def abandon(self) -> None:
-        """After a failure: saves the state of the air, and leaves nothing running."""
+        """Saves the state of the air after a failure, and ends all programs."""
         (self.logs / "air.txt").write_text(f"{self.air.state()}\n")
         for daemon in self._started:
             if daemon.process.is_alive:

@@ -122,11 +122,11 @@ class OtherScanner:
         for line in lines:
             self._child.stdin.write(f"{line}\n".encode())
             self._child.stdin.flush()
-            # It forgets commands that arrive while it still reads bluetoothd's objects.
+            # bluetoothctl loses commands that arrive while it still reads bluetoothd's objects.
             sleep(1.0)
 
     def stop(self) -> None:
-        """Its scan ends with it."""
+        """Ends the program, and with it the scan."""
         self._child.kill()
         self._child.wait()
 
@@ -154,14 +154,15 @@ class Server:
         return Client(SERVER)
 
     def verify_new_payments(self) -> None:
-        """`verify`, unless nothing was paid since the last time: in an emulation it takes seconds."""
+        """Calls `verify` if a payment was made since the last call: in an emulation it takes
+        seconds."""
         payments = self.anyone().metric("gotchu_server_payments_total")
         if payments != self._verified_payments:
             self.verify()
             self._verified_payments = payments
 
     def verify(self) -> None:
-        """Runs the server's own proof that the books balance."""
+        """Runs the server's own check that the books balance."""
         proof = subprocess.run(
             [self._program, "verify", "--database", self._database],
             capture_output=True,
@@ -280,7 +281,7 @@ class Daemon:
         return self.client.post("/v1/payments", {"confirm_amount_cents": amount_cents} | what)
 
     def tap(self, amount_cents: int, eid: Callable[[], str], **what: Any) -> dict[str, Any]:
-        """Pays the till that the payer is held against, like a person who holds on until it works.
+        """Pays the till at the payer, and repeats that until it succeeds, as a person does.
 
         On a busy machine the emulated air is silent for seconds. The daemon is right to refuse with
         NOT_NEAR then; nothing has been sent.

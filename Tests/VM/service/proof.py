@@ -79,7 +79,8 @@ def journal(unit: str) -> str:
 
 
 def installing_starts_the_daemon() -> None:
-    """And not the server, which serves what its operator chose, nor the display, which takes the screen."""
+    """Installing starts gotchud. The server and the display are not started: their operator
+    decides."""
     dpkg("--install", *PACKAGES)
     is_ready("gotchud")
     expect("the server's state", shown("gotchu-server", "ActiveState"), "inactive")
@@ -101,7 +102,7 @@ def both_start_hardened() -> None:
 
 
 def policy_lets_it_on_the_air() -> None:
-    """Through our own bus policy: everybody else is denied here."""
+    """gotchud reaches bluetoothd through our own bus policy. Other users have no access here."""
     client = Client(SOCKET)
 
     def adapter() -> bool:
@@ -155,7 +156,7 @@ def death_is_a_restart() -> None:
 
 
 def hang_is_a_restart() -> None:
-    """A suspended daemon is noticed by its watchdog, here within two seconds."""
+    """The watchdog restarts a suspended daemon; here its limit is two seconds."""
     short = Path("/run/systemd/system/gotchud.service.d/watchdog.conf")
     short.parent.mkdir(parents=True)
     short.write_text("[Service]\nWatchdogSec=2s\nTimeoutAbortSec=2s\n")
@@ -166,7 +167,7 @@ def hang_is_a_restart() -> None:
     eventually("a restart", lambda: int(shown("gotchud", "NRestarts")) > 0)
     short.unlink()
     systemctl("daemon-reload")
-    # The restarted process still has the short limit, which a busy host may make it miss.
+    # The restarted process still has the short limit, which it may miss on a busy host.
     systemctl("restart", "gotchud")
     eventually("it to be ready again", lambda: shown("gotchud", "ActiveState") == "active")
 
@@ -194,7 +195,7 @@ def enrolling_restarts_the_service() -> None:
 
 
 def example_of_a_hook_may_follow() -> None:
-    """As installed: a separate user that may see requests."""
+    """The installed example of a hook runs as a separate user that may see requests."""
     program = Path("/usr/local/lib/gotchu/hook")
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\n")
@@ -212,7 +213,7 @@ def example_of_a_hook_may_follow() -> None:
 
 
 def credential_is_the_login() -> None:
-    """Without a credential it ran until now; with one it is logged in."""
+    """A service that ran without a credential is logged in after it gets one."""
     credential = Path("/etc/credstore/gotchu.token")
     credential.write_text("a.device.token\n")
     credential.chmod(0o600)
@@ -228,7 +229,8 @@ def credential_is_the_login() -> None:
 
 
 def upgrading_keeps_the_state_and_restarts() -> None:
-    """dpkg treats a later version and the same one again alike."""
+    """An upgrade restarts both programs and keeps their files. dpkg treats the same version as a
+    later one."""
     before = {unit: shown(unit, "MainPID") for unit in ("gotchud", "gotchu-server")}
     kept = {file: file.read_bytes() for file in STATE.iterdir() if file.is_file()}
     expect("whether there is a state", bool(kept), True)
@@ -254,7 +256,8 @@ def wrong_configuration_is_not_retried() -> None:
 
 
 def what_is_away_is_waited_for() -> None:
-    """However often it was not there: systemd's usual limit would be five starts."""
+    """The server is restarted until its database is available. systemd's usual limit is five
+    starts."""
     environment = Path("/etc/gotchu/gotchu-server.env")
     usual = environment.read_text()
     often = Path("/run/systemd/system/gotchu-server.service.d/often.conf")

@@ -1,4 +1,4 @@
-"""The notation of adverts and strangers."""
+"""Tests of the notation of adverts and strangers."""
 
 from pathlib import Path
 from random import Random

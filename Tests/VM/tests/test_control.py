@@ -1,4 +1,4 @@
-"""The control socket's commands."""
+"""Tests of the control socket's commands."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The controller from the host's side."""
+"""Tests of the controller, as its host sees it."""
 
 import struct
 from unittest import TestCase
@@ -17,7 +17,7 @@ class CommandTest(TestCase):
         self.assertEqual(room.controllers[0].unknown_commands, {0x2FFF})
 
     def test_what_it_says_it_supports_it_does(self) -> None:
-        """Octet and bit of each supported command, by the specification's table 6.27."""
+        """Each supported command has the octet and bit of the specification's table 6.27."""
         announced = {(36, 1): 0x2035, (36, 2): 0x2036, (37, 5): 0x2041, (37, 6): 0x2042}
         room = Room()
         supported = room.command(0, 0x1002)[1:]

@@ -1,4 +1,4 @@
-"""Reach and levels between radios."""
+"""Tests of the reach and the levels between radios."""
 
 from unittest import TestCase
 

@@ -1,5 +1,5 @@
-"""Contests on the pages: drawn only from their documents, entered by a press, run by their
-organiser."""
+"""Contests on the pages: the pages show only data of the documents, users enter, and the organiser
+runs the contest."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def fill(page: Page, **values: str) -> None:
 
 
 def contest(world: World) -> None:
-    """A contest of a new type is created, entered, scored and settled in the browser; its texts
-    stay texts."""
+    """A contest of a new type is created, entered, scored and settled in the browser. Markup in its
+    texts stays text."""
     shop = arena(world)
     file = shop.folder / "template.json"
     file.write_text(json.dumps(TEMPLATE))
@@ -163,7 +163,7 @@ def paid(world: World, shop: Shop) -> None:
     page = login(world, shop, HOST, path=f"/web/contests/{name}")
     page.wait_for_text("Paid")
     judge(page, "a contest that was paid")
-    # Of $10.00 the organiser keeps $1.00; 60 and 40 percent of the rest.
+    # The organiser keeps $1.00 of $10.00. The prizes are 60 and 40 percent of the rest.
     for email, gain in ((RUNNER, 540 - 500), ("second@example.com", 360 - 500), (HOST, 100)):
         expect(f"what {email} has", balance(shop, email), before[email] + gain)
     page.open(f"{shop.url}/contests/{name}")
@@ -173,7 +173,7 @@ def paid(world: World, shop: Shop) -> None:
 
 
 def joined(world: World, shop: Shop, public: str, email: str) -> None:
-    """A user finds the contest, logs in to enter it, and is in once."""
+    """A user finds the contest, logs in to enter it, and is entered once."""
     world.chromium.forget_cookies()
     page = world.page(f"{shop.url}/contests", *PHONE)
     judge(page, "the list of contests")

@@ -103,7 +103,8 @@ def quick(world: World) -> None:
 
 
 def released(world: World) -> None:
-    """A payer who locks and leaves sees a request to try again, and that nothing was charged."""
+    """A lock that a payer releases is shown as released, and the page says that nothing was
+    charged."""
     shop = world.shop()
     page = watched(world, shop.display)
     request = shop.kiosk.request(700)
@@ -118,8 +119,8 @@ def released(world: World) -> None:
 
 
 def killed(world: World) -> None:
-    """After gotchud is killed the display shows it within 13 s, and is right 3 s after its
-    return."""
+    """The display shows within 13.3 s that gotchud was killed, and the correct state within 3 s
+    after its return."""
     shop = world.shop()
     page = watched(world, shop.display)
     request = shop.kiosk.request(990)
@@ -137,15 +138,15 @@ def killed(world: World) -> None:
     world.figures["back_seconds"] = round(monotonic() - began, 1)
     expect_at_most("seconds until it is right", monotonic() - began, 3)
     expect("its amount", "$9.90" in page.text(), True)
-    # The browser's console messages about a cut connection.
+    # The browser's console reports the cut connection.
     world.expected_complaints = ("net::ERR_",)
     shop.payer.pay(request)
     wait_for(page, "paid")
 
 
 def truth(world: World) -> None:
-    """gotchud is killed during a payment and the server is silent: no end is shown before it is
-    known."""
+    """If gotchud is killed during a payment and the server does not answer, no end is shown before
+    it is known."""
     shop = world.shop()
     page = watched(world, shop.display)
     request = shop.kiosk.request(640)
@@ -168,8 +169,8 @@ def truth(world: World) -> None:
 
 
 def preparing(world: World) -> None:
-    """A slow server: the display shows "One moment" with the amount, then the request is on the
-    air."""
+    """With a slow server, the display shows the state preparing with the amount, and then
+    waiting."""
     shop = world.shop()
     page = watched(world, shop.display)
     shop.server.signal(signal.SIGSTOP)
@@ -184,8 +185,8 @@ def preparing(world: World) -> None:
 
 
 def silent(world: World) -> None:
-    """A silent payment server: a note within 12 s; at the request's end the display checks, then
-    shows the result."""
+    """If the payment server does not answer, a note appears within 12 s. At the request's end, the
+    display shows checking, and later the result."""
     shop = world.shop()
     page = watched(world, shop.display)
     request = shop.kiosk.request(550, ttl_seconds=18)
@@ -205,7 +206,7 @@ def silent(world: World) -> None:
 
 
 def near(world: World) -> None:
-    """A phone held to the kiosk is shown as found; the amount stays."""
+    """A phone that is held to the kiosk is shown as found, and the amount stays."""
     shop = world.shop()
     page = watched(world, shop.display)
     shop.kiosk.request(700)
@@ -216,8 +217,8 @@ def near(world: World) -> None:
 
 
 def adapter(world: World) -> None:
-    """The adapter off and on: "Just a moment" while a request is open, else no payments until it is
-    back."""
+    """If the adapter is off, an open request shows "Just a moment"; without a request, the display
+    is closed until the adapter is on."""
     shop = world.shop()
     page = watched(world, shop.display)
     shop.kiosk.request(800)
@@ -237,7 +238,7 @@ def adapter(world: World) -> None:
 
 
 def newest(world: World) -> None:
-    """The newest of two requests stays on the display; when it ends, the other is back."""
+    """The newest of two requests stays on the display until its end."""
     shop = world.shop()
     page = watched(world, shop.display)
     first = shop.kiosk.request(100, memo="First")
@@ -281,7 +282,7 @@ def displays(world: World) -> None:
 
 
 def console(world: World) -> None:
-    """`gotchu-ctl display` prints the page's words, state by state."""
+    """The command `gotchu-ctl display` prints the page's words for each state."""
     shop = world.shop(shop="Corner Cafe")
     page = watched(world, shop.display)
     console = shop.kiosk.start_ctl("display")

@@ -74,7 +74,7 @@ def refusal(till: Client, **headers: str) -> int | None:
 
 
 def hosts(world: World) -> None:
-    """A wrong Host, Origin, site or user is refused, for the page too."""
+    """A request with a wrong Host, Origin, site or user is refused, also for the page."""
     shop = world.shop()
     for port, path in ((shop.display_port, "/display"), (shop.till_port, "/till")):
         expect(f"our own {path}", raw(port, path), 200)
@@ -102,7 +102,7 @@ def hosts(world: World) -> None:
 
 
 def foreign(world: World) -> None:
-    """A page of another origin, or of none, can read, post and frame nothing of ours."""
+    """A page of another origin, or without an origin, cannot read, send to or frame our pages."""
     shop = world.shop()
     origin = Origin({"/": "<!doctype html><title>Elsewhere</title><main>Elsewhere</main>"})
     world.foreign = (origin.url,)

@@ -1,4 +1,4 @@
-"""The checks themselves: planted faults must be found."""
+"""Tests of the checks: they must find planted faults."""
 
 from __future__ import annotations
 

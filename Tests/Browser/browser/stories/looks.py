@@ -1,5 +1,4 @@
-"""The look and behaviour of the display's page in states, sizes and numbers that a shop seldom
-reaches."""
+"""The appearance and behaviour of the display's page in rare states, sizes and numbers."""
 
 from __future__ import annotations
 
@@ -145,7 +144,7 @@ def look_at_all(world: World, play: Staged, page: Page, scene: str, where: str) 
 
 
 def pictures(world: World) -> None:
-    """The display looks like its approved pictures; a picture of another state differs."""
+    """The display equals its approved pictures, and a picture of another state differs."""
     with staged(world, shop="Corner Cafe") as play:
 
         def look(page: Page, scene: str, name: str) -> None:
@@ -259,7 +258,7 @@ def growth(play: Staged, page: Page, warm: Callable[[], None], work: Callable[[]
 
 
 def reconnect(shop: Shop, count: int) -> None:
-    """Readers that connect, read a line, and leave."""
+    """Runs readers that connect, read a line and disconnect."""
     for _ in range(count):
         connection = http.client.HTTPConnection("127.0.0.1", shop.display_port, timeout=20)
         connection.request("GET", "/v1/display/events")

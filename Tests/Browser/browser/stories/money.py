@@ -1,4 +1,4 @@
-"""Money in and out on the pages: at once on a development server, and through the payment
+"""Deposits and withdrawals on the pages: at once on a development server, or through the payment
 provider's pages."""
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def type_amount(page: Page, panel: str, amount: str) -> None:
 
 
 def deposit(world: World) -> None:
-    """A user adds money once, however often the form is sent; too much or no amount adds
-    nothing."""
+    """A user deposits money once, even if the form is sent again. An amount above the limit or no
+    amount deposits nothing."""
     shop = world.shop()
     page = login(world, shop, SAVER, PHONE, "/web/wallet")
     page.wait_for_text("$1.00 to $500.00 at a time")
@@ -74,7 +74,7 @@ def withdrawal(world: World) -> None:
     enter(page, MERCHANT)
     page.wait_for_text("Active")
     judge(page, "payouts")
-    # A press opens the provider's pages, which lead back; a mere look opens none.
+    # A click opens the provider's pages, which lead back. Viewing the page opens none.
     page.leave("#status button")
     page.wait_for_text("You are back from the provider's pages")
     type_amount(page, "#withdraw", "some")
@@ -102,7 +102,7 @@ def withdrawal(world: World) -> None:
 
 
 def provider(world: World) -> None:
-    """Through the provider's pages a wallet is filled and a merchant set up, each in the same
+    """Through the provider's pages, a deposit is made and a merchant is set up, each in the same
     browser."""
     stripe = StandIn(world)
     try:
@@ -171,7 +171,7 @@ class StandIn:
         self._client = Client(address)
 
     def close(self) -> None:
-        """Ends it; a violation of Stripe's description is a failure."""
+        """Ends the stand-in. A violation of Stripe's description is a failure."""
         try:
             state = self._client.post("/_control", {"do": "state"})
             expect("what Stripe would not understand", state["violations"], [])

@@ -28,7 +28,7 @@ SAME_TIME = """
 for (const time of document.querySelectorAll('time'))
   time.textContent = time.textContent.replace(/\\d\\d:\\d\\d$/, '14:02');
 """
-"""Sales during the pictures may fall into different minutes."""
+"""Sets one time for all sales: sales during the pictures may fall into different minutes."""
 
 
 SAME_REQUEST = """

@@ -57,7 +57,7 @@ class Staged:
             self.states = [*dict.fromkeys([*self.states, each["state"]])]
 
     def show(self, page: Page, scene: str, name: str, look: str = "return null") -> Any:
-        """Makes the page show it, waits for that, and returns a script's result: all in one
+        """Makes the page show a view, waits for it, and returns a script's result, all in one
         call."""
         view = json.loads(self.views[scene, name])
         self.stage.say(self.views[scene, name])

@@ -96,7 +96,8 @@ def keyboard(world: World) -> None:
 
 
 def once(world: World) -> None:
-    """Pressed twice and reloaded, with a server that does not answer: one request with one key."""
+    """A button that is pressed twice, and a reload, make one request with one key while the server
+    does not answer."""
     shop = world.shop()
     page = till(world, shop)
     shop.server.signal(signal.SIGSTOP)
@@ -227,7 +228,7 @@ return [...document.querySelectorAll('#rows, #rows > li, dialog[open]')]
 
 
 def judge(page: Page, name: str) -> None:
-    """Accessible, no wider than the screen, and nothing is cut off."""
+    """Checks that a page is accessible, no wider than the screen, and does not cut content off."""
     expect(f"what axe finds in {name}", page.faults(), [])
     expect(f"what is cut off in {name}", page.script(CUT), [])
     wide = page.script("return document.documentElement.scrollWidth - innerWidth")
@@ -274,7 +275,8 @@ def cashier(world: World) -> None:
 
 
 def trouble(world: World) -> None:
-    """A till in trouble is accessible: a refused request, one being checked, no connection."""
+    """A till's page is accessible with a refused request, with an unknown outcome and without a
+    connection."""
     shop = world.shop()
     page = till(world, shop)
     shop.kiosk.request(500, ttl_seconds=10)

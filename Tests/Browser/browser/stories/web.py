@@ -1,4 +1,4 @@
-"""The server's pages for merchants and payers, with a mouse, by touch, without scripts."""
+"""The server's pages for merchants and payers, with a mouse, by touch and without scripts."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def filled(page: Page, selector: str) -> list[str]:
 
 
 def judge(page: Page, name: str) -> None:
-    """Accessible, and no wider than the screen."""
+    """Checks that a page is accessible and no wider than the screen."""
     expect(f"what axe finds in {name}", page.faults(), [])
     wide = page.script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
     expect(f"pixels that {name} is too wide", max(0, wide), 0)
 
 
 def merchant(world: World) -> None:
-    """A merchant views earnings, opens a payment, refunds it once however often the form is sent,
-    and logs out."""
+    """A merchant views the earnings, refunds a payment once, even if the form is sent twice, and
+    logs out."""
     shop = world.shop()
     for amount, memo in ((1_280, "Flat white"), (450, "=1+1"), (2_000, "Cake")):
         shop.sale(amount, memo=memo)
@@ -77,7 +77,7 @@ def merchant(world: World) -> None:
     expect("the answer to a form with another token", page.promise(POST, address, stolen), 403)
     expect("what the payer has", shop.payer.balance(), OPENING_BALANCE - 3_730 + 2_000)
 
-    # The ledger's sums, compared with the file's.
+    # The sum of the file is the page's sum.
     page.open(f"{shop.url}/web/earnings?period=today")
     page.wait_for_text("$17.30")
     text = page.promise("return await (await fetch(document.querySelector('a[href*=\".csv\"]').href)).text()")
@@ -95,7 +95,7 @@ def merchant(world: World) -> None:
 
 
 def strangers(world: World) -> None:
-    """Another merchant's payment is not found, nor is a page without a login."""
+    """Another merchant's payment is not found, and a user without a login gets the login page."""
     shop = world.shop()
     sold = shop.sale(500)
     page = world.page(f"{shop.url}/web/earnings")
@@ -111,7 +111,7 @@ def strangers(world: World) -> None:
 
 
 def scriptless(world: World) -> None:
-    """Without scripts a merchant logs in, views the earnings and refunds."""
+    """Without scripts, a merchant logs in, views the earnings and refunds a payment."""
     shop = world.shop()
     shop.sale(700)
     page = world.page("about:blank")
@@ -128,7 +128,7 @@ def scriptless(world: World) -> None:
 
 
 def paging(world: World) -> None:
-    """Pages of payments repeat none and skip none while more are paid."""
+    """The pages of payments repeat and skip no payment while new payments are made."""
     shop = world.shop()
     payee = shop.login(MERCHANT)
     known = {shop.buy(payee, f"early-{number}") for number in range(60)}
@@ -187,7 +187,7 @@ def manage(world: World) -> None:
 
 
 def database(world: World) -> None:
-    """The database hangs: no page shows a wrong sum, and each recovers by itself."""
+    """While the database hangs, no page shows a wrong sum, and each page recovers by itself."""
     if world.postgres is None:
         raise AssertionError("the database is the test target's: --postgres URL")
     shop = world.closed_shop()

@@ -1,4 +1,4 @@
-"""A payer locks the session and walks away: it is shown, released in the end, and nothing is
+"""A payer locks the session and leaves: the lock is shown and ends, and the payer is not
 charged."""
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from ..stack import OPENING_BALANCE
 
 AMOUNT = 400
 TTL = 25
-"""Shorter than a lock, which never outlives its session: the lock ends with the request."""
+"""This time is shorter than a lock. A lock never outlives its session, so it ends with the
+request."""
 
 
 def run(world: World) -> None:

@@ -36,7 +36,7 @@ def run(world: World) -> None:
     )
     expect("the payer's balance", payer.balance(), OPENING_BALANCE)
 
-    # The person decides by moving away from the neighbour: the verdict is clear again.
+    # The person moves away from the other till, and the verdict is clear again.
     world.air.level("neighbour", "*", FAR)
     eventually("the kiosk to be meant", lambda: verdicts() == ["tap", "far"])
     payment = payer.tap(AMOUNT, lambda: str(first["eid"]))

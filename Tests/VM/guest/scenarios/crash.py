@@ -1,4 +1,5 @@
-"""The payer's daemon is killed during its payment: after the restart, exactly one charge."""
+"""The payer's daemon is killed during its payment. After the restart, there is exactly one
+charge."""
 
 from __future__ import annotations
 

@@ -45,7 +45,8 @@ def run(world: World) -> None:
         world.start(world.kiosk, world.payer)
         till = Till(world, world.kiosk)
         at_a_start(world, till, "hiccup_at_a_start", 3.0)
-        # Too short to be noticed: reports resume before the second look at the controller.
+        # This pause is too short to be noticed: reports resume before the second reading of the
+        # counts.
         at_a_start(world, till, "hiccup_unseen", 1.5)
         beside_a_payer(world, till)
         till.withdraw()
@@ -54,10 +55,11 @@ def run(world: World) -> None:
 
 
 def at_a_start(world: World, till: Till, name: str, remaining: float) -> None:
-    """The scan's cycle ends: the next one is lost, and bluetoothd would wait for 10 s.
+    """The controllers hang at the end of a scan's cycle. The next scan is lost, and bluetoothd
+    would wait for 10 s.
 
-    And somebody requests a payment meanwhile: the request waits, and comes on the air. `remaining` is for
-    how long the controllers do not answer after the cycle's end.
+    A payment is requested meanwhile. The request waits, and is advertised later. `remaining` is the
+    time in seconds after the cycle's end for which the controllers do not answer.
     """
     world.place(None)
     sleep(CANDIDATE + 1)
@@ -88,7 +90,8 @@ def at_a_start(world: World, till: Till, name: str, remaining: float) -> None:
 
 
 def beside_a_payer(world: World, till: Till) -> None:
-    """A restart of the scan for fresh samples is lost: the kernel waits for its end for ever."""
+    """A restart of the scan for fresh samples is lost: the kernel waits for its end without a
+    limit."""
     eventually("the payer to hear it", lambda: has_heard(world.payer, till.eid, monotonic() - 1))
     world.air.do("freeze", controller="c1")
     eventually(
@@ -102,7 +105,7 @@ def beside_a_payer(world: World, till: Till) -> None:
 
 
 def thaw(world: World, till: Till, name: str, limit: float) -> None:
-    """Measures from its end until both daemons hear a new advert, and each other."""
+    """Ends the hang, and measures the time until both daemons hear a new advert and each other."""
     world.air.do("thaw", controller="*")
     ended = monotonic()
     world.place(TAP)

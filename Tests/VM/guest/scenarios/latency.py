@@ -1,4 +1,5 @@
-"""From entering tap distance to the verdict `tap`, with and without a duplicate filter in the controller.
+"""The time from tap distance to the verdict `tap`, with and without a duplicate filter in the
+controller.
 
 Measured on events, several times, each from far away at another moment of the scan. The kiosk here is an
 advert of the air's own at 100 ms, as phones send it, for a session that the server knows: what is measured is
@@ -27,7 +28,7 @@ def run(world: World) -> None:
 
 
 def measure(world: World, events: Events) -> None:
-    """With each of the controller's filters; all but one of the rounds must be quick."""
+    """Measures with each filter of the controller. All rounds but one must be within the limit."""
     late = []
     for mode, limit in LIMITS.items():
         world.air.duplicates(mode)
@@ -41,7 +42,8 @@ def measure(world: World, events: Events) -> None:
 
 
 def tap(world: World, events: Events) -> float:
-    """Comes near from far away, and leaves again; returns the seconds until the verdict."""
+    """Moves an advert from far to tap distance and away again. Returns the seconds until the
+    verdict."""
     payee = world.server.login("latency@example.com")
     eid = payee.post("/sessions/create", {"amount_cents": 100, "ttl_seconds": 300})["eid"]
     world.air.add(

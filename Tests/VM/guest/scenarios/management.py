@@ -1,4 +1,5 @@
-"""The payer listens to the kernel itself, the kiosk over D-Bus because it may not: heard alike, and paid.
+"""The payer listens over the management socket, the kiosk over D-Bus without that right. Both hear
+the same, and the request is paid.
 
 The same figures as over D-Bus: from entering tap distance to the verdict, with and without a duplicate filter.
 And after bluetoothd was killed, the kernel is told to end the scan that it would go on with.
@@ -57,7 +58,7 @@ def run(world: World) -> None:
 
 
 def scans_again(world: World) -> None:
-    """Kills bluetoothd in the middle of a scan that nobody owns then."""
+    """Kills bluetoothd during a scan, which then has no owner."""
     payer = world.payer
     begin_fresh_scans(world, payer)
     world.platform.bluetoothd.kill()
@@ -66,6 +67,6 @@ def scans_again(world: World) -> None:
     ended = monotonic()
     eventually("a scan", lambda: payer.client.get("/v1/status")["radio"]["is_scanning"])
     world.figures["killed_scanning_seconds"] = round(monotonic() - ended, 2)
-    # Unless bluetoothd took longer to start than the kernel's scan lasted.
+    # This does not apply if bluetoothd took longer to start than the kernel's scan lasted.
     told = "the kernel was told to end the scan" in payer.process.log.read_text()
     world.figures["killed_told_the_kernel"] = int(told)

@@ -49,16 +49,17 @@ def run(world: World) -> None:
 
 
 def next_scan(world: World) -> float:
-    """Waits until the payer's controller begins its next scan; returns that time."""
+    """Waits until the payer's controller begins its next scan, and returns the time."""
     before = scans(world, world.payer)
     eventually("the next scan", lambda: scans(world, world.payer) > before)
     return monotonic()
 
 
 def pause(world: World) -> float:
-    """Has the controller pause just after a scan has begun, until the daemon has seen it; when that ended.
+    """Hangs the controller just after a scan has begun, until the daemon has noticed. Returns the
+    time of the end.
 
-    The daemon looks every 3 s, and a pause that lasts longer is another story (`hiccups`).
+    The daemon reads the counts every 3 s. The scenario `hiccups` tests longer pauses.
     """
     for _ in range(8):
         begun = next_scan(world)

@@ -1,4 +1,5 @@
-"""A till that requests a payment does not scan and is paid; a payer scans while it must."""
+"""A till that requests a payment does not scan and is paid. A payer scans only as long as
+necessary."""
 
 from __future__ import annotations
 

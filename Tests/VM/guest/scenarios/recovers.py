@@ -12,7 +12,7 @@ from ..scenario import TAP, World
 from ..stack import is_powered
 
 HANG = 12.0
-"""Seconds: long enough for a call to time out."""
+"""The seconds in which a call times out."""
 
 
 def run(world: World) -> None:
@@ -59,7 +59,7 @@ def powered_off(world: World, till: Till) -> float:
 
 
 def blocked(world: World, till: Till) -> float:
-    """Like the key for flight mode."""
+    """All adapters are blocked and unblocked, as the key for flight mode does."""
     kernel.block_radios(True)
     till.expect_problem("bluetooth-adapter-off")
     kernel.block_radios(False)

@@ -26,7 +26,7 @@ def run(world: World) -> None:
 
         unplug(world, 0, 0)
         till.expect_problem("bluetooth-adapter-missing")
-        # A device that never becomes an adapter takes the old number.
+        # A device that never becomes an adapter gets the old number.
         world.air.do("plug", controller="c99", is_dead=True)
         plug(world, 0, 1)
         till.measure("renumbered", monotonic())
@@ -36,7 +36,7 @@ def run(world: World) -> None:
 
 
 def restore(world: World) -> None:
-    """All adapters, each with its own number, for the following scenarios."""
+    """Restores all adapters with their numbers for the following scenarios."""
     world.air.do("unplug", controller="*")
     for index in range(CONTROLLERS):
         eventually(f"hci{index} to be gone", lambda index=index: not exists(index))

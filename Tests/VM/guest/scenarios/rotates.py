@@ -1,4 +1,5 @@
-"""A request changes its EID every few seconds: the new one is on the air before the old one leaves it."""
+"""A request changes its EID every few seconds. The new EID is on the air before the old one leaves
+it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""More requests than the till's adapter has places: each has its turn, and the payer hears them all."""
+"""If there are more requests than the till's adapter has slots, each has its turn, and the payer
+hears all."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from ..scenario import NEAR, World, expect
 from .replugged import plug, unplug
 
 PLACES, REQUESTS = 3, 4
-"""One place stays free for a new EID, so half of the requests are on the air at a time."""
+"""One slot stays free for a new EID, so half of the requests are on the air at a time."""
 
 WINDOW = 12.0
 """The observed seconds: one and a half rounds of turns of four seconds."""
@@ -55,7 +56,7 @@ def share(world: World) -> None:
     if most > PLACES:
         raise AssertionError(f"{most} adverts on {PLACES} places")
 
-    # Each is heard during its turn.
+    # Each EID is heard during its turn.
     for eid in eids:
         eventually(f"{eid} to be heard", lambda eid=eid: world.payer.presence(eid))
     for request in requests:

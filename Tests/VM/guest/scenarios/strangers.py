@@ -1,4 +1,4 @@
-"""A street full of other people's adverts during a payment: counted, never trusted, never fatal."""
+"""Other devices' adverts during a payment are counted, and neither trusted nor harmful."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def run(world: World) -> None:
     eventually("Tiles, wrong lengths and wrong characters to be counted", kinds_counted)
     eventually("the kiosk among the strangers", lambda: payer.presence(request["eid"]))
 
-    # An advert that only looks like an EID is unknown to the server, however near it is.
+    # An advert with a random EID is unknown to the server, even if it is near.
     heard = payer.client.get("/v1/sessions")["sessions"]
     forged = [each for each in heard if each["eid"] != request["eid"]]
     if not forged:

@@ -1,5 +1,5 @@
-"""The whole payment: requested, heard from afar, held against the till, shown, paid, known to both
-sides."""
+"""The whole payment: a request is heard from afar, held against the till, shown and paid, and both
+sides know the result."""
 
 from __future__ import annotations
 
