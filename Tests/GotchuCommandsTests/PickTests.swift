@@ -63,7 +63,7 @@ struct PickTests {
         return list
     }
 
-    @Test("Of two presences, a single candidate is picked, and two candidates are ambiguous")
+    @Test("A single candidate of two presences is picked, and two candidates are ambiguous")
     func twoPresences() {
         for first in Verdict.allCases {
             for second in Verdict.allCases {

@@ -72,8 +72,7 @@ final class PresenceService: Service {
     private let radioState: AsyncStream<RadioState>.Continuation
     private let onRadioState: @Sendable (RadioState) async -> Void
 
-    /// - Parameter onRadioState: Called with the states of the radio. If a newer state arrives
-    ///   before a state is delivered, the older one is skipped.
+    /// - Parameter onRadioState: Called with the newest state of the radio, one call at a time.
     init(
         radio: any Radio,
         listen: ListenSetting = .auto,

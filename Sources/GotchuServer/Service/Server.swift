@@ -34,8 +34,7 @@ struct Server: Sendable {
         ready: @escaping @Sendable (Int) async -> Void,
         stopping: @escaping @Sendable () -> Void
     ) async throws {
-        // Wallets are private: only the service's Unix user may read the database and its
-        // write-ahead log.
+        // Wallets are private: only the service's Unix user may read the database's files.
         umask(0o077)
         let books = try await OpenedDatabase.open(
             options.database,
@@ -58,8 +57,8 @@ struct Server: Sendable {
             clock: { ledger.now }
         )
         let (provider, readiness) = (provider(of: issuer), Readiness(ledger: ledger))
-        let stripe = options.stripe.map { stripe in
-            StripeIntegration(stripe, options.funding.payouts, ledger, tokens.localIssuer, logger)
+        let stripe = options.stripe.map {
+            StripeIntegration($0, options.funding.payouts, ledger, tokens.localIssuer, logger)
         }
         let routes = Routes(
             ledger: ledger,
@@ -71,21 +70,20 @@ struct Server: Sendable {
             provider: provider,
             stripe: stripe
         )
-        // The services stop in reverse order: the drain, the streams (which never end by
-        // themselves), the HTTP server, the workers, the issuers, the ledger's queue, and last the
-        // store.
+        // The services stop in reverse order: the drain, the streams (which do not end by
+        // themselves), the HTTP server, the workers, the issuers, the ledger's queue, the store.
         let issuers = [issuer?.keys as (any Service)?, provider].compactMap(\.self)
         let drain = ReadinessDrain(readiness: readiness, pause: limits.drain, notice: stopping)
-        let front: [any Service] = [self.front(routes, ready), ledger.feed, drain]
         let workers = [webhooks(books.store, ledger)] + (stripe?.services ?? [])
-        let behind = ledger.services + issuers + workers + front
+        let front: [any Service] = [httpServer(routes, ready), ledger.feed, drain]
+        let services = ledger.services + issuers + workers + front
         // If the store fails, the server stops, but waiting callers get their replies first.
         let store = ServiceGroupConfiguration.ServiceConfiguration(
             named: books.store,
             onFailure: .gracefullyShutdownGroup
         )
         var configuration = ServiceGroupConfiguration(
-            services: [store] + behind.map { .init(named: $0) },
+            services: [store] + services.map { .init(named: $0) },
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
@@ -121,7 +119,7 @@ struct Server: Sendable {
     }
 
     /// Creates the HTTP server, which calls `ready` with its port once it accepts requests.
-    private func front(
+    private func httpServer(
         _ routes: Routes,
         _ ready: @escaping @Sendable (Int) async -> Void
     ) -> any Service {
