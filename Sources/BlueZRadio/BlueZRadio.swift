@@ -251,7 +251,7 @@ package actor BlueZRadio: Radio {
         case .heard(let report): return receive(report, now: now)
         case .ignored(let adapter):
             if adapter == planner.adapter?.path {
-                wakeIfNeeded(by: planner.noticed(now: now), now: now)
+                wakeIfNeeded(by: planner.receivedOther(now: now), now: now)
             }
             return
         }
@@ -274,7 +274,7 @@ package actor BlueZRadio: Radio {
         else { return }
         guard choice.transport == .dbus else {
             if report.rssi != nil, choice.heardOverDBus(now: now) { listener?.fail(.silent) }
-            return wakeIfNeeded(by: planner.noticed(now: now), now: now)
+            return wakeIfNeeded(by: planner.receivedOther(now: now), now: now)
         }
         publish(report.recognition, isNew: report.isNew, rssi: report.rssi, adapter, now: now)
     }
@@ -301,7 +301,7 @@ package actor BlueZRadio: Radio {
         case .ignored(let reason):
             // Sent once for each new content of a device, not for every repetition.
             if isNew { onEvent(.ignored(reason)) }
-            wakeIfNeeded(by: planner.noticed(now: now), now: now)
+            wakeIfNeeded(by: planner.receivedOther(now: now), now: now)
         }
     }
 

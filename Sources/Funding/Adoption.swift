@@ -120,7 +120,7 @@ package struct AdoptWithdrawal: LedgerCommand {
         decision.subject.refreshAt = time
         decision.subject.body.isCalled = true
         // Its payout may exist already.
-        decision.subject.body.tries.requireSearch()
+        decision.subject.body.attempts.requireSearch()
         try books.put(decision, at: time)
         return true
     }

@@ -55,14 +55,14 @@ package struct DepositBody: RefreshableBody {
     package internal(set) var error: ProviderNotice?
     package internal(set) var creditedAt: Timestamp?
     /// A Boolean that is true once the payer has requested its cancellation.
-    var isEndAsked = false
+    var isCancellationRequested = false
     /// The amount received but not as ordered, if it can be booked; in the ordered currency.
     package internal(set) var received: Int64?
     /// A Boolean that is true once the operator has accepted the received amount.
     var isAccepted = false
     var refreshCount = 0
     package internal(set) var refreshedAt: Timestamp?
-    var tries = Tries()
+    var attempts = CallAttempts()
 
     /// A Boolean that is true once the fee of its charge is booked, or known to be zero.
     var isFeeKnown = false
@@ -73,7 +73,7 @@ package struct DepositBody: RefreshableBody {
         Money.allowedRequest.contains(amount.minorUnits)
             && (state == .succeeded) == (creditedAt != nil)
             && (state == .succeeded || booked.isEmpty)
-            && booked.values.allSatisfy { $0 != 0 && $0.magnitude <= Pace.largestFact }
+            && booked.values.allSatisfy { $0 != 0 && $0.magnitude <= Pace.maximumAmount }
     }
 }
 
@@ -124,7 +124,7 @@ extension FundingRecord where Body == DepositBody {
     }
 
     /// The idempotency key of the call that opens it.
-    var key: String { "gotchu-\(id)-intent-\(body.tries.attempt)" }
+    var key: String { "gotchu-\(id)-intent-\(body.attempts.attempt)" }
 
     /// A Boolean that is true if it is still refreshed, but can no longer be paid.
     package var isSettledAndRefreshed: Bool { refreshAt != nil && !state.isOpen }
@@ -168,7 +168,7 @@ extension Funding {
             switch deposit.state {
             case .created:
                 decision.call =
-                    decision.subject.body.tries.begin(at: now, of: deposit.createdAt)
+                    decision.subject.body.attempts.begin(at: now, of: deposit.createdAt)
                     ? .openDeposit(deposit.order) : .findDeposit(deposit.order)
                 let retry = Pace.retry(deposit.body.refreshCount)
                 decision.subject.scheduleRefresh(within: retry, at: now)
@@ -183,7 +183,7 @@ extension Funding {
             }
             return decision
         }
-        let isOver = deposit.body.isEndAsked || now >= deposit.body.expiresAt
+        let isOver = deposit.body.isCancellationRequested || now >= deposit.body.expiresAt
         decision.call =
             isOver && deposit.state.isOpen && deposit.state != .processing
             ? .endDeposit(reference) : .readDeposit(reference)
@@ -245,7 +245,7 @@ extension FundingDecision where Body == DepositBody {
     /// Refreshes it at its expiry at the latest. If its cancellation was requested, ends it now.
     private mutating func scheduleEnd(at now: Timestamp) {
         guard subject.state != .processing, let refreshAt = subject.refreshAt else { return }
-        if subject.body.isEndAsked {
+        if subject.body.isCancellationRequested {
             if let reference = subject.providerReference, call == nil {
                 call = .endDeposit(reference)
             }
@@ -348,7 +348,7 @@ extension FundingDecision where Body == DepositBody {
     ) {
         let isPossible =
             kind == .providerFee
-            ? amount.magnitude <= Pace.largestFact : (1...Pace.largestFact).contains(amount)
+            ? amount.magnitude <= Pace.maximumAmount : (1...Pace.maximumAmount).contains(amount)
         guard isPossible, subject.body.booked[fact] == nil,
             subject.body.booked.count < DepositBody.factLimit
         else { return }

@@ -271,8 +271,8 @@ package struct CancelDeposit: LedgerCommand {
         case .succeeded, .failed, .held, .processing: throw Refusal(.intentSettled)
         case .created, .requiresPaymentMethod, .requiresConfirmation, .requiresAction: break
         }
-        guard !deposit.body.isEndAsked else { return deposit }
-        deposit.body.isEndAsked = true
+        guard !deposit.body.isCancellationRequested else { return deposit }
+        deposit.body.isCancellationRequested = true
         deposit.refreshAt = time.advanced(by: Pace.handover)
         return try books.put(FundingDecision(deposit), at: time)
     }

@@ -21,7 +21,7 @@ protocol RefreshableBody: FundingBody {
     /// The number of refreshes since its last change.
     var refreshCount: Int { get set }
     var refreshedAt: Timestamp? { get set }
-    var tries: Tries { get set }
+    var attempts: CallAttempts { get set }
 }
 
 extension FundingRecord where Body: RefreshableBody {
@@ -35,14 +35,14 @@ extension FundingRecord where Body: RefreshableBody {
     ///
     /// - Returns: True if the object certainly does not exist.
     mutating func confirmAbsence(at now: Timestamp) -> Bool {
-        guard let next = body.tries.recordAbsence(at: now) else { return true }
+        guard let next = body.attempts.recordAbsence(at: now) else { return true }
         scheduleRefresh(within: now.duration(to: next), at: now)
         return false
     }
 
     /// Switches to another key, and schedules the call at once.
     mutating func retryWithNewKey(at now: Timestamp) {
-        body.tries.renew(at: now)
+        body.attempts.renew(at: now)
         scheduleRefresh(within: .zero, at: now)
     }
 }
@@ -147,7 +147,7 @@ enum Pace {
     /// The time for which a key is used: the provider forgets keys after 24 hours.
     static let keyLife: Duration = .seconds(23 * 3_600)
     /// The largest amount of a fact, in minor units: larger ones are rejected as implausible.
-    static let largestFact: Int64 = 1_000_000_000_000
+    static let maximumAmount: Int64 = 1_000_000_000_000
 }
 
 /// The attempts at one call that creates something at the provider.
@@ -155,7 +155,7 @@ enum Pace {
 /// A key prevents a second object only while the provider remembers the key. If an object may have
 /// been created under a key that is forgotten by now, it is searched for before the next call. This
 /// can happen if the server was down, or if its ledger was restored from an old backup.
-package struct Tries: Codable, Equatable, Sendable {
+package struct CallAttempts: Codable, Equatable, Sendable {
     /// Part of the key: grows when the call is to be made with a new key.
     private(set) var attempt: Int = 1
     /// The time of the first call under the current key, in milliseconds; `nil` before it.

@@ -22,7 +22,7 @@ extension RecordRule {
             return "withdrawal \(record.id) cannot be read"
         }
         let reason = withdrawal.brokenColumns(record) ?? withdrawal.brokenFacts(file)
-        return (reason ?? withdrawal.brokenPlaces(file)).map { "withdrawal \(record.id): \($0)" }
+        return (reason ?? withdrawal.misplacedMoney(file)).map { "withdrawal \(record.id): \($0)" }
     }
 
     package static let payees = RecordRule(
@@ -90,20 +90,20 @@ extension FundingRecord where Body == DepositBody {
                 $0.account == account && $0.amount == creditedAmount
             })
         else { return "it is \(state.rawValue), and no transfer credits \(creditedAmount)" }
-        let strangers = file.transfers.flatMap(\.entries).contains {
+        let touchesOtherUsers = file.transfers.flatMap(\.entries).contains {
             switch $0.account.owner {
             case .user(let user), .houseOf(_, let user): user != owner
             case .house, .pot: false
             }
         }
-        return strangers ? "it moves another's money" : nil
+        return touchesOtherUsers ? "it moves another's money" : nil
     }
 }
 
 extension FundingRecord where Body == WithdrawalBody {
     /// Returns the reason why its money is not where its state says; `nil` if it is there. If all
     /// records pass, their sums match the house's accounts.
-    fileprivate func brokenPlaces(_ file: RecordFile) -> String? {
+    fileprivate func misplacedMoney(_ file: RecordFile) -> String? {
         let sums = file.transfers.flatMap(\.entries).reduce(into: [Account.Owner: Int64]()) {
             $0[$1.account.owner, default: 0] += $1.amount
         }

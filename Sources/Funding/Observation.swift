@@ -113,13 +113,13 @@ package struct ProviderNotice: Codable, Equatable, Sendable {
 package struct SeenCharge: Equatable, Sendable {
     /// The charge's own balance transaction; `nil` until the provider creates it.
     package let transaction: SeenTransaction?
-    package let refunds: [SeenReturn]
-    package let disputes: [SeenReturn]
+    package let refunds: [SeenReversal]
+    package let disputes: [SeenReversal]
 
     package init(
         transaction: SeenTransaction?,
-        refunds: [SeenReturn] = [],
-        disputes: [SeenReturn] = []
+        refunds: [SeenReversal] = [],
+        disputes: [SeenReversal] = []
     ) {
         self.transaction = transaction
         self.refunds = refunds
@@ -159,7 +159,7 @@ package struct SeenTransaction: Equatable, Sendable {
 
 /// A refund of a charge made at the provider, or a dispute. An inquiry moves no money and has no
 /// transactions.
-package struct SeenReturn: Equatable, Sendable {
+package struct SeenReversal: Equatable, Sendable {
     /// `re_…`, or `dp_…` or `du_…`.
     package let id: String
     /// In minor units of the charge's currency, positive. For a dispute, this amount is used only

@@ -28,7 +28,7 @@ package struct AcceptDeposit: LedgerCommand {
 }
 
 /// Cancels a held deposit for which no amount was received that could be booked.
-package struct DropDeposit: LedgerCommand {
+package struct CancelHeldDeposit: LedgerCommand {
     package static let name = "drop-deposit"
 
     package let deposit: RecordID

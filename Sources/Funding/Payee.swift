@@ -38,7 +38,7 @@ package struct PayeeBody: RefreshableBody {
     package internal(set) var error: ProviderNotice?
     var refreshCount = 0
     package internal(set) var refreshedAt: Timestamp?
-    var tries = Tries()
+    var attempts = CallAttempts()
 
     package var amount: Money { Money(minorUnits: 0) }
     /// Always empty: a payee has no facts, only its withdrawals have.
@@ -79,7 +79,7 @@ extension FundingRecord where Body == PayeeBody {
     /// The key of the call that opens its account; `nil` if it has one.
     var key: String? { body.account == nil ? openingKey : nil }
 
-    private var openingKey: String { "gotchu-\(id)-account-\(body.tries.attempt)" }
+    private var openingKey: String { "gotchu-\(id)-account-\(body.attempts.attempt)" }
 
     private var order: PayeeOrder {
         PayeeOrder(
@@ -93,7 +93,8 @@ extension FundingRecord where Body == PayeeBody {
     /// Returns the call that it needs now.
     fileprivate mutating func call(at now: Timestamp) -> Call {
         if let account = body.account { return .readAccount(account) }
-        return body.tries.begin(at: now, of: createdAt) ? .openAccount(order) : .findAccount(order)
+        return body.attempts.begin(at: now, of: createdAt)
+            ? .openAccount(order) : .findAccount(order)
     }
 }
 
@@ -121,7 +122,7 @@ extension Funding {
             // The payee's next request tries again, with another key.
             decision.subject.refreshAt = nil
             if payee.body.account == nil {
-                decision.subject.body.tries.renew(at: now)
+                decision.subject.body.attempts.renew(at: now)
             } else {
                 decision.subject.close()
             }
@@ -196,8 +197,8 @@ extension FundingRecord where Body == PayeeBody {
         var renewed = PayeeBody()
         renewed.pastAccounts = body.pastAccounts + [account]
         (renewed.payeeOf, renewed.isReleased) = (body.payeeOf, body.isReleased)
-        renewed.tries = body.tries
-        renewed.tries.renew(at: now)
+        renewed.attempts = body.attempts
+        renewed.attempts.renew(at: now)
         body = renewed
         state = .notSetUp
         refreshAt = nil

@@ -209,7 +209,8 @@ package enum TransactionClass: Equatable, Sendable {
 
     func postings(of transaction: SeenTransaction) -> [Posting] {
         let amount = transaction.amount
-        guard amount.magnitude <= Pace.largestFact, transaction.fee.magnitude <= Pace.largestFact
+        guard amount.magnitude <= Pace.maximumAmount,
+            transaction.fee.magnitude <= Pace.maximumAmount
         else { return [] }
         let fees: Posting.Lines = .move(from: .house(.stripeFees), to: .house(.stripeBalance))
         let own: Posting.Lines = .move(from: .house(.stripeBalance), to: .house(.platform))

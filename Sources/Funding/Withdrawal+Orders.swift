@@ -41,8 +41,8 @@ extension FundingDecision where Body == WithdrawalBody {
             fail(at: now)
             return true
         }
-        subject.body.tries.requireSearch()
-        subject.body.isReturnAsked = true
+        subject.body.attempts.requireSearch()
+        subject.body.isReturnRequested = true
         subject.refreshAt = now
         return true
     }
@@ -63,7 +63,7 @@ extension FundingDecision where Body == WithdrawalBody {
         case .inTransit: enter(returning ? .returning : before, at: now)
         case .paid where !returning: enter(before, at: now)
         case .failed where returning, .cancelled where returning:
-            subject.body.tries.renew(at: now)
+            subject.body.attempts.renew(at: now)
         case .paid, .failed, .cancelled, .held: return false
         }
         if subject.state == .sent, let payout = subject.body.payout {
@@ -71,9 +71,9 @@ extension FundingDecision where Body == WithdrawalBody {
             subject.body.payout = nil
         }
         if subject.state == .sent || subject.state == .pending {
-            subject.body.tries.requireSearch()
+            subject.body.attempts.requireSearch()
         }
-        subject.body.isReturnAsked = returning
+        subject.body.isReturnRequested = returning
         subject.refreshAt = now
         return true
     }

@@ -22,12 +22,12 @@ extension FundingDecision where Body == WithdrawalBody {
             )
             // A replayed answer does not show the age of the transfer.
             let isOld =
-                subject.body.tries.isSearching || subject.body.needsRelease
+                subject.body.attempts.isSearching || subject.body.needsRelease
                 || now >= subject.createdAt.advanced(by: WithdrawalBody.oldTransferAge)
             subject.body.needsRelease = false
             enter(.sent, at: now)
             // The payout or the reversal of an old transfer may exist already.
-            if isOld || subject.body.isReturnAsked { subject.body.tries.requireSearch() }
+            if isOld || subject.body.isReturnRequested { subject.body.attempts.requireSearch() }
             if let reversal = seen.reversal {
                 reverse(reversal, at: now)
             } else {
@@ -145,7 +145,8 @@ extension FundingDecision where Body == WithdrawalBody {
         case (.failed, _), (.cancelled, _), (.held, _): break
         case (.paid, _):
             if subject.refreshAt != nil { subject.scheduleRefresh(within: Pace.settled, at: now) }
-        case (.pending, .insufficientFunds) where subject.body.isReturnAsked && !refusal.isReplay:
+        case (.pending, .insufficientFunds)
+        where subject.body.isReturnRequested && !refusal.isReplay:
             fail(at: now)
         case (.pending, .insufficientFunds):
             // A replayed refusal says nothing about later calls: one of them may have moved money.
@@ -199,7 +200,7 @@ extension FundingDecision where Body == WithdrawalBody {
         }
         subject.body.waitsSince = since
         subject.body.reason = ProviderNotice(code: reason, message: refusal.message)
-        subject.body.tries.renew(at: refusal.isReplay ? nil : now)
+        subject.body.attempts.renew(at: refusal.isReplay ? nil : now)
         subject.scheduleRefresh(within: Pace.slow, at: now)
     }
 
@@ -207,7 +208,7 @@ extension FundingDecision where Body == WithdrawalBody {
         guard [.pending, .sent].contains(subject.state), subject.refreshAt != nil,
             !subject.body.needsRelease, subject.confirmAbsence(at: now)
         else { return }
-        guard subject.body.isReturnAsked else { return subject.retryWithNewKey(at: now) }
+        guard subject.body.isReturnRequested else { return subject.retryWithNewKey(at: now) }
         // Nothing was created, and nothing will be.
         if subject.state == .pending { return fail(at: now) }
         enter(.returning, at: now)
@@ -264,7 +265,7 @@ extension FundingDecision where Body == WithdrawalBody {
         subject.body.waitsSince = nil
         subject.body.unansweredSince = nil
         subject.body.refreshCount = 0
-        subject.body.tries.renew(at: now)
+        subject.body.attempts.renew(at: now)
         subject.scheduleRefresh(within: Pace.open(0), at: now)
     }
 

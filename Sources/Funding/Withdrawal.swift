@@ -75,15 +75,15 @@ package struct WithdrawalBody: RefreshableBody {
     /// The state before it was held.
     var heldIn: State?
     /// A Boolean that is true once the operator wants the money returned to the wallet.
-    var isReturnAsked = false
+    var isReturnRequested = false
     var refreshCount = 0
     package internal(set) var refreshedAt: Timestamp?
-    var tries = Tries()
+    var attempts = CallAttempts()
 
     package var amount: Money { Money(minorUnits: minorUnits, currency: currency) }
 
     package func canBe(in state: State) -> Bool {
-        minorUnits > 0 && minorUnits <= Pace.largestFact
+        minorUnits > 0 && minorUnits <= Pace.maximumAmount
             && (state == .held) == (heldIn != nil)
             && (transfer != nil || ![.sent, .inTransit, .returning].contains(state))
             && (payout != nil || state != .inTransit)
@@ -118,7 +118,7 @@ extension FundingRecord where Body == WithdrawalBody {
         )
     }
 
-    private func key(_ call: String) -> String { "gotchu-\(id)-\(call)-\(body.tries.attempt)" }
+    private func key(_ call: String) -> String { "gotchu-\(id)-\(call)-\(body.attempts.attempt)" }
 
     /// The key of the call that it needs now; `nil` if it only reads.
     var key: String? {
@@ -134,7 +134,7 @@ extension FundingRecord where Body == WithdrawalBody {
     /// A Boolean that is true if the operator has ordered the return of a transfer that was
     /// discovered after the money was back in the wallet.
     var isReversedWhileHeld: Bool {
-        state == .held && body.isReturnAsked
+        state == .held && body.isReturnRequested
             && (body.heldIn == .failed || body.heldIn == .cancelled)
     }
 
@@ -208,12 +208,12 @@ extension Funding {
             // If this ledger is an old backup, it may have been released and paid.
             decision.call = .findTransfer(withdrawal.transferOrder(to: account))
         case .pending:
-            let isKeyGood = decision.subject.body.tries.begin(at: now, of: withdrawal.createdAt)
+            let isKeyGood = decision.subject.body.attempts.begin(at: now, of: withdrawal.createdAt)
             decision.subject.body.isCalled = true
             let order = withdrawal.transferOrder(to: account)
             decision.call = isKeyGood ? .sendTransfer(order) : .findTransfer(order)
         case .sent:
-            let isKeyGood = decision.subject.body.tries.begin(at: now, of: withdrawal.createdAt)
+            let isKeyGood = decision.subject.body.attempts.begin(at: now, of: withdrawal.createdAt)
             let order = withdrawal.payoutOrder(from: account)
             decision.call = isKeyGood ? .sendPayout(order) : .findPayout(order)
         case .inTransit, .paid:

@@ -93,7 +93,7 @@ package struct Outbox: Sendable {
         _ tries: [WebhookDelivery.FinishedAttempt],
         at time: Timestamp
     ) async throws(LedgerError) {
-        try await database.change(Finish(tries: tries, time: time))
+        try await database.change(Finish(attempts: tries, time: time))
     }
 
     /// Returns the pending or dead deliveries, the longest waiting first.
@@ -286,12 +286,14 @@ private struct Claim: StoreQuery {
 }
 
 private struct Finish: StoreQuery {
-    let tries: [WebhookDelivery.FinishedAttempt]
+    let attempts: [WebhookDelivery.FinishedAttempt]
     let time: Timestamp
 
     /// Updates the deliveries in the order of their ids, so that two servers cannot deadlock.
     func run<C: SQLConnection & ~Copyable>(on connection: borrowing C) throws {
-        let ordered = tries.sorted { ($0.id.endpoint, $0.id.event) < ($1.id.endpoint, $1.id.event) }
+        let ordered = attempts.sorted {
+            ($0.id.endpoint, $0.id.event) < ($1.id.endpoint, $1.id.event)
+        }
         for ended in ordered {
             let id: [SQLValue] = [
                 .text(ended.id.endpoint), .text(ended.id.event), .integer(ended.attempt),

@@ -60,7 +60,7 @@ extension Session.Body {
         stake = members.text("stake")
         take = members.integer("take")
         tip = members.integer("tip")
-        guard members.areTaken else { throw Self.corrupt }
+        guard members.isEmpty else { throw Self.corrupt }
     }
 
     private static let corrupt = LedgerError.corrupt("a session's body")
@@ -107,7 +107,7 @@ extension Session.Body {
 private struct Members {
     private var rest: ArraySlice<(name: String, value: JSONValue)>
     /// A Boolean that is true if no member is left.
-    var areTaken: Bool { rest.isEmpty }
+    var isEmpty: Bool { rest.isEmpty }
 
     init(_ json: String) {
         rest = ((try? JSONReader.members(Array(json.utf8))) ?? [])[...]

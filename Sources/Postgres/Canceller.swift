@@ -8,7 +8,7 @@ enum Canceller {
 
     /// Sends the request from a new thread and returns at once. libpq waits for the server without
     /// a timeout. If the server hangs, the thread waits until the system gives up.
-    static func ask(_ connection: OpaquePointer) {
+    static func requestCancel(_ connection: OpaquePointer) {
         guard let handle = PQgetCancel(connection) else { return }
         var thread = pthread_t()
         let code = pthread_create(

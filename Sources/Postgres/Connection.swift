@@ -166,7 +166,7 @@ package struct Connection: ~Copyable {
         health.isBroken = true
         // A COMMIT that waits for its replicas must not be cancelled: it would then succeed without
         // them.
-        if !health.isCommitting { Canceller.ask(handle) }
+        if !health.isCommitting { Canceller.requestCancel(handle) }
         return PostgresError(.connectionLost, message: "the server did not answer in time")
     }
 

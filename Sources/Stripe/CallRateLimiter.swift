@@ -13,13 +13,13 @@ final class CallRateLimiter: Sendable {
     private let lines = Mutex(Lines())
 
     private struct Lines {
-        var all = Line(interval: CallRateLimiter.interval)
+        var all = CallQueue(interval: CallRateLimiter.interval)
         /// The queues by endpoint; only as many as there are kinds of calls.
-        var byEndpoint: [String: Line] = [:]
+        var byEndpoint: [String: CallQueue] = [:]
     }
 
     /// A queue of calls with a minimum interval. Pure: it reads no clock.
-    struct Line {
+    struct CallQueue {
         let interval: Duration
         private var next: MonotonicTime?
 
@@ -44,7 +44,7 @@ final class CallRateLimiter: Sendable {
     /// - Returns: False if the call must not be made: too many wait, or the task was cancelled.
     func wait(for endpoint: String) async -> Bool {
         let isNext = await pass { lines, now in
-            lines.byEndpoint[endpoint, default: Line(interval: Self.endpointInterval)]
+            lines.byEndpoint[endpoint, default: CallQueue(interval: Self.endpointInterval)]
                 .reserve(at: now)
         }
         guard isNext else { return false }

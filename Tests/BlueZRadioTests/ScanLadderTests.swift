@@ -36,7 +36,7 @@ import Testing
     mutating func strangers() {
         for _ in 0..<600 {
             pass(.seconds(14))
-            planner.noticed(now: now)
+            planner.receivedOther(now: now)
             #expect(planner.next(now: now) == nil)
         }
     }
@@ -94,7 +94,7 @@ import Testing
     mutating func proof() {
         pass(Self.timings.longQuietLimit)
         expect(.refreshScan, .refilter, .silent)
-        planner.noticed(now: now)
+        planner.receivedOther(now: now)
         pass(Self.timings.proofLimit)
         #expect(planner.next(now: now) == nil)
         pass(Self.timings.longQuietLimit)
@@ -137,13 +137,13 @@ import Testing
         begin(after: Self.cycle)
         for _ in 0..<50 {
             pass(Self.timings.cycleLimit / 50)
-            planner.noticed(now: now)
+            planner.receivedOther(now: now)
         }
         expect(.refreshScan, .refilter, .cycleStopped)
-        planner.noticed(now: now)
+        planner.receivedOther(now: now)
         pass(Self.timings.proofLimit)
         expect(.startScan(isRestart: true), .restart, .cycleStopped)
-        planner.noticed(now: now)
+        planner.receivedOther(now: now)
         finish(.startScan(isRestart: true))
         pass(Self.timings.proofLimit)
         #expect(planner.next(now: now) == nil, "something is heard: others are not disturbed")
@@ -202,7 +202,7 @@ import Testing
         look()
         #expect(planner.next(now: now) == nil)
         for _ in 0..<3 {
-            planner.noticed(now: now)
+            planner.receivedOther(now: now)
             look(commands: 1, after: Self.cycle)
             look(after: Self.timings.fastPollInterval)
             #expect(planner.next(now: now) == nil && planner.state.isScanning)

@@ -96,7 +96,7 @@ struct CardModel {
         SeenCharge(
             transaction: fee.map { transaction("txn_\(deposit)", "charge", amount, $0) },
             refunds: refunds.map { refund in
-                SeenReturn(
+                SeenReversal(
                     id: refund.id,
                     amount: refund.amount,
                     out: transaction("txn_\(refund.id)", "refund", -refund.amount, refund.fee),
@@ -106,7 +106,7 @@ struct CardModel {
                 )
             },
             disputes: disputes.map { dispute in
-                SeenReturn(
+                SeenReversal(
                     id: dispute.id,
                     amount: dispute.amount,
                     out: transaction(

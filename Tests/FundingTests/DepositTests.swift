@@ -81,20 +81,20 @@ struct DepositTests {
         var rig = FundingBooks()
         let payer = try rig.user("payer")
         let id = try rig.open(2_000, by: payer).outcome.get()
-        func see(_ dispute: SeenReturn) throws {
+        func see(_ dispute: SeenReversal) throws {
             let charge = SeenCharge(transaction: nil, disputes: [dispute])
             _ = try rig.tell(Observe(id, .deposit(Self.seen(id, charge: charge)))).get()
         }
         let out = line("txn_out", -1_730, fee: 1_500)
         for _ in 0..<2 {
-            try see(SeenReturn(id: "dp_1", amount: 1_900, out: out))
+            try see(SeenReversal(id: "dp_1", amount: 1_900, out: out))
             #expect(rig.balance(.user(payer)) == 100 && rig.complaint == nil)
             #expect(rig.balance(.house(.stripeFees)) == 0)
         }
         // The exchange rate has changed meanwhile. The user gets the disputed amount back, in the
         // charge's currency.
         try see(
-            SeenReturn(
+            SeenReversal(
                 id: "dp_1",
                 amount: 1_900,
                 out: out,
@@ -161,7 +161,7 @@ struct DepositTests {
         _ = try rig.tell(Observe(id, .deposit(other))).get()
         #expect(try rig.deposit(id).state == .held)
         #expect(rig.balance(.user(payer)) == 0)
-        #expect(throws: Refusal(.intentSettled)) { try rig.tell(DropDeposit(id)).get() }
+        #expect(throws: Refusal(.intentSettled)) { try rig.tell(CancelHeldDeposit(id)).get() }
         _ = try rig.tell(AcceptDeposit(id)).get()
         _ = try rig.tell(Observe(id, .deposit(other))).get()
         #expect(try rig.deposit(id).state == .succeeded)
@@ -314,9 +314,11 @@ struct DepositTests {
                 #expect(rig.balance(.user(payer)) == 2_000)
             } else {
                 _ = try rig.tell(Observe(id, .absent)).get()
-                _ = try rig.tell(DropDeposit(id)).get()
+                _ = try rig.tell(CancelHeldDeposit(id)).get()
                 #expect(try rig.deposit(id).state == .canceled)
-                #expect(throws: Refusal(.intentSettled)) { try rig.tell(DropDeposit(id)).get() }
+                #expect(throws: Refusal(.intentSettled)) {
+                    try rig.tell(CancelHeldDeposit(id)).get()
+                }
             }
             #expect(rig.complaint == nil)
         }

@@ -22,7 +22,11 @@ struct RuleTests {
         func line(_ id: String, _ type: String, _ amount: Int64, fee: Int64) -> SeenTransaction {
             SeenTransaction(id: id, type: type, amount: amount, fee: fee, currency: "usd")
         }
-        let refund = SeenReturn(id: "re_1", amount: 300, out: line("txn_2", "refund", -300, fee: 0))
+        let refund = SeenReversal(
+            id: "re_1",
+            amount: 300,
+            out: line("txn_2", "refund", -300, fee: 0)
+        )
         let seen = SeenDeposit(
             intent: "pi_1",
             status: .succeeded,

@@ -32,14 +32,14 @@ struct StoredFormTests {
             "deposit",
             "SUCCEEDED",
             #"""
-            {"booked":{"pi_1":2000,"txn_1":88},"creditedAt":"2030-03-17T17:46:41.000Z",\#
+            {"attempts":{"attempt":1,"isSearching":false,"since":1900000000500},\#
+            "booked":{"pi_1":2000,"txn_1":88},"creditedAt":"2030-03-17T17:46:41.000Z",\#
             "currency":"usd",\#
             "expiresAt":"2030-03-17T19:46:40.000Z","intent":"pi_1","isAccepted":false,\#
-            "isEndAsked":false,\#
+            "isCancellationRequested":false,\#
             "isFeeKnown":true,"isLive":false,\#
             "minorUnits":2000,"presentation":"hosted","reference":"table 7",\#
-            "refreshCount":1,"refreshedAt":"2030-03-17T17:46:41.000Z",\#
-            "tries":{"attempt":1,"isSearching":false,"since":1900000000500}}
+            "refreshCount":1,"refreshedAt":"2030-03-17T17:46:41.000Z"}
             """#
         )
         #expect(try Deposit(deposit).record == deposit)
@@ -47,13 +47,13 @@ struct StoredFormTests {
             "withdrawal",
             "PAID",
             #"""
-            {"account":"acct_1","booked":{"po_1:paid":400,"r:taken":400,"tr_1":400},\#
+            {"account":"acct_1","attempts":{"attempt":4,"isSearching":false,\#
+            "nothingAt":1900000001500},"booked":{"po_1:paid":400,"r:taken":400,"tr_1":400},\#
             "currency":"usd","isCalled":true,\#
-            "isReturnAsked":false,\#
+            "isReturnRequested":false,\#
             "minorUnits":400,"needsRelease":false,"paidAt":"2030-03-17T17:46:42.000Z",\#
             "pastPayouts":[],"payout":"po_1",\#
-            "refreshCount":2,"refreshedAt":"2030-03-17T17:46:41.000Z","transfer":"tr_1",\#
-            "tries":{"attempt":4,"isSearching":false,"nothingAt":1900000001500}}
+            "refreshCount":2,"refreshedAt":"2030-03-17T17:46:41.000Z","transfer":"tr_1"}
             """#
         )
         #expect(try Withdrawal(withdrawal).record == withdrawal)
@@ -61,9 +61,9 @@ struct StoredFormTests {
             "payee",
             "ACTIVE",
             #"""
-            {"account":"acct_1","chargesEnabled":false,"currentlyDue":[],"detailsSubmitted":true,\#
-            "isReleased":true,"pastAccounts":[],"payoutsEnabled":true,"refreshCount":3,\#
-            "tries":{"attempt":1,"isSearching":false}}
+            {"account":"acct_1","attempts":{"attempt":1,"isSearching":false},\#
+            "chargesEnabled":false,"currentlyDue":[],"detailsSubmitted":true,\#
+            "isReleased":true,"pastAccounts":[],"payoutsEnabled":true,"refreshCount":3}
             """#
         )
         #expect(try Payee(payee).record == payee)

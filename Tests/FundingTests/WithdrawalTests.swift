@@ -282,7 +282,7 @@ struct WithdrawalTests {
         let payer = try rig.user("payer")
         let shop = try rig.user("shop", cents: 400)
         let id = try rig.open(2_000, by: payer).outcome.get()
-        func seen(_ refunds: [SeenReturn]) -> Observation {
+        func seen(_ refunds: [SeenReversal]) -> Observation {
             .deposit(
                 SeenDeposit(
                     intent: "pi_1",
@@ -304,7 +304,8 @@ struct WithdrawalTests {
             fee: 0,
             currency: "usd"
         )
-        _ = try rig.tell(Observe(id, seen([SeenReturn(id: "re_1", amount: 2_000, out: out)]))).get()
+        _ = try rig.tell(Observe(id, seen([SeenReversal(id: "re_1", amount: 2_000, out: out)])))
+            .get()
         #expect(rig.balance(.houseOf(.owed, payer)) == -1_500)
         try rig.onboard(payer)
         #expect(try rig.withdraw(1, by: payer).refusal == Refusal(.walletOwes))

@@ -9,7 +9,7 @@ struct TableTests {
     init() {
         var table = Table(columns: [
             Table.Column(title: "WHEN"),
-            Table.Column(title: "WHAT", minimum: 8, dropPriority: 1),
+            Table.Column(title: "WHAT", minimumWidth: 8, dropPriority: 1),
             Table.Column(title: "ID", dropPriority: 2),
         ])
         table.rows = [

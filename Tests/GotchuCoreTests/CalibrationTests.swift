@@ -136,7 +136,7 @@ struct CalibrationTests {
         #expect(board[eid]?.verdict == .far)
         var policy = ProximityPolicy()
         policy.calibrations["hci0"] = try Calibration(tap: around(-65), metre: around(-90))
-        board.use(policy)
+        board.apply(policy)
         hear(10..<30)
         #expect(board[eid]?.verdict == .tap)
     }

@@ -136,7 +136,7 @@ struct SignatureTests {
 
     @Test("Queued calls are 100 ms apart, and a call that would wait over five seconds is refused")
     func line() {
-        var line = CallRateLimiter.Line(interval: CallRateLimiter.endpointInterval)
+        var line = CallRateLimiter.CallQueue(interval: CallRateLimiter.endpointInterval)
         let now = MonotonicTime(sinceStart: .seconds(9))
         let waits = (0..<60).map { _ in line.reserve(at: now) }
         #expect(waits.prefix(51) == (0..<51).map { .milliseconds(100 * $0) }[...])

@@ -126,7 +126,7 @@ struct BlueZPlanner: Sendable {
     /// Handles a sighting on our adapter.
     @discardableResult
     mutating func heard(_ sighting: Sighting) -> ReceptionEffect {
-        let hearing = noticed(now: sighting.time)
+        let hearing = receivedOther(now: sighting.time)
         guard !advertising.contains(sighting.eid), scan.heard(sighting), hearing == .nothing else {
             return hearing
         }
@@ -135,7 +135,7 @@ struct BlueZPlanner: Sendable {
 
     /// Handles any other advertisement received on our adapter.
     @discardableResult
-    mutating func noticed(now: MonotonicTime) -> ReceptionEffect {
+    mutating func receivedOther(now: MonotonicTime) -> ReceptionEffect {
         scan.noticed(now: now)
         guard ladder.reason?.isDisprovedByHearing == true else { return .nothing }
         ladder.proved()
@@ -382,7 +382,7 @@ extension BlueZPlanner {
     ) -> Action {
         recovery.count(rung)
         step = RecoveryStep(rung: rung, reason: reason)
-        if reason == .unresponsive { controller.tookRung(now: now) }
+        if reason == .unresponsive { controller.recordRung(now: now) }
         switch rung {
         case .refilter: return .refreshScan
         case .restart:

@@ -103,7 +103,7 @@ struct ControllerRecovery: Sendable {
     }
 
     /// Records that a rung is taken because the controller was unresponsive.
-    mutating func tookRung(now: MonotonicTime) {
+    mutating func recordRung(now: MonotonicTime) {
         (countsAtRung, rungTakenAt) = (watch.last, now)
     }
 

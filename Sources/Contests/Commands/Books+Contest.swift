@@ -103,7 +103,7 @@ extension Books {
     /// Puts a contest into the state `error`, because its pot differs from its entries.
     mutating func stop(_ contest: Contest, at time: Timestamp) -> Contest {
         let stopped = contest.changed(at: time) {
-            $0.body.soundState = $0.state.rawValue
+            $0.body.stateBeforeError = $0.state.rawValue
             $0.state = .error
         }
         closeDesks(of: contest, at: time)

@@ -130,12 +130,12 @@ package struct RecheckContest: LedgerCommand {
     package func decide(on books: inout Books, at time: Timestamp) throws(Refusal) -> Contest {
         let contest = try books.contest(contest, at: time)
         guard contest.state == .error,
-            let state = contest.body.soundState.flatMap(Contest.State.init(rawValue:)),
+            let state = contest.body.stateBeforeError.flatMap(Contest.State.init(rawValue:)),
             (try? books.soundChildren(of: contest)) != nil
         else { return contest }
         let sound = contest.changed(at: time) {
             $0.state = state
-            $0.body.soundState = nil
+            $0.body.stateBeforeError = nil
             // Nobody could object or act in the state `error`: those periods start again.
             $0.body.actedAt = time.milliseconds
             if state == .complete { $0.body.completedAt = time.milliseconds }

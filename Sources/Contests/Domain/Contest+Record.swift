@@ -22,7 +22,7 @@ extension Contest {
             body.entryCount <= body.entryNumber, body.revision >= 0, body.objections >= 0,
             body.declarations >= 0,
             (state == .settled) == (body.settlement != nil),
-            (state == .error) == (body.soundState != nil)
+            (state == .error) == (body.stateBeforeError != nil)
         else { throw .corrupt("a contest") }
     }
 

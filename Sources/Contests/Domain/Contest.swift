@@ -71,7 +71,7 @@ package struct Contest: Equatable, Sendable {
         package internal(set) var isDeleted = false
         package internal(set) var settlement: Settlement?
         /// The state before `error`.
-        var soundState: String?
+        var stateBeforeError: String?
     }
 
     /// A place at a desk, held for the payer who has locked one of its shares.
@@ -184,7 +184,7 @@ extension Contest {
     }
 
     /// A Boolean that is true if its scores allow a settlement that has not been made yet.
-    package var hasPlan: Bool { body.revision > 0 && !isOver && state != .error }
+    package var canBeSettled: Bool { body.revision > 0 && !isOver && state != .error }
 
     /// The division of the money in its pot.
     package var division: PrizeRules.Division {

@@ -74,7 +74,7 @@ struct DisplayCommand: SocketCommand {
                     }
                 }
             } catch let failure as LocalClientFailure
-                where (failure.isDaemonUnavailable || failure.isClosed) && last != nil
+                where (failure.isDaemonUnavailable || failure.isPermissionDenied) && last != nil
             {
                 // No event reports gotchud's socket after a restart: poll. Ctrl-C cancels this.
                 try await Task.sleep(for: EventFollower.retryInterval)

@@ -43,7 +43,7 @@ struct HistoryCommand: SocketCommand {
             Table.Column(title: "KIND", dropPriority: 3),
             Table.Column(title: "AMOUNT", isRightAligned: true),
             Table.Column(title: "STATE"),
-            Table.Column(title: "WHAT", minimum: 8, dropPriority: 1),
+            Table.Column(title: "WHAT", minimumWidth: 8, dropPriority: 1),
             Table.Column(title: Self.idTitle, dropPriority: 2),
         ])
         table.rows = rows.sorted { $0.0 > $1.0 }.map(\.1)

@@ -113,7 +113,7 @@ struct ScanCommand: SocketCommand {
         try await output.live(every: Self.frameInterval, isKept: true, isDrawn: !jsonLines) {
             frame(watch, output)
         } during: {
-            let follower = EventFollower(client: client, output: output, needsSessions: true)
+            let follower = EventFollower(client: client, output: output, needsPresences: true)
             _ = try await follower.follow { event -> Bool? in
                 let before = watch.receptionProblem
                 let changes = watch.apply(event)

@@ -50,7 +50,7 @@ struct WaitCommand: SocketCommand {
             client: client,
             output: output,
             toleratesAbsence: true,
-            needsSessions: condition.needsSessions
+            needsPresences: condition.needsPresences
         )
         let outcome = try await race(limit: timeout.duration) {
             try await follower.follow { event -> WaitCondition.Evaluation? in

@@ -44,7 +44,7 @@ struct WalletShowCommand: SocketCommand {
             Table.Column(title: "WHEN"),
             Table.Column(title: "AMOUNT", isRightAligned: true),
             Table.Column(title: "WHAT", dropPriority: 1),
-            Table.Column(title: "MEMO", minimum: 8, dropPriority: 2),
+            Table.Column(title: "MEMO", minimumWidth: 8, dropPriority: 2),
         ])
         table.rows = wallet.recent.map { entry in
             [

@@ -57,8 +57,8 @@ struct WatchCommand: SocketCommand {
         let follower = EventFollower(
             client: client,
             output: output,
-            needsSessions: true,
-            needsEverything: false
+            needsPresences: true,
+            reconnectsAfterLag: false
         )
         _ = try await race {
             try await follower.follow { event -> Bool? in

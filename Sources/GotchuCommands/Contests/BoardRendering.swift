@@ -13,7 +13,7 @@ extension Leaderboard {
             Table.Column(
                 title: column.label.printable,
                 isRightAligned: column.align == "right",
-                minimum: column.isText ? 8 : nil
+                minimumWidth: column.isText ? 8 : nil
             )
         }
         if hasNumbers { all.append(Table.Column(title: "ENTRY", isRightAligned: true)) }

@@ -120,11 +120,11 @@ struct ContestListCommand: SocketCommand {
 extension ContestList {
     var table: Table {
         var table = Table(columns: [
-            Table.Column(title: "CONTEST", minimum: 12),
+            Table.Column(title: "CONTEST", minimumWidth: 12),
             Table.Column(title: "STATE"),
             Table.Column(title: "FEE", isRightAligned: true, dropPriority: 1),
             Table.Column(title: "LOCKS", dropPriority: 3),
-            Table.Column(title: "BY, STARTS", minimum: 8, dropPriority: 4),
+            Table.Column(title: "BY, STARTS", minimumWidth: 8, dropPriority: 4),
             Table.Column(title: "KIND", dropPriority: 2),
             Table.Column(title: "ID"),
         ])

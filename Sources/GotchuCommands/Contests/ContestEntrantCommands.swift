@@ -227,8 +227,8 @@ struct ContestRosterCommand: ContestVerb {
         let chosen = Set(detail.entry?.roster.map(\.playerID.description) ?? [])
         var table = Table(columns: [
             Table.Column(title: "NO.", isRightAligned: true),
-            Table.Column(title: "PLAYER", minimum: 8),
-            Table.Column(title: "POSITION", minimum: 4, dropPriority: 1),
+            Table.Column(title: "PLAYER", minimumWidth: 8),
+            Table.Column(title: "POSITION", minimumWidth: 4, dropPriority: 1),
             Table.Column(title: "COST", isRightAligned: true),
             Table.Column(title: ""),
         ])

@@ -167,7 +167,7 @@ extension DemoScript {
         let follower = EventFollower(
             client: payer,
             output: Output(isJSON: true),
-            needsSessions: true
+            needsPresences: true
         )
         var before: Verdict?
         return try await follower.follow { event in

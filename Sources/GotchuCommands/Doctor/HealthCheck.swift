@@ -3,12 +3,12 @@ import GotchuAPI
 /// Reports if the radio listens, and the daemon's health items that no other check covers.
 enum HealthCheck {
     /// The codes that the finding `login` covers.
-    private static let saidAlready: Set = ["not-logged-in", "login-refused"]
+    private static let coveredCodes: Set = ["not-logged-in", "login-refused"]
 
     static func findings(_ status: StatusReply?) -> [Finding] {
         guard let status else { return [] }
         let others = status.rootCauses.filter {
-            !saidAlready.contains($0.code) && !$0.isAboutServer
+            !coveredCodes.contains($0.code) && !$0.isAboutServer
         }
         let radio = status.radio
         let listening =

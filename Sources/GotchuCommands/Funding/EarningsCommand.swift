@@ -162,7 +162,7 @@ struct EarningsCommand: AsyncParsableCommand {
                 Table.Column(title: "WHEN"),
                 Table.Column(title: "EARNED", isRightAligned: true),
                 Table.Column(title: "PAYOUT"),
-                Table.Column(title: "WHAT", minimum: 8, dropPriority: 1),
+                Table.Column(title: "WHAT", minimumWidth: 8, dropPriority: 1),
                 Table.Column(title: "PAYMENT", dropPriority: 2),
             ])
             table.rows = history.entries.map(row)

@@ -6,7 +6,7 @@ struct Table {
         var isRightAligned = false
         /// The width to which the column may be cut before another column is dropped; `nil` if it
         /// keeps its full width until then.
-        var minimum: Int?
+        var minimumWidth: Int?
         /// The order in which columns are dropped: the highest first; a column with 0 stays.
         var dropPriority = 0
     }
@@ -71,7 +71,7 @@ struct Table {
             // Recomputed each time: a column that was cut may fit again once another is dropped.
             widths = whole
             for index in kept.reversed() {
-                guard let minimum = columns[index].minimum, excess() > 0 else { continue }
+                guard let minimum = columns[index].minimumWidth, excess() > 0 else { continue }
                 widths[index] = max(min(minimum, widths[index]), widths[index] - excess())
             }
             guard excess() > 0 else { return (kept, widths) }

@@ -120,15 +120,17 @@ final class RequestWatch: Sendable {
             return terminal.paint("Paid \(request.amount)", .green) + tookText(request)
         case .expired:
             return terminal.paint("Expired", .yellow) + " · "
-                + (request.progress.map { "\($0)\(Self.back(request))" } ?? "nobody paid in time")
+                + (request.progress.map { "\($0)\(Self.refundNote(request))" }
+                    ?? "nobody paid in time")
         case .cancelled:
             return terminal.paint("Cancelled", .yellow) + " · "
-                + (request.progress.map { "\($0)\(Self.back(request))" } ?? "nobody was charged")
+                + (request.progress.map { "\($0)\(Self.refundNote(request))" }
+                    ?? "nobody was charged")
         }
     }
 
     /// Returns a note that paid shares were refunded, if the bill is all-or-nothing.
-    private static func back(_ request: RequestView) -> String {
+    private static func refundNote(_ request: RequestView) -> String {
         request.isAllOrNothing == true ? " · whatever was paid has gone back" : ""
     }
 

@@ -28,7 +28,7 @@ final class TargetSelection: Sendable {
         limit: Duration
     ) async throws -> PresenceView {
         output.message("Hold this device against the till …")
-        let follower = EventFollower(client: client, output: output, needsSessions: true)
+        let follower = EventFollower(client: client, output: output, needsPresences: true)
         let outcome = try await race(limit: limit) {
             try await follower.follow { self.apply($0) }
         }

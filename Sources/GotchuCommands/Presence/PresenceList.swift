@@ -41,10 +41,10 @@ struct PresenceList: Sendable {
                 uniquingKeysWith: { $1 }
             )
             let gone = presences.keys.filter { now[$0] == nil }.sorted()
-            return gone.flatMap { lose($0) }
-                + snapshot.sessions.flatMap { see($0) }
-        case .presenceChanged(let presence): return see(presence)
-        case .presenceLost(let eid): return lose(eid)
+            return gone.flatMap { remove($0) }
+                + snapshot.sessions.flatMap { update($0) }
+        case .presenceChanged(let presence): return update(presence)
+        case .presenceLost(let eid): return remove(eid)
         case .statusChanged(let status):
             receptionProblem = status.receptionProblem
             return []
@@ -52,7 +52,7 @@ struct PresenceList: Sendable {
         }
     }
 
-    private mutating func see(_ presence: PresenceView) -> [Change] {
+    private mutating func update(_ presence: PresenceView) -> [Change] {
         let before = presences.updateValue(presence, forKey: presence.eid)
         let isChanged =
             before?.verdict != presence.verdict || before?.session != presence.session
@@ -63,7 +63,7 @@ struct PresenceList: Sendable {
         return isChanged ? [.seen(presence)] : []
     }
 
-    private mutating func lose(_ eid: EID) -> [Change] {
+    private mutating func remove(_ eid: EID) -> [Change] {
         guard let before = presences.removeValue(forKey: eid), wanted.contains(before.verdict)
         else { return [] }
         return [.lost(eid)]

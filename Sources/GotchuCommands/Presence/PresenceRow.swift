@@ -14,7 +14,7 @@ enum PresenceRow {
         Table.Column(title: "dBm", isRightAligned: true, dropPriority: 1),
         Table.Column(title: "AGE", isRightAligned: true, dropPriority: 4),
         Table.Column(title: "AMOUNT", isRightAligned: true),
-        Table.Column(title: "PAYEE", minimum: 8, dropPriority: 2),
+        Table.Column(title: "PAYEE", minimumWidth: 8, dropPriority: 2),
     ]
 
     static func cells(_ presence: PresenceView, now: Timestamp) -> [Table.Cell] {

@@ -13,10 +13,10 @@ struct EventFollower: Sendable {
     /// A Boolean that is true if the daemon has just answered. If it is absent, it is restarting.
     var wasReached = false
     /// A Boolean that is true to receive presences too. The radio then listens.
-    var needsSessions = false
+    var needsPresences = false
     /// A Boolean that is true if no event may be missed. After `lagged` the follower then
     /// reconnects to get a snapshot.
-    var needsEverything = true
+    var reconnectsAfterLag = true
 
     /// Calls `handle` with each event until it returns a value.
     ///
@@ -30,13 +30,13 @@ struct EventFollower: Sendable {
         var wasConnected = wasReached
         while true {
             do {
-                let result: Result? = try await client.withEvents(sessions: needsSessions) {
+                let result: Result? = try await client.withEvents(sessions: needsPresences) {
                     events in
                     if isKnownAbsent, wasConnected { output.message("gotchud is back.") }
                     isKnownAbsent = false
                     wasConnected = true
                     while let event = try await events.next() {
-                        if case .lagged = event, needsEverything { return nil }
+                        if case .lagged = event, reconnectsAfterLag { return nil }
                         if let result = try await handle(event) { return result }
                     }
                     return nil
@@ -44,7 +44,7 @@ struct EventFollower: Sendable {
                 if let result { return result }
             } catch let failure as LocalClientFailure
                 where (failure.isDaemonUnavailable && (wasConnected || toleratesAbsence))
-                || (failure.isClosed && wasConnected)
+                || (failure.isPermissionDenied && wasConnected)
             {
                 if !isKnownAbsent {
                     output.message("gotchud has gone away; waiting for it to come back …")
@@ -60,7 +60,7 @@ struct EventFollower: Sendable {
 extension LocalClientFailure {
     /// A Boolean that is true if this user may not open the socket. During a restart this is
     /// temporary: the daemon creates its socket first, and opens it to other users a moment later.
-    var isClosed: Bool {
+    var isPermissionDenied: Bool {
         if case .permissionDenied = self { true } else { false }
     }
 

@@ -66,7 +66,7 @@ extension LocalClientFailure {
     ///
     /// The daemon creates its new socket first, and opens it to other users a moment later.
     fileprivate var isRestart: Bool {
-        if case .timedOut = self { false } else { isDaemonUnavailable || isClosed }
+        if case .timedOut = self { false } else { isDaemonUnavailable || isPermissionDenied }
     }
 
     /// A Boolean that is true if the failure proves that no call with this key has created

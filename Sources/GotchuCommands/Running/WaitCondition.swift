@@ -27,7 +27,7 @@ enum WaitCondition: ExpressibleByArgument, Equatable, Sendable {
     static let allValueStrings = ["ready", "near", "tap", "paid:ID"]
 
     /// A Boolean that is true if the condition depends on the presences heard.
-    var needsSessions: Bool { self == .near || self == .tap }
+    var needsPresences: Bool { self == .near || self == .tap }
 
     /// The state of a condition after an event.
     enum Evaluation: Equatable, Sendable {

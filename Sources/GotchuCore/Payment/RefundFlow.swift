@@ -34,7 +34,7 @@ package struct RefundFlow: MoneyFlow {
 
     private var state: State
     private var progress: Progress
-    private var passed = 0
+    private var skippedKeys = 0
     private var schedule = RetrySchedule()
 
     /// - Parameter isResumed: True after a restart: the request may have been sent before.
@@ -81,8 +81,8 @@ package struct RefundFlow: MoneyFlow {
             // count as made before this refund.
             if isUncertain { receipt.wasMadeBefore = nil }
             return end(.paid(receipt))
-        case .refused(_, isReplay: true) where passed < Self.attemptLimit:
-            passed += 1
+        case .refused(_, isReplay: true) where skippedKeys < Self.attemptLimit:
+            skippedKeys += 1
             progress.attempt += 1
             state = .recordingAttempt
             return .journal(.open(progress))

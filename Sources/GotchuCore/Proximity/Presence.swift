@@ -95,7 +95,7 @@ package struct Presence: Sendable {
     }
 
     /// Applies another policy at once. Levels already filtered are not filtered again.
-    mutating func use(_ policy: ProximityPolicy) {
+    mutating func apply(_ policy: ProximityPolicy) {
         self.policy = policy
         updateRemovalDue()
         updateZone()

@@ -46,9 +46,9 @@ package struct ProximityBoard: Sendable {
     }
 
     /// Applies another policy from now on, to existing presences too.
-    package mutating func use(_ policy: ProximityPolicy) {
+    package mutating func apply(_ policy: ProximityPolicy) {
         self.policy = policy
-        for index in presences.indices { presences[index].use(policy) }
+        for index in presences.indices { presences[index].apply(policy) }
     }
 
     /// Stores the payment server's answer about an EID. The next step uses it. It is dropped with

@@ -283,7 +283,7 @@ final class PresenceService: Service {
         if let name = state.listening.adapter {
             state.policy.calibrations[name] = calibrations[state.listening.address ?? name]
         }
-        state.board.use(state.policy)
+        state.board.apply(state.policy)
     }
 
     /// Advances the board at each tick until it is empty. While it is empty, no timer runs.

@@ -92,7 +92,7 @@ extension Audit.Remedy {
         case .restore:
             "Stop the server, keep the books as they are, and restore the last backup that verify "
                 + "finds right."
-        case .makeAnew:
+        case .recreate:
             "What is named holds no money and can be made anew: see \"What verify proves\" in "
                 + "/usr/share/doc/gotchu-server/operations.md."
         case .update:

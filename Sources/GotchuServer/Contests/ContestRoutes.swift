@@ -209,7 +209,8 @@ struct ContestRoutes: Sendable {
         guard login.user == contest.organizer || entry != nil else {
             throw Refusal(.notEntrant).problem
         }
-        guard contest.state == .settled || login.user == contest.organizer && contest.hasPlan else {
+        guard contest.state == .settled || login.user == contest.organizer && contest.canBeSettled
+        else {
             throw Refusal(.contestState).problem
         }
         return try await settlementReply(of: contest).response

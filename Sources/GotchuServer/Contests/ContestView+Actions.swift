@@ -11,7 +11,7 @@ extension ContestView {
         var list = isOrganizer ? [] : entrantActions
         list.append(action("leaderboard", words.results, boardReason, .get))
         if isOrganizer || entry != nil {
-            let isShown = contest.state == .settled || isOrganizer && contest.hasPlan
+            let isShown = contest.state == .settled || isOrganizer && contest.canBeSettled
             let reason = isShown ? nil : notNow
             list.append(action("settlement", words.settlement, reason, .get))
         }

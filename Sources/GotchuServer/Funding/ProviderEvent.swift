@@ -34,7 +34,7 @@ enum ProviderEvent {
         for id in [subject.id, subject.paymentIntent].compactMap(\.self) {
             if let found = try await record(ofObject: id, in: ledger) { return .record(found) }
         }
-        let names = [StripeProvider.depositName, StripeProvider.withdrawalName]
+        let names = [StripeProvider.depositMetadataKey, StripeProvider.withdrawalMetadataKey]
         for id in names.compactMap({ subject.metadata[$0] }) {
             let record = RecordID(trusted: id)
             return try await ledger.record(record) == nil ? .missing : .record(record)
@@ -46,7 +46,7 @@ enum ProviderEvent {
         {
             return .record(found)
         }
-        guard let user = subject.metadata[StripeProvider.userName] else { return .foreign }
+        guard let user = subject.metadata[StripeProvider.userMetadataKey] else { return .foreign }
         let payee = Payee.id(of: UserID(trusted: user))
         return try await ledger.record(payee) == nil ? .missing : .record(payee)
     }

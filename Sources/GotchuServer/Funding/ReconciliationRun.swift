@@ -19,7 +19,7 @@ struct ReconciliationRun {
     let store: any Store
     let provider: StripeProvider
     /// A Boolean that is true if the platform's own transactions are booked.
-    let books: Bool
+    let booksPlatform: Bool
     /// A Boolean that is true if lost deposits and withdrawals are adopted.
     let adopts: Bool
     let isLive: Bool
@@ -40,7 +40,7 @@ struct ReconciliationRun {
         var differences = 0
         if adopts { try await adopt(&differences) }
         let lines = try await transactions(from: Timestamp(milliseconds: 0))
-        if books { try await book(lines) }
+        if booksPlatform { try await book(lines) }
         if adopts {
             let first = Reconciliation(lines: lines, books: try await booked())
             try await adoptTransfers(first.unbooked.map(\.fact), &differences)
@@ -129,7 +129,7 @@ struct ReconciliationRun {
                 .filter { !known.contains($0.id) }
             lines = newer + lines
             guard balance == total(try await done(.balance(of: nil))) else { continue }
-            if books { try await book(newer) }
+            if booksPlatform { try await book(newer) }
             let both = Reconciliation(lines: lines, books: try await booked())
             let found = try await both.unbooked + judged(both.unknown)
             guard found.isEmpty && both.net == balance || before != nil else {
@@ -323,8 +323,8 @@ struct ReconciliationRun {
             StripeCall.paymentIntents(from: start, to: .now, after: $0)
         }
         for intent in try done(intents) where intent.status == .succeeded {
-            guard let deposit = intent.metadata[StripeProvider.depositName],
-                let user = intent.metadata[StripeProvider.userName]
+            guard let deposit = intent.metadata[StripeProvider.depositMetadataKey],
+                let user = intent.metadata[StripeProvider.userMetadataKey]
             else { continue }
             let id = RecordID(trusted: deposit)
             let known = try await store.record(id).map { try Deposit($0) }
@@ -364,8 +364,8 @@ struct ReconciliationRun {
     private func adoptTransfers(_ facts: [String], _ differences: inout Int) async throws {
         for fact in facts where fact.hasPrefix("tr_") {
             let transfer = try await done(.transfer(fact))
-            guard let withdrawal = transfer.metadata[StripeProvider.withdrawalName],
-                let user = transfer.metadata[StripeProvider.userName],
+            guard let withdrawal = transfer.metadata[StripeProvider.withdrawalMetadataKey],
+                let user = transfer.metadata[StripeProvider.userMetadataKey],
                 let destination = transfer.destination?.id, transfer.amountReversed == 0
             else { continue }
             let adoption = AdoptWithdrawal(

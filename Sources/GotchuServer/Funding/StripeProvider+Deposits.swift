@@ -6,13 +6,14 @@ internal import Stripe
 /// Deposits at Stripe: a PaymentIntent for the presentation `clientSecret`, else a hosted Checkout.
 extension StripeProvider {
     /// The metadata keys that link an object to our records.
-    static let depositName = "gotchu_deposit"
+    static let depositMetadataKey = "gotchu_deposit"
     private static let referenceName = "gotchu_reference"
     private static let product = "Gotchu wallet"
 
     func open(_ order: DepositOrder) async -> CallResult {
         var metadata = [
-            Self.depositName: order.deposit.rawValue, Self.userName: order.user.rawValue,
+            Self.depositMetadataKey: order.deposit.rawValue,
+            Self.userMetadataKey: order.user.rawValue,
         ]
         metadata[Self.referenceName] = order.reference
         let charging = NamedAmount(
@@ -74,7 +75,7 @@ extension StripeProvider {
         case .clientSecret:
             let outcome = await search(
                 { .paymentIntents(from: from, to: to, after: $0) },
-                for: { $0.metadata[Self.depositName] == deposit }
+                for: { $0.metadata[Self.depositMetadataKey] == deposit }
             )
             return await lookupResult(outcome) { found in
                 guard let intent = found else { return CallResult(.absent) }
@@ -85,7 +86,7 @@ extension StripeProvider {
         case .hosted:
             let outcome = await search(
                 { .checkouts(from: from, to: to, after: $0) },
-                for: { $0.metadata[Self.depositName] == deposit }
+                for: { $0.metadata[Self.depositMetadataKey] == deposit }
             )
             return await lookupResult(outcome) { found in
                 guard let checkout = found else { return CallResult(.absent) }
@@ -125,8 +126,8 @@ extension StripeProvider {
         let line = intent.latestCharge?.object?.balanceTransaction?.object
         let charge = SeenCharge(
             transaction: line.map(SeenTransaction.init),
-            refunds: refunds.reversed().map { SeenReturn($0) },
-            disputes: disputes.reversed().map { SeenReturn($0) }
+            refunds: refunds.reversed().map { SeenReversal($0) },
+            disputes: disputes.reversed().map { SeenReversal($0) }
         )
         return CallResult(.deposit(SeenDeposit(intent, checkout: checkout, charge: charge)))
     }
@@ -142,7 +143,7 @@ extension SeenDeposit {
             amount: isPaid ? intent.amountReceived : intent.amount,
             currency: intent.currency,
             isLive: intent.isLive,
-            deposit: intent.metadata[StripeProvider.depositName],
+            deposit: intent.metadata[StripeProvider.depositMetadataKey],
             error: intent.lastError.map { failure in
                 ProviderNotice(
                     code: failure.declineCode ?? failure.code ?? "card_error",
@@ -166,7 +167,7 @@ extension SeenDeposit {
             amount: amount,
             currency: currency,
             isLive: checkout.isLive,
-            deposit: checkout.metadata[StripeProvider.depositName]
+            deposit: checkout.metadata[StripeProvider.depositMetadataKey]
         )
     }
 }
@@ -199,7 +200,7 @@ extension SeenTransaction {
     }
 }
 
-extension SeenReturn {
+extension SeenReversal {
     fileprivate init(_ refund: StripeRefund) {
         self.init(
             id: refund.id,

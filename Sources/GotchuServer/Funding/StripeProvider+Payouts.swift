@@ -6,14 +6,14 @@ internal import Stripe
 /// Payees at Stripe, and the two steps of a withdrawal: a transfer to the payee's account, then a
 /// payout from there to their bank.
 extension StripeProvider {
-    static let withdrawalName = "gotchu_withdrawal"
-    static let userName = "gotchu_user"
+    static let withdrawalMetadataKey = "gotchu_withdrawal"
+    static let userMetadataKey = "gotchu_user"
 
     // MARK: Payees
 
     func open(_ order: PayeeOrder) async -> CallResult {
         let call = StripeCall.createAccount(
-            metadata: [Self.userName: order.user.rawValue],
+            metadata: [Self.userMetadataKey: order.user.rawValue],
             key: CallKey(ours: order.key)
         )
         let outcome = await client.send(call)
@@ -38,7 +38,9 @@ extension StripeProvider {
         let from = order.createdAt.advanced(by: .zero - Self.clockDifference)
         let outcome = await search(
             { .accounts(from: from, to: nil, after: $0) },
-            for: { $0.metadata[Self.userName] == user && !order.pastAccounts.contains($0.id) }
+            for: {
+                $0.metadata[Self.userMetadataKey] == user && !order.pastAccounts.contains($0.id)
+            }
         )
         return await lookupResult(outcome) { found in
             CallResult(found.map { .payee(SeenPayee($0)) } ?? .absent)
@@ -93,7 +95,9 @@ extension StripeProvider {
         // A transfer that was reversed belongs to an earlier attempt.
         let outcome = await search(
             { .transfers(group: group, after: $0) },
-            for: { $0.amountReversed < $0.amount && $0.metadata[Self.withdrawalName] == group }
+            for: {
+                $0.amountReversed < $0.amount && $0.metadata[Self.withdrawalMetadataKey] == group
+            }
         )
         return await lookupResult(outcome) { CallResult($0.map(Self.observation) ?? .absent) }
     }
@@ -103,7 +107,7 @@ extension StripeProvider {
         let call = StripeCall.createReversal(
             of: order.transfer,
             amount: order.amount.minorUnits,
-            metadata: [Self.withdrawalName: order.withdrawal.rawValue],
+            metadata: [Self.withdrawalMetadataKey: order.withdrawal.rawValue],
             key: CallKey(ours: order.key)
         )
         let outcome = await client.send(call)
@@ -158,7 +162,7 @@ extension StripeProvider {
         let outcome = await search(
             { .payouts(of: order.account, from: from, to: nil, after: $0) },
             for: { payout in
-                payout.metadata[Self.withdrawalName] == withdrawal
+                payout.metadata[Self.withdrawalMetadataKey] == withdrawal
                     && payout.status != .failed && payout.status != .canceled
                     && payout.reversedBy == nil
             }
@@ -187,8 +191,8 @@ extension StripeProvider {
 
 extension NamedAmount {
     fileprivate init(_ amount: Money, withdrawal: RecordID, of user: UserID? = nil) {
-        var metadata = [StripeProvider.withdrawalName: withdrawal.rawValue]
-        metadata[StripeProvider.userName] = user?.rawValue
+        var metadata = [StripeProvider.withdrawalMetadataKey: withdrawal.rawValue]
+        metadata[StripeProvider.userMetadataKey] = user?.rawValue
         self.init(amount: amount.minorUnits, currency: amount.currency, metadata: metadata)
     }
 }
@@ -197,7 +201,7 @@ extension SeenPayee {
     fileprivate init(_ account: ConnectedAccount) {
         self.init(
             account: account.id,
-            user: account.metadata[StripeProvider.userName],
+            user: account.metadata[StripeProvider.userMetadataKey],
             canReceive: account.transfers == .active,
             chargesEnabled: account.isChargesEnabled,
             payoutsEnabled: account.isPayoutsEnabled,

@@ -37,7 +37,7 @@ struct WithdrawalTerms: Sendable {
         let hours = source == .mint ? 0 : payouts.holdHours
         let range = EarningsRange(
             marks: [],
-            counted: hours == 0 ? nil : edge(hours)..<Timestamp(milliseconds: .max)
+            counted: hours == 0 ? nil : holdStart(hours)..<Timestamp(milliseconds: .max)
         )
         guard let found = try await reads.earnings(of: account(of: user), range) else {
             throw Refusal(.unknownUser).thrown
@@ -91,9 +91,10 @@ struct WithdrawalTerms: Sendable {
             limit: Self.entryLimit
         )
         let entries = try await reads.history(of: key, range)?.entries ?? []
-        let edge = edge(payouts.holdHours)
+        let holdStart = holdStart(payouts.holdHours)
         let sales = entries.count {
-            $0.entry.kind == TransferKind.payment.name && $0.entry.amount > 0 && $0.entry.at < edge
+            $0.entry.kind == TransferKind.payment.name && $0.entry.amount > 0
+                && $0.entry.at < holdStart
         }
         return sales < payouts.firstSales
     }
@@ -110,7 +111,7 @@ struct WithdrawalTerms: Sendable {
         return try await self.payee(of: other)
     }
 
-    private func edge(_ hours: Int) -> Timestamp {
+    private func holdStart(_ hours: Int) -> Timestamp {
         reads.now.advanced(by: .seconds(-3_600 * Int64(hours)))
     }
 }

@@ -30,7 +30,7 @@ final class CallerLimiter<Caller: Hashable & Sendable>: Sendable {
     ///   bucket.
     func draw(for caller: Caller) -> (wait: Int?, left: TokenBucket) {
         let (wait, left) = change(caller) { bucket, now in
-            (bucket.take(rate, at: now), bucket)
+            (bucket.consume(rate, at: now), bucket)
         }
         return (wait.map { Int($0.rounded(.up)) }, left)
     }

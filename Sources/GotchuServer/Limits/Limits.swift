@@ -25,7 +25,7 @@ struct Limits: Sendable {
     }
 
     func allowLogin(from client: ClientAddress) throws {
-        try take(logins, client, "logins", "Too many logins from this address.")
+        try consume(logins, client, "logins", "Too many logins from this address.")
     }
 
     /// Limits the look-ups of EIDs.
@@ -33,7 +33,7 @@ struct Limits: Sendable {
     /// - Parameter subject: The login if the request had a valid token. A login has its own limit,
     ///   separate from its address.
     func allowResolve(as subject: RateLimitSubject) throws {
-        try take(resolves, subject, "resolves", "Too many EIDs were looked up.")
+        try consume(resolves, subject, "resolves", "Too many EIDs were looked up.")
         if let wait = misses.wait(for: subject) {
             throw Problem(.rateLimited, detail: "Too many unknown EIDs were looked up.")
                 .retry(after: wait)
@@ -52,7 +52,7 @@ struct Limits: Sendable {
     ///   while others guess credentials.
     func allowCredential(sealed family: [UInt8]?, from client: ClientAddress) throws {
         if let family {
-            return try take(credentials, family, "credentials", "Too many calls by this device.")
+            return try consume(credentials, family, "credentials", "Too many calls by this device.")
         }
         if let wait = unknownCredentials.wait(for: .address(client)) {
             throw Problem(.rateLimited, detail: "Too many unknown credentials were shown.")
@@ -68,15 +68,15 @@ struct Limits: Sendable {
     /// Limits a user's requests that always call the payment provider, whose rate limit all users
     /// share.
     func allowProviderCall(by user: UserID) throws {
-        try take(providerCalls, user, "provider", "Too many deposits or links were asked for.")
+        try consume(providerCalls, user, "provider", "Too many deposits or links were asked for.")
     }
 
     /// Limits all calls of a login: each call loads the writer or a reader, or holds a connection.
     func allowCall(by login: Login) throws {
-        try take(calls, login, "calls", "Too many calls by this device or login.")
+        try consume(calls, login, "calls", "Too many calls by this device or login.")
     }
 
-    private func take<Caller>(
+    private func consume<Caller>(
         _ limiter: CallerLimiter<Caller>,
         _ caller: Caller,
         _ name: String,

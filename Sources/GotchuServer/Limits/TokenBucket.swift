@@ -24,7 +24,7 @@ struct TokenBucket: Equatable, Sendable {
     /// Takes one token.
     ///
     /// - Returns: `nil` if there was a token, otherwise the seconds until the next one.
-    mutating func take(_ rate: Rate, at time: MonotonicTime) -> Double? {
+    mutating func consume(_ rate: Rate, at time: MonotonicTime) -> Double? {
         if let wait = wait(rate, at: time) { return wait }
         tokens -= 1
         return nil

@@ -137,7 +137,7 @@ struct MetricsRoute: Sendable {
         page.counter(
             "gotchu_server_turned_away_total",
             "Commands refused because the queue was full.",
-            reading.turnedAway
+            reading.queueFullCommands
         )
     }
 

@@ -162,7 +162,7 @@ struct SessionRoutes: Sendable {
         }
         let session = published.session
         if let reason = session.finalReason { throw Refusal(reason).problem }
-        if proximity != nil { await notice(published, of: request) }
+        if proximity != nil { await notifyPayee(published, of: request) }
         return try Reply.json(
             ResolveReply(
                 sid: session.id,
@@ -183,7 +183,7 @@ struct SessionRoutes: Sendable {
     /// Notifies the payee's watchers that a payer's device is at the till. Requires a payer's
     /// token, because unknown callers must not trigger it. Does nothing if the caller is the payee
     /// or the session is not advertised.
-    private func notice(_ published: PublishedSession, of request: Request) async {
+    private func notifyPayee(_ published: PublishedSession, of request: Request) async {
         guard case .advertising = published.session.state,
             let payer = try? await authentication.tokens.login(of: request, needing: .payer),
             payer.user != published.session.payee

@@ -114,7 +114,7 @@ final class OpenIDClient: Service {
         )
     }
 
-    private static var away: ProblemWithHeaders {
+    private static var providerUnavailable: ProblemWithHeaders {
         Problem(.tryAgain, detail: "The login's provider does not answer just now.")
             .retry(after: 5)
     }
@@ -129,7 +129,7 @@ final class OpenIDClient: Service {
             return (discovery: isNew || isPausing ? state.discovery : nil, isPausing: isPausing)
         }
         if let discovery = known.discovery { return discovery }
-        guard !known.isPausing else { throw Self.away }
+        guard !known.isPausing else { throw Self.providerUnavailable }
         do {
             let base = settings.issuer.hasSuffix("/") ? settings.issuer : settings.issuer + "/"
             var request = HTTPClientRequest(url: base + ".well-known/openid-configuration")
@@ -147,7 +147,7 @@ final class OpenIDClient: Service {
                 state.failedAt = now
                 return state.discovery
             }
-            guard let old else { throw Self.away }
+            guard let old else { throw Self.providerUnavailable }
             return old
         }
     }
@@ -200,7 +200,7 @@ final class OpenIDClient: Service {
         } catch {
             // The error's text is not logged, because it may contain the client's secret.
             logger.warning("The OpenID provider does not answer.")
-            throw Self.away
+            throw Self.providerUnavailable
         }
         guard let reply = try? JSONDecoder().decode(TokenReply.self, from: Data(bytes)) else {
             throw Self.refused

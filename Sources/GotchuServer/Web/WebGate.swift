@@ -217,7 +217,7 @@ struct WebGate: Sendable {
             notice: notice(of: request),
             now: now
         )
-        visit.hidden = hidden(visit.user)
+        visit.hiddenSections = hidden(visit.user)
         if request.method == .get, visit.allows(.payee) {
             visit.hasWebhookTrouble = try await outbox.hasFailures(of: visit.user)
             visit.deviceCount = try await devices.devices(of: visit.user)

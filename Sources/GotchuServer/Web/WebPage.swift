@@ -162,7 +162,7 @@ struct WebPage: Sendable {
             return "<header class=\"side\"><p class=\"brand\">gotchu</p></header>"
         }
         let links = Section.allCases
-            .filter { !visit.hidden.contains($0) && ($0.scope.map(visit.allows) ?? true) }
+            .filter { !visit.hiddenSections.contains($0) && ($0.scope.map(visit.allows) ?? true) }
             .map { item -> HTML in
                 let current: HTML? = item == section ? " aria-current=\"page\"" : nil
                 let badge = badge(of: item, for: visit)

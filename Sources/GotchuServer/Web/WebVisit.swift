@@ -23,7 +23,7 @@ struct WebVisit: Sendable {
     /// requests with the scope `payee`.
     var deviceCount = 0
     /// The pages that are not offered to this person.
-    var hidden: Set<WebPage.Section> = []
+    var hiddenSections: Set<WebPage.Section> = []
 
     var user: UserID { session.user }
 

@@ -24,12 +24,12 @@ struct WebhookURL: Equatable, Sendable {
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         let tail = rest[end...]
         target = tail.hasPrefix("/") ? String(tail) : "/" + tail
-        guard let place = Self.place(rest[..<end]) else { return nil }
+        guard let place = Self.hostAndPort(rest[..<end]) else { return nil }
         host = place.host
         port = place.port ?? (scheme == "https" ? 443 : 80)
     }
 
-    private static func place(_ authority: Substring) -> (host: String, port: Int?)? {
+    private static func hostAndPort(_ authority: Substring) -> (host: String, port: Int?)? {
         var host = authority
         var port: Int?
         let isBracketed = authority.hasPrefix("[")

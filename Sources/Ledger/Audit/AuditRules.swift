@@ -26,7 +26,7 @@ package struct Audit: Sendable {
         /// Restore a backup that breaks no rule.
         case restore
         /// Recreate indexes, guards of insert-only tables, or rows that hold no money.
-        case makeAnew
+        case recreate
         /// Use a newer version of the program, which can read the rows.
         case update
         /// Check that the recorded seal is from this ledger, and not newer than a restored backup.

@@ -33,7 +33,7 @@ struct DueSweep: Service {
     private let writer: LedgerWriter
     private let kinds: [String: RecordKind]
     /// The kinds of records that the sweep skips.
-    private let passed: [String]
+    private let skippedKinds: [String]
     private let logger: Logger
     private let throttle = LogThrottle()
 
@@ -46,7 +46,7 @@ struct DueSweep: Service {
         self.store = store
         self.writer = writer
         self.kinds = Dictionary(uniqueKeysWithValues: kinds.map { ($0.name, $0) })
-        passed = kinds.filter { $0.settle == nil }.map(\.name)
+        skippedKinds = kinds.filter { $0.settle == nil }.map(\.name)
         self.logger = logger
     }
 
@@ -86,7 +86,7 @@ struct DueSweep: Service {
     ) async throws(LedgerError) -> Int {
         let due = try await store.due(
             at: store.now.advanced(by: .zero - store.expiryMargin),
-            excluding: passed,
+            excluding: skippedKinds,
             skipping: passedOver,
             limit: Self.batchLimit
         )

@@ -19,7 +19,7 @@ package final class LedgerMetrics: Sendable {
         /// The commands that were undecided or whose batch was not known to be committed.
         package var failedCommands = 0
         /// The commands rejected because the queue was full.
-        package var turnedAway = 0
+        package var queueFullCommands = 0
     }
 
     /// The upper bounds of the size classes in which batches are counted.
@@ -61,7 +61,7 @@ package final class LedgerMetrics: Sendable {
         state.withLock { $0.failedCommands += commands }
     }
 
-    func turnedAway() {
-        state.withLock { $0.turnedAway += 1 }
+    func queueFullCommands() {
+        state.withLock { $0.queueFullCommands += 1 }
     }
 }

@@ -15,7 +15,7 @@ extension Audit {
         records: [RecordRule],
         pins: [SealPin] = []
     ) throws(LedgerError) -> Audit {
-        try wrapping(.cannotOpen) {
+        try translatingErrors(.cannotOpen) {
             let settings = try ConnectionSettings(url: url)
             let connection = try Connection(settings)
             try PostgreSQLSession.prepareForAudit(connection)
@@ -49,7 +49,7 @@ extension Audit {
                 AND NOT (indisvalid AND indisready AND indislive)
             LIMIT 1
             """,
-        remedy: .makeAnew
+        remedy: .recreate
     )
 
     /// The check of the primary keys that keep two servers from making the same decision twice.
@@ -76,7 +76,7 @@ extension Audit {
                     )
             ) LIMIT 1
             """,
-        remedy: .makeAnew
+        remedy: .recreate
     )
 
     /// The check of the guards of insert-only tables. A rule with the right name is not enough: it
@@ -97,7 +97,7 @@ extension Audit {
                     AND pg_get_ruledef(pg_rewrite.oid) LIKE '%are only ever inserted%'
             ) LIMIT 1
             """,
-        remedy: .makeAnew
+        remedy: .recreate
     )
 }
 

@@ -12,7 +12,7 @@ extension Audit {
         records: [RecordRule],
         pins: [SealPin] = []
     ) throws(LedgerError) -> Audit {
-        try wrapping(.cannotOpen) {
+        try translatingErrors(.cannotOpen) {
             let connection = try Connection(path: path, mode: .readOnly)
             try LedgerError.requireCurrent(SQLiteSchema.checkedVersion(of: connection))
             return try connection.snapshot {
@@ -57,7 +57,7 @@ extension Audit {
                 )
             ) LIMIT 1
             """,
-        remedy: .makeAnew
+        remedy: .recreate
     )
 
     /// The check of the guards of insert-only tables. A trigger with the right name is not enough:
@@ -78,7 +78,7 @@ extension Audit {
                     || printf('BEGINSELECTRAISE(ABORT,''%sareonlyeverinserted'');END', kept)
             ) LIMIT 1
             """,
-        remedy: .makeAnew
+        remedy: .recreate
     )
 }
 

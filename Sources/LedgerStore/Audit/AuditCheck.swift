@@ -129,7 +129,7 @@ struct AuditCheck {
             \(lost("endpoint", "endpoint", of: "deliveries", in: "endpoints"))
             UNION ALL \(lost("record", "record", of: "deliveries", in: "records")) LIMIT 1
             """,
-        remedy: .makeAnew
+        remedy: .recreate
     )
 
     /// Returns a query for the values of a column that are not ids in another table.
@@ -160,6 +160,6 @@ struct AuditCheck {
                 EXCEPT SELECT owner, id, kind, due_at FROM records WHERE due_at IS NOT NULL
             ) AS surplus LIMIT 1
             """,
-        remedy: .makeAnew
+        remedy: .recreate
     )
 }

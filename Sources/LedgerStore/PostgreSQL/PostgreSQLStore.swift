@@ -45,9 +45,9 @@ package final class PostgreSQLStore: Store, Service {
         _ opening: OpenMode = .migrating,
         logger: Logger
     ) throws(LedgerError) {
-        let settings = try wrapping(.cannotOpen) { try Self.settings(url, logger: logger) }
+        let settings = try translatingErrors(.cannotOpen) { try Self.settings(url, logger: logger) }
         let health = DatabaseHealth(logger: logger)
-        try wrapping(.cannotOpen) {
+        try translatingErrors(.cannotOpen) {
             let connection = try Connection(settings)
             let other = try Connection(settings)
             try PostgreSQLPooler.requireNone(connection, other)
@@ -91,7 +91,7 @@ package final class PostgreSQLStore: Store, Service {
     ///
     /// - Returns: The new version.
     package static func migrate(url: String, logger: Logger) throws(LedgerError) -> Int64 {
-        try wrapping(.cannotOpen) {
+        try translatingErrors(.cannotOpen) {
             let connection = try Connection(try settings(url, logger: logger))
             try PostgreSQLSchema.migrate(connection)
             return try PostgreSQLSchema.checkedVersion(of: connection)
@@ -102,7 +102,7 @@ package final class PostgreSQLStore: Store, Service {
     ///
     /// - Returns: The number of servers that store rows.
     package static func distribute(url: String, logger: Logger) throws(LedgerError) -> Int64 {
-        try wrapping(.cannotOpen) {
+        try translatingErrors(.cannotOpen) {
             let connection = try Connection(try settings(url, logger: logger))
             return try Distribution.distribute(connection, logger: logger)
         }
@@ -120,7 +120,7 @@ package final class PostgreSQLStore: Store, Service {
 
     package func commit(_ batch: Batch) async throws(LedgerError) -> Effects {
         try health.requireDurable()
-        return try await wrapping(.tryAgain) { try await writer.commit(batch) }
+        return try await translatingErrors(.tryAgain) { try await writer.commit(batch) }
     }
 
     package func read<Query: StoreQuery>(
@@ -128,17 +128,17 @@ package final class PostgreSQLStore: Store, Service {
     ) async throws(LedgerError) -> Query.Result {
         let next = turn.add(1, ordering: .relaxed).newValue
         let reader = readers[Int(UInt(bitPattern: next) % UInt(readers.count))]
-        return try await wrapping(.tryAgain) { try await reader.read(query) }
+        return try await translatingErrors(.tryAgain) { try await reader.read(query) }
     }
 
     package func change<Query: StoreQuery>(
         _ query: Query
     ) async throws(LedgerError) -> Query.Result {
-        try await wrapping(.tryAgain) { try await sideWriter.change(query) }
+        try await translatingErrors(.tryAgain) { try await sideWriter.change(query) }
     }
 
     package func notify(noticed record: RecordID) async throws(LedgerError) {
-        try await wrapping(.tryAgain) {
+        try await translatingErrors(.tryAgain) {
             try await readers[0].notify(PostgreSQLNotice.query(noticing: record))
         }
     }
@@ -148,7 +148,7 @@ package final class PostgreSQLStore: Store, Service {
 
     /// Checks the database's clock, replicas, durability settings, and the version of its tables.
     func checkHealth() async throws(LedgerError) {
-        try await wrapping(.tryAgain) {
+        try await translatingErrors(.tryAgain) {
             do {
                 // Always the same connection: after a reload of `synchronous_commit` each
                 // connection has its own value, and payments would be accepted and refused in turn.
@@ -208,6 +208,8 @@ package final class PostgreSQLStore: Store, Service {
         _ name: String,
         proposal: [UInt8]
     ) async throws(LedgerError) -> [UInt8] {
-        try await wrapping(.cannotOpen) { try await writer.secret(name, proposal: proposal) }
+        try await translatingErrors(.cannotOpen) {
+            try await writer.secret(name, proposal: proposal)
+        }
     }
 }

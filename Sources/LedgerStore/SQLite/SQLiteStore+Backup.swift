@@ -23,11 +23,11 @@ extension SQLiteStore {
     ) throws(LedgerError) -> Audit {
         guard access(destination, F_OK) != 0 else { throw .exists }
         let folder = destination.lastIndex(of: "/").map { String(destination[...$0]) } ?? "./"
-        let place = try wrapping(.cannotOpen) { try enter(folder) }
+        let place = try translatingErrors(.cannotOpen) { try enter(folder) }
         defer { close(place) }
         let draft = "\(destination).\(UInt64.random(in: .min ... .max))\(draftEnding)"
         defer { for name in [draft, draft + "-wal", draft + "-shm"] { unlink(name) } }
-        try wrapping(.cannotOpen) {
+        try translatingErrors(.cannotOpen) {
             let source = try Connection(path: path, mode: .readOnly)
             try SQLiteSchema.checkedVersion(of: source)
             try makePrivate(draft)
@@ -39,7 +39,7 @@ extension SQLiteStore {
         }
         let audit = try Audit.run(path: draft, kinds: kinds, records: records)
         guard audit.isClean else { return audit }
-        try wrapping(.cannotOpen) { try publish(draft, as: destination, in: place) }
+        try translatingErrors(.cannotOpen) { try publish(draft, as: destination, in: place) }
         return audit
     }
 

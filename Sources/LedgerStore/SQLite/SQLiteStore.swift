@@ -33,7 +33,7 @@ package final class SQLiteStore: Store, Service {
     package init(path: String, _ opening: OpenMode = .migrating) throws(LedgerError) {
         let wal = WALState(waking: checkpointIsDue)
         self.wal = wal
-        (onlyWriter, readers, checkpointer) = try wrapping(.cannotOpen) {
+        (onlyWriter, readers, checkpointer) = try translatingErrors(.cannotOpen) {
             // The writer comes first: it creates the file that the others open.
             let writer = try SQLiteWriter(path: path, opening, wal: wal)
             let readers = try (0..<Self.readerCount).map { _ in try SQLiteReader(path: path) }
@@ -42,7 +42,7 @@ package final class SQLiteStore: Store, Service {
     }
 
     package func commit(_ batch: Batch) async throws(LedgerError) -> Effects {
-        let effects = try await wrapping(.tryAgain) { try await writer.commit(batch) }
+        let effects = try await translatingErrors(.tryAgain) { try await writer.commit(batch) }
         if !effects.isEmpty { countCommit() }
         return effects
     }
@@ -53,7 +53,7 @@ package final class SQLiteStore: Store, Service {
         try wal.check()
         let next = turn.add(1, ordering: .relaxed).newValue
         let reader = readers[Int(UInt(bitPattern: next) % UInt(readers.count))]
-        return try await wrapping(.tryAgain) { try await reader.read(query) }
+        return try await translatingErrors(.tryAgain) { try await reader.read(query) }
     }
 
     /// Runs on the writer's connection. Two writing connections in one process would only wait for
@@ -61,7 +61,7 @@ package final class SQLiteStore: Store, Service {
     package func change<Query: StoreQuery>(
         _ query: Query
     ) async throws(LedgerError) -> Query.Result {
-        try await wrapping(.tryAgain) { try await writer.change(query) }
+        try await translatingErrors(.tryAgain) { try await writer.change(query) }
     }
 
     /// Takes the lock of the file for this process until it ends; creates the file if it does not
@@ -80,7 +80,7 @@ package final class SQLiteStore: Store, Service {
     /// Makes sure that the log found at the start is on disk. A server must call this before its
     /// first commit.
     package func resyncLog() async throws(LedgerError) {
-        try await wrapping(.cannotOpen) { try await writer.resyncLog() }
+        try await translatingErrors(.cannotOpen) { try await writer.resyncLog() }
     }
 
     /// Keeps the log short until the program ends.

@@ -133,7 +133,7 @@ package struct Group: Equatable, Sendable {
     func asOf(_ time: Timestamp) -> Group {
         guard !isFinal else { return self }
         var next = self
-        for claim in claims where claim.until.map({ time >= $0 }) ?? false { next.drop(claim) }
+        for claim in claims where claim.until.map({ time >= $0 }) ?? false { next.endHold(claim) }
         if time >= expiresAt, pooled == 0 { next.state = .expired }
         if next != self { next.version += 1 }
         return next
@@ -159,7 +159,7 @@ package struct Group: Equatable, Sendable {
     func released(_ claim: Claim) -> Group {
         var next = self
         next.version += 1
-        next.drop(claim)
+        next.endHold(claim)
         return next
     }
 

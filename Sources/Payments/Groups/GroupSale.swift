@@ -33,7 +33,7 @@ extension Group {
 
     /// Ends a hold without a payment. If too many payers are counted, another payer with the fewest
     /// ended holds is no longer counted.
-    mutating func drop(_ claim: Claim) {
+    mutating func endHold(_ claim: Claim) {
         claims.removeAll { $0 == claim }
         lapses[claim.payer, default: 0] += 1
         guard lapses.count > Self.lapsePayerLimit else { return }

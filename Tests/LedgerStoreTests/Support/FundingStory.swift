@@ -105,7 +105,7 @@ enum FundingStory {
 
     private static func seen(refunded: Int64?) -> Observation {
         let refunds = refunded.map {
-            [SeenReturn(id: "re_1", amount: $0, out: line("txn_2", "refund", -$0))]
+            [SeenReversal(id: "re_1", amount: $0, out: line("txn_2", "refund", -$0))]
         }
         return .deposit(
             SeenDeposit(

@@ -105,7 +105,9 @@ struct DropHeldDeposit: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOption
 
     func run() async throws {
-        let dropped = try await database.store.carryOut(DropDeposit(RecordID(trusted: deposit)))
+        let dropped = try await database.store.carryOut(
+            CancelHeldDeposit(RecordID(trusted: deposit))
+        )
         Console.output("Deposit \(dropped.id) is cancelled: nothing was credited.")
     }
 }

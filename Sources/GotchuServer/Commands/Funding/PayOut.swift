@@ -32,7 +32,7 @@ struct PayOut: AsyncParsableCommand {
         guard let amount = Money(amount), Money.allowedRequest.contains(amount.minorUnits)
         else { throw ServerFailure(.usage, "An amount is written as 12.50.") }
         let store = try database.store
-        let office = try await PayoutOffice(store)
+        let office = try await OperatorPayouts(store)
         let user = try await store.user(user).id
         switch try await office.pay(user, { _ in amount }) {
         case .success(let made?):
@@ -71,7 +71,7 @@ struct RunPayouts: AsyncParsableCommand {
             throw ServerFailure(.usage, "An amount is written as 12.50.")
         }
         let store = try database.store
-        let office = try await PayoutOffice(store)
+        let office = try await OperatorPayouts(store)
         try await store.forEach(PayeeBody.kind) { record in
             let payee = try Payee(record)
             guard try await office.terms.paidPayee(of: payee.owner)?.state == .active else {
@@ -93,9 +93,9 @@ struct RunPayouts: AsyncParsableCommand {
 }
 
 /// Creates withdrawals that the operator orders while a server runs.
-private struct PayoutOffice {
+private struct OperatorPayouts {
     /// The maximum number of tries if the account changes while a withdrawal is decided.
-    private static let tries = 8
+    private static let attemptLimit = 8
 
     let terms: WithdrawalTerms
     let source: FundingSource
@@ -132,7 +132,7 @@ private struct PayoutOffice {
         _ amount: (Int64) -> Money?
     ) async throws -> Result<(id: RecordID, amount: Money)?, Refusal> {
         try await terms.settle(user) { try await store.carryOut($0) }
-        for _ in 0..<Self.tries {
+        for _ in 0..<Self.attemptLimit {
             let (account, hold) = try await terms.hold(of: user, source)
             guard let amount = amount(max(0, account.balance - hold.heldAmount)) else {
                 return .success(nil)

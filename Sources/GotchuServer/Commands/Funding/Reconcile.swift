@@ -53,7 +53,7 @@ struct Reconcile: AsyncParsableCommand {
             let run = ReconciliationRun(
                 store: store,
                 provider: StripeProvider(client: client, site: site),
-                books: book,
+                booksPlatform: book,
                 adopts: adopt,
                 isLive: access.secret.isLive
             )

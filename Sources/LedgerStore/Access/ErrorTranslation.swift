@@ -5,26 +5,26 @@ internal import SQLite
 /// Runs `body` and translates its failure into a `LedgerError`.
 ///
 /// - Parameter code: The code for a failure without one of its own, such as a lost connection.
-func wrapping<Result>(
+func translatingErrors<Result>(
     _ code: LedgerError.Code,
     _ body: () throws -> Result
 ) throws(LedgerError) -> Result {
-    do { return try body() } catch { throw explained(error, code) }
+    do { return try body() } catch { throw ledgerError(error, code) }
 }
 
 /// Runs `body` and translates its failure into a `LedgerError`.
 ///
 /// - Parameter code: The code for a failure without one of its own, such as a lost connection.
-func wrapping<Result>(
+func translatingErrors<Result>(
     _ code: LedgerError.Code,
     _ body: () async throws -> Result
 ) async throws(LedgerError) -> Result {
-    do { return try await body() } catch { throw explained(error, code) }
+    do { return try await body() } catch { throw ledgerError(error, code) }
 }
 
-private func explained(_ error: any Error, _ code: LedgerError.Code) -> LedgerError {
+private func ledgerError(_ error: any Error, _ code: LedgerError.Code) -> LedgerError {
     if let error = error as? LedgerError { return error }
-    if let error = error as? PostgresError { return explained(error, code) }
+    if let error = error as? PostgresError { return ledgerError(error, code) }
     guard let error = error as? SQLiteError else {
         return LedgerError(code, "The books cannot be reached.", underlying: error)
     }
@@ -58,7 +58,7 @@ private func explained(_ error: any Error, _ code: LedgerError.Code) -> LedgerEr
     }
 }
 
-private func explained(_ error: PostgresError, _ code: LedgerError.Code) -> LedgerError {
+private func ledgerError(_ error: PostgresError, _ code: LedgerError.Code) -> LedgerError {
     switch error.kind {
     case .malformedAddress:
         LedgerError(.cannotOpen, error.message, fix: "Write it as postgres://USER@HOST/DATABASE.")
