@@ -31,8 +31,8 @@ struct HouseRuleTests {
                 for construct in Self.needReason where code.contains(construct) && !hasReason {
                     Issue.record("\(file.path):\(index + 1): \(construct) without // SAFETY:")
                 }
-                if code.contains("Task"), code.firstMatch(of: /\bTask(\.detached)? \{/) != nil,
-                    !hasReason
+                if !hasReason, code.contains("Task"),
+                    code.firstMatch(of: /\bTask(\.detached|\.immediate)?(\(.*\))? \{/) != nil
                 {
                     Issue.record("\(file.path):\(index + 1): a task without its owner")
                 }

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// The package's own Swift files, as text.
 struct SourceTree {
@@ -31,8 +32,10 @@ struct SourceTree {
             let base = Self.root.appendingPathComponent(folder)
             let names =
                 FileManager.default.enumerator(atPath: base.path)?
-                .compactMap { $0 as? String } ?? []
-            return try names.filter { $0.hasSuffix(".swift") }.map { name in
+                .compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") } ?? []
+            // A rule about no files would always hold.
+            try #require(!names.isEmpty, "\(folder) has no Swift files")
+            return try names.map { name in
                 let text = try String(
                     contentsOf: base.appendingPathComponent(name),
                     encoding: .utf8

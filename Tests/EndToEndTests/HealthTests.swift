@@ -42,6 +42,8 @@ struct HealthTests {
             (answer("HTTP/1.1 404 Not Found", "no"), "server-foreign"),
             (answer("HTTP/1.1 503 Service Unavailable", problem), "server-not-ready"),
             (answer("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/", ""), "server-foreign"),
+            // Another fault in between, so that the next one is found anew.
+            (answer("HTTP/1.1 502 Bad Gateway", html), "server-failing"),
             (Array("HTTP/1.0 200 OK\r\n\r\nhello".utf8), "server-foreign"),
         ] {
             odd.answer(reply)

@@ -57,7 +57,7 @@ struct LiveTests {
         #expect(json["available_cents"] as? Int == 5000)
     }
 
-    @Test("A payment above the limit or the balance, or of an unknown EID, fails")
+    @Test("A payment above the limit or the balance, of an unknown EID or a far request, fails")
     func refusals() async throws {
         let system = try await LiveSystem()
         let request = try await system.request("150.00")
@@ -80,10 +80,13 @@ struct LiveTests {
         #expect((told["error"] as? [String: Any])?["exit_code"] as? Int == 1)
         let unknown = try await pay("0000000000", "--max", "1")
         #expect(unknown.code == 1)
-        try system.movePayer(to: 5)
-        let far = try await pay("--max", "150", "--timeout", "1.5")
-        #expect(far.code == 75 || far.code == 1, "\(far.err)")
-        #expect(!far.out.contains("Paid"))
+        // The payer's balance is sufficient for this request: only the distance refuses it.
+        let away = try await LiveSystem(distance: 5)
+        _ = try await away.request("50.00")
+        let arguments = ["pay", "--yes", "--max", "50", "--timeout", "1.5"]
+        let far = try await GotchuCtl.run(arguments, socket: away.payer)
+        #expect(far.code == 75, "\(far.err)")
+        #expect(far.err.contains("Nothing came near enough within"), "\(far.err)")
     }
 
     @Test("A request command exits with 1 on expiry; `cancel` and Ctrl-C cancel a request")

@@ -36,12 +36,14 @@ struct CalibrationTests {
     @Test("Accepted calibrations have hysteresis and ordered zones, and levels at 1 m leave tap")
     func invariants() throws {
         var random = SeededGenerator("calibration")
+        var accepted = 0
         for _ in 0..<2000 {
             let metre = Int.random(in: -100 ... -30, using: &random)
             let tap = metre + Int.random(in: -5...60, using: &random)
             let spread = Int.random(in: 0...12, using: &random)
             let (near, far) = (around(tap, spread: spread), around(metre, spread: spread))
             guard let calibration = try? Calibration(tap: near, metre: far) else { continue }
+            accepted += 1
             let (tapping, nearing) = (calibration.tapThresholds, calibration.nearThresholds)
             #expect(tapping.enter - tapping.leave >= 4)
             #expect(nearing.enter - nearing.leave >= 4)
@@ -49,6 +51,7 @@ struct CalibrationTests {
             #expect(tapping.leave > Double(calibration.metre.p90))
             #expect(tapping.enter < Double(calibration.tap.p10))
         }
+        #expect(accepted > 500)
     }
 
     @Test("Too few samples are refused with their number, at either distance")

@@ -135,6 +135,7 @@ struct ConfigurationTests {
         let new = try resolve(file: file)
         #expect(old.needsRestart(for: new) == !isTaken)
         let reloaded = old.reloaded(from: new)
+        #expect(reloaded.viewerUserIDs == new.viewerUserIDs)
         #expect(reloaded.observerUserIDs == new.observerUserIDs)
         #expect(reloaded.cashierUserIDs == new.cashierUserIDs)
         #expect(reloaded.spenderUserIDs == new.spenderUserIDs)

@@ -132,7 +132,9 @@ struct ContractTests {
         let wire = try await kind.wire()
         let document = try await wire.get("/openapi.yaml")
         #expect(document.headers["content-type"] == "application/yaml")
-        for path in document.text.matches(of: /(?m)^  (\/[^:]*):$/).map(\.output.1) {
+        let paths = document.text.matches(of: /(?m)^  (\/[^:]*):$/).map(\.output.1)
+        #expect(paths.count > 25, "\(paths)")
+        for path in paths {
             let address = path.replacing("{sid}", with: "x").replacing("{key}", with: "x")
             for method in ["PATCH", "TRACE", "M-SEARCH"] {
                 let reply = try await wire.call(method, String(address))

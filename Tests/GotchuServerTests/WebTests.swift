@@ -167,8 +167,16 @@ struct WebTests {
         let browser = try await loggedIn()
         let cookie = try #require(browser.cookies["gotchu"])
         let books = try Connection(path: server.path, mode: .readWrite)
-        let held = try books.query("SELECT hex(id) FROM web_sessions") { try $0.text(0) }
-        #expect(held.count == 1 && !cookie.uppercased().contains(held[0]))
+        let columns = "hex(id) || hex(user_id) || hex(user_name) || hex(scopes)"
+        let held = try books.query("SELECT \(columns) FROM web_sessions") { try $0.text(0) }
+        // The cookie begins with the token in Base64URL. Neither that nor the token is stored.
+        let text = String(try #require(cookie.split(separator: ".").first))
+        let base64 = text.replacing("-", with: "+").replacing("_", with: "/") + "="
+        let token = try #require(Data(base64Encoded: base64))
+        for secret in [token, Data(text.utf8)] {
+            let hex = secret.map { String(format: "%02X", $0) }.joined()
+            #expect(held.count == 1 && !held[0].contains(hex))
+        }
         try books.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
         #expect(try await browser.open("/web/earnings").status == 200)
         // The request above was recorded as a use, so the half hour has started again.

@@ -63,7 +63,7 @@ struct WebhookTargetTests {
         #expect(WebhookURL(text) == nil)
     }
 
-    @Test("Plain http is allowed in development to loopback, and https to public addresses")
+    @Test("Loopback is allowed in development, also over http, and https to public addresses")
     func development() throws {
         let here = NetworkAddress.all(of: "127.0.0.1")
         let inside = NetworkAddress.all(of: "10.0.0.1")
@@ -72,6 +72,9 @@ struct WebhookTargetTests {
         let secure = try #require(WebhookURL("https://shop.example/"))
         #expect(throws: Never.self) {
             try WebhookTarget(plain, isDevelopment: true, addresses: here)
+        }
+        #expect(throws: Never.self) {
+            try WebhookTarget(secure, isDevelopment: true, addresses: here)
         }
         #expect(throws: Never.self) {
             try WebhookTarget(secure, isDevelopment: false, addresses: outside)

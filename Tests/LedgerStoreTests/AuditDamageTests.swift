@@ -41,7 +41,7 @@ struct AuditDamageTests {
         Damage("DELETE FROM users WHERE id = 'user-0'", .owners, "owner user-0 is missing"),
         Damage("DELETE FROM users WHERE id = 'user-0'", .answerers, "user user-0 is missing"),
         Damage("DELETE FROM users WHERE id = 'user-0'", .names, "user-0, which is missing"),
-        Damage("UPDATE users SET id = 'x' WHERE id = 'user-0'", .users, "user "),
+        Damage("UPDATE users SET id = 'x' WHERE id = 'user-0'", .users, "user x"),
         Damage("UPDATE users SET login = 'x' WHERE id = 'user-0'", .users, "user user-0"),
         Damage("INSERT INTO users VALUES ('x', 'x', 'x', 1, NULL, NULL, NULL)", .users, "user x"),
         Damage(
@@ -190,7 +190,7 @@ struct AuditDamageTests {
             .refusals,
             "LOST"
         ),
-        Damage("UPDATE answers SET refusal = 'x' WHERE refusal IS NOT NULL", .refusals, "x"),
+        Damage("UPDATE answers SET refusal = 'lost' WHERE refusal IS NOT NULL", .refusals, "lost"),
     ]
 
     private static let records = [

@@ -231,6 +231,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         let request = Request(head: known, body: RequestBody(buffer: body))
         let (connector, channel) = (connector, context.channel)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        // SAFETY: belongs to the connection, which answers until the reply is there.
         Task.immediate(executorPreference: executor) {
             let reply = await connector.reply(to: request, on: channel)
             let (connection, context) = bound.value

@@ -27,12 +27,20 @@ struct IssuerProcess {
 
     /// Returns a token that is valid except for the changes in `more`, which `issuer.py` defines.
     func token(_ more: String = "") async throws -> String {
-        try await act(#"{"op":"token"\#(more.isEmpty ? "" : ",")\#(more)}"#).string("token")
+        try await made(#"{"op":"token"\#(more.isEmpty ? "" : ",")\#(more)}"#)
     }
 
     /// Returns a forged token.
     func forge(_ members: String) async throws -> String {
-        try await act(#"{"op":"forge",\#(members)}"#).string("token")
+        try await made(#"{"op":"forge",\#(members)}"#)
+    }
+
+    private func made(_ body: String) async throws -> String {
+        let token = try await act(body).string("token")
+        guard !token.isEmpty else {
+            throw NeverHappened(description: "the issuer makes a token: \(body)")
+        }
+        return token
     }
 
     @discardableResult
