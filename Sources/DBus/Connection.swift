@@ -190,8 +190,8 @@ extension Connection: BusThread.Pump {
         )
     }
 
-    /// Returns the event to wait for during a pause: its end. `nil` if there is no pause, a reply
-    /// is awaited or a message waits to be sent.
+    /// Returns an interest that only waits for the end of the current pause. `nil` if there is no
+    /// pause, or if a reply or an outgoing message is pending.
     private func pause(now: ContinuousClock.Instant) -> BusThread.Interest? {
         guard let end = batching.pauseEnd, now < end, calls.isEmpty,
             wire?.hasMessagesToSend == false
@@ -199,10 +199,11 @@ extension Connection: BusThread.Pump {
         return BusThread.Interest(descriptor: nil, deadline: end)
     }
 
-    /// Reads and dispatches at most `messagesPerTurn` messages: jobs run between the turns. Returns
-    /// true if more may be waiting.
+    /// Reads and dispatches at most `messagesPerTurn` messages, so that jobs can run between turns.
+    /// Returns true if more may be waiting.
     private func readMessages() -> Bool {
-        // One read returns at most 2 KiB, a few signals. The signals of a pause need several reads.
+        // One read returns at most 2 KiB, a few signals. The signals that arrived during a pause
+        // need several reads.
         let isBatch = batching.pauseEnd != nil
         var (count, before) = (0, 0)
         repeat {

@@ -2,7 +2,8 @@ package import GotchuCore
 package import Ledger
 
 /// Restores a paid deposit that the ledger has lost, or whose payment it has lost. Creates and
-/// credits it in one step: for a record without a payment, another payment would be ordered.
+/// credits the deposit in one command: a deposit stored without its payment would cause a second
+/// payment to be ordered from the provider.
 package struct AdoptDeposit: LedgerCommand {
     package static let name = "adopt-deposit"
 

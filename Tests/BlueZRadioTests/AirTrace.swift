@@ -52,7 +52,7 @@ enum AirTrace {
         )
     }
 
-    /// Returns all properties of `Device1` for a new device, and only the level afterwards.
+    /// Returns the properties of `Device1` of a step's device.
     static func properties(_ step: Step) -> [String: Value] {
         var properties: [String: Value] = [
             "RSSI": .int16(Int16(step.rssi)), "UUIDs": .strings([ScriptedBlueZ.feed]),

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "A dead scan whose `Discovering` is still true is revived by any of three recovery steps",
+        "A dead scan whose `Discovering` is still true is revived by the recovery step it needs",
         arguments: FaultyBlueZ.Cure.allCases
     )
     func stuck(_ cure: FaultyBlueZ.Cure) async throws {

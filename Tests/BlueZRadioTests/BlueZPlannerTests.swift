@@ -163,7 +163,7 @@ import Testing
         #expect(planner.outcome(of: Self.eid) == nil, "and not there yet")
     }
 
-    @Test("A scan with flowing samples is not refreshed, but later with rare samples it is")
+    @Test("A scan is not refreshed while samples arrive often, but is once they become rare")
     mutating func flow() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
@@ -184,7 +184,9 @@ import Testing
         #expect(planner.next(now: now) == .refreshScan)
     }
 
-    @Test("A scan whose samples come only after a refresh is refreshed while its candidate lives")
+    @Test(
+        "A scan whose samples come only after a refresh is refreshed while its candidate is heard"
+    )
     mutating func samples() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)

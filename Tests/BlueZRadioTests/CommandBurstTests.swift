@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Bursts of commands in the kernel's counts")
 struct CommandBurstTests {
-    @Test("An end command of a scan that is lost and resent twice is not counted as a start")
+    @Test("A stop command that is lost and then sent twice more is not counted as a scan start")
     func endSentAgain() throws {
         let timings = RecoveryTimings()
         var burst = CommandBurst()
         var now = MonotonicTime.now
-        // The kernel gives up the first command after 2 s. Meanwhile, reports kept coming.
+        // The kernel gives up the first command after 2 s. Meanwhile, reports keep arriving.
         #expect(burst.readCounts(ControllerTraffic(commands: 1, events: 4), now: now) == nil)
         let pause = try #require(burst.pollInterval(timings))
         #expect(pause <= .milliseconds(100), "a start would be complete")

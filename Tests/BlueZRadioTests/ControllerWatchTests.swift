@@ -26,7 +26,7 @@ import Testing
         look()
     }
 
-    @Test("Commands that are answered at once or soon cause no problem and no recovery")
+    @Test("Commands whose answers are immediate or slightly late cause no problem and no recovery")
     mutating func answered() {
         for _ in 0..<100 {
             look(commands: 4, events: 4, after: .seconds(3))
@@ -39,7 +39,9 @@ import Testing
         #expect(planner.state.recovery.rungs.values.allSatisfy { $0 == 0 })
     }
 
-    @Test("A command without an answer for one poll interval makes the controller unresponsive")
+    @Test(
+        "A controller counts as unresponsive once a command is unanswered for a fast poll interval"
+    )
     mutating func unresponsive() {
         look(commands: 1, after: .seconds(3))
         look(after: Self.timings.fastPollInterval - .milliseconds(1))
@@ -55,7 +57,8 @@ import Testing
         #expect(look(commands: 2, events: 2, after: Self.timings.fastPollInterval) == nil)
         #expect(planner.next(now: now) == nil, "it may be on its way")
         #expect(look(events: 1, after: Self.timings.fastPollInterval) == .answersAgain)
-        // Restarts for fresh samples must also wait.
+        // A restart of the scan for fresh samples must also wait until the kernel gives up the
+        // command.
         hear()
         expectNothingUntilGivenUp()
         expect(.refreshScan, .refilter)
@@ -67,7 +70,7 @@ import Testing
         #expect(planner.popStep() == nil, "it has begun: no rung is taken for it again")
     }
 
-    @Test("A scan that did not begin is restarted until it begins, and no longer")
+    @Test("A scan that did not begin is restarted until it begins, and not again afterwards")
     mutating func lostStart() {
         fallSilent()
         #expect(planner.next(now: now) == nil, "the kernel has not given its command up")
@@ -106,7 +109,7 @@ import Testing
     }
 
     @Test(
-        "A registration that fails in a silence is retried, and repeated after the next silence"
+        "An EID is registered again if its registration fails in an outage, and after each outage"
     )
     mutating func advertisements() {
         planner.want(Self.eid)
@@ -124,7 +127,7 @@ import Testing
         #expect(planner.next(now: now) == .register(Self.eid), "its firmware may have forgotten it")
     }
 
-    @Test("A kernel that sends no command after a new filter is stuck, and the power is cycled")
+    @Test("A kernel that sends no command after a filter counts as stuck, and the power is cycled")
     mutating func stuck() {
         proveFilter()
         fallSilent()
@@ -161,7 +164,7 @@ import Testing
     /// Sets our filter after the controller stopped answering and answered again, while another
     /// program's filter may mask ours.
     ///
-    /// - Parameter isKnown: A Boolean that is true if the other filter was noticed before.
+    /// - Parameter isKnown: True if the other filter's effect was noticed before.
     private mutating func refilterInVain(isKnown: Bool) {
         if isKnown { maskFilter() }
         fallSilent()
@@ -171,7 +174,7 @@ import Testing
     }
 
     @Test(
-        "If a wider filter may mask ours, silence after ours does not cause a power cycle at first",
+        "If a wider filter may mask ours, missing commands cause no power cycle at first",
         arguments: [true, false]
     )
     mutating func maskedFilter(isKnown: Bool) {
@@ -201,7 +204,7 @@ import Testing
     }
 
     @Test(
-        "If a wider filter may mask ours, silence causes a power cycle only after a scan cycle",
+        "If our filter may be masked, lost commands cause a power cycle only after a scan cycle",
         arguments: [true, false]
     )
     mutating func maskedAndUnresponsive(isKnown: Bool) {
@@ -221,7 +224,7 @@ import Testing
             guard action == .refreshScan else { return #expect(action == .powerCycle) }
             finish(action)
         }
-        Issue.record("it was waited for in vain")
+        Issue.record("no power cycle was requested in time")
     }
 
     @Test("Without permission to cycle the power, the planner reports the problem and keeps trying")
@@ -245,7 +248,7 @@ import Testing
 
 extension ControllerWatchTests {
     @Test(
-        "Without a scan, registrations probe the controller; without an EID too, the problem ends"
+        "With no scan, registrations probe the controller; with no EID either, the problem ends"
     )
     mutating func notScanning() {
         planner.want(Self.eid)
@@ -305,8 +308,8 @@ extension ControllerWatchTests {
         #expect(planner.next(now: now) == nil)
     }
 
-    /// Expects no action until the kernel gives up the lost command, because an earlier start
-    /// fails.
+    /// Expects no action before the kernel gives up the lost command: a scan start before that
+    /// would fail.
     private mutating func expectNothingUntilGivenUp() {
         guard let freeAt = planner.controller.freeAt else {
             Issue.record("nothing was lost")

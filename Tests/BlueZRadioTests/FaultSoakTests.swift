@@ -7,7 +7,7 @@ import Testing
 
 @testable import BlueZRadio
 
-/// A test that random faults end in the wanted advertisements and scan.
+/// A test that the wanted advertisements and the scan are active again after random faults.
 @Suite(.timeLimit(.minutes(20 * patience))) struct FaultSoakTests {
     private static let sequences = 50 * effort
 

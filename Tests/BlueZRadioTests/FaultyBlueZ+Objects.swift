@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import DBus
 
-/// The objects of the bluetoothd on the bus, and the signals about them.
+/// The objects of the simulated bluetoothd on the bus, and the signals about them.
 extension FaultyBlueZ {
     func rootObject() -> ExportedObject {
         let type = Signature("a{oa{sa{sv}}}") ?? .none
@@ -116,8 +116,8 @@ extension FaultyBlueZ {
         )
     }
 
-    /// Switches the adapter off and on before bluetoothd reports it. The advertisements are then
-    /// off the air, although bluetoothd keeps their registrations.
+    /// Switches the adapter off and on again before bluetoothd reports the change. The
+    /// advertisements are then off the air, although bluetoothd keeps their registrations.
     func blinksPower() async throws {
         let isOn = state.withLock { state in
             guard state.isPowered else { return false }

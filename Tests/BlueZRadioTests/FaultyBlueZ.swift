@@ -19,7 +19,7 @@ final class FaultyBlueZ: Sendable {
         var filters: [String: [String: Value]] = [:]
         /// The value of `Discovering`.
         var isDiscovering = false
-        /// The first action that revives a dead scan; `nil` while the scan lives.
+        /// The weakest action that revives the dead scan; `nil` while the scan works.
         var deadUntil: Cure?
         var advertisements: [ObjectPath: Advertisement] = [:]
         /// The errors that answer the next calls, by member.
@@ -51,7 +51,7 @@ final class FaultyBlueZ: Sendable {
         static func < (left: Cure, right: Cure) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// The state that a receiver in the room would observe.
+    /// The advertisements that are really on the air, and the real state of the scan.
     struct Reality: Equatable {
         var onAir: [[UInt8]]
         var isScanning: Bool
@@ -69,8 +69,8 @@ final class FaultyBlueZ: Sendable {
     private let cycle = Mutex<Task<Void, Never>?>(nil)
 
     /// - Parameters:
-    ///   - counts: the kernel's counts, which outlive a bluetoothd.
-    ///   - cycleInterval: the time after which a living scan ends and starts again.
+    ///   - counts: The kernel's counts, which outlive a bluetoothd.
+    ///   - cycleInterval: The time after which a living scan ends and starts again.
     init(
         on bus: PrivateBus,
         version: BlueZRelease = .bookworm,
@@ -133,8 +133,8 @@ final class FaultyBlueZ: Sendable {
         }
     }
 
-    /// The number of commands that end a scan, and set the address and parameters of the next scan
-    /// and start it.
+    /// The number of commands of a restart: end the scan, set the address, set the parameters,
+    /// start.
     private static let restartCommands: UInt32 = 4
 
     private func follow(_ departures: AsyncStream<Signal>) async {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BlueZRadio
 
-/// Tests of the judgement on our filter's effect, which follows from the next commands.
+/// Tests that the effect of our filter is judged by the commands that follow it.
 @Suite struct FilterWatchTests {
     private static let timings = RecoveryTimings()
     private var filter = FilterWatch(timings: timings)
@@ -23,13 +23,13 @@ import Testing
         #expect(filter.effect == .restarts)
     }
 
-    @Test("A filter that no command follows is masked once the scan has restarted by itself")
+    @Test("A filter that no command follows counts as masked once the scan has restarted by itself")
     mutating func masked() {
         mask()
         #expect(filter.effect == .masked)
     }
 
-    @Test("Silence after a filter leaves its effect unknown if the scan does not run")
+    @Test("Missing commands after a filter leave its effect unknown if the scan does not run")
     mutating func stuck() {
         for _ in 0..<20 {
             set()
@@ -40,7 +40,7 @@ import Testing
         #expect(filter.effect == .unknown)
     }
 
-    @Test("Short silence, or silence before any filter, does not count as a masked filter")
+    @Test("A short time without commands, or one before any filter, does not show a masked filter")
     mutating func moment() {
         for _ in 0..<9 { look() }
         look(commands: 4)
@@ -82,7 +82,9 @@ import Testing
         #expect(filter.effect == .unknown)
     }
 
-    @Test("Silence between a filter's call and its reply does not prevent the verdict `masked`")
+    @Test(
+        "A reading without commands between a filter's call and its reply does not prevent `masked`"
+    )
     mutating func lookBeforeSending() {
         filter.sent()
         look()
@@ -92,7 +94,9 @@ import Testing
         #expect(filter.effect == .masked)
     }
 
-    @Test("A filter with unclear counts stays of unknown effect, after silence and after commands")
+    @Test(
+        "The effect of a filter stays unknown if the counts are unclear, with or without commands"
+    )
     mutating func disturbed() {
         set()
         filter.markCountsUnclear()

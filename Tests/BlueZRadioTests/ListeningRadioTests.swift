@@ -12,7 +12,7 @@ struct ListeningRadioTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let timings = RecoveryTimings()
 
-    @Test("The radio requests no scan from bluetoothd until it is to listen")
+    @Test("The radio requests no scan from bluetoothd before listening is requested")
     func asked() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -72,7 +72,7 @@ struct ListeningRadioTests {
         await bluez.stop()
     }
 
-    @Test("A controller that has stopped answering is probed without a scan by a new registration")
+    @Test("An unresponsive controller is probed by a new registration while no scan is wanted")
     func probed() async throws {
         var timings = Self.timings
         (timings.pollInterval, timings.fastPollInterval) = (.milliseconds(20), .milliseconds(20))

@@ -18,7 +18,7 @@ struct ManagementRadioTests {
         ManagementFrame.deviceFound(ManagementFrame.kiosk(eid), rssi: rssi, adapter: adapter)
     }
 
-    @Test("A radio that may use the management socket ignores bluetoothd's signals")
+    @Test("A radio that listens over the management socket ignores bluetoothd's reports of devices")
     func listens() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -43,7 +43,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("An ignored device is counted again only when its advertisement changes")
+    @Test("An ignored device is reported again only when its advertisement changes")
     func strangers() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -69,7 +69,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("Without the capability, the radio listens over D-Bus and reports the reason")
+    @Test("Without CAP_NET_ADMIN, the radio listens over D-Bus and reports the reason")
     func refused() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -120,7 +120,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("The radio listens over D-Bus with a note from the socket's failure to its return")
+    @Test("The radio listens over D-Bus while the socket is broken, and a note says why")
     func lost() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -148,7 +148,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("If the kernel does not answer, the radio listens over D-Bus with a note")
+    @Test("If the kernel does not answer, the radio listens over D-Bus, and a note says why")
     func silent() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -161,7 +161,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("A socket that stays silent while bluetoothd hears devices gives way to D-Bus")
+    @Test("A socket that stays silent while bluetoothd hears devices is replaced by D-Bus")
     func silentSocket() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)

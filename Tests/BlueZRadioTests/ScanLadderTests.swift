@@ -63,7 +63,7 @@ import Testing
         #expect(planner.next(now: now) == nil)
         #expect(planner.state.problem == RadioFailure(.scanSilent) && !planner.state.isScanning)
         pass(Self.timings.firstRest)
-        // `Discovering` has stayed false since then, which is now the reason.
+        // `Discovering` has stayed false since the power cycle, which is now the reason.
         expect(.startScan(isRestart: true), .restart, .ended)
         finish(.startScan(isRestart: true))
         #expect(planner.state.recovery.rungs.values.sorted() == [1, 1, 1, 2])
@@ -179,7 +179,7 @@ import Testing
         expect(.refreshScan, .refilter, .startLost)
     }
 
-    @Test("A restart that is also lost is repeated five times, and then not at once")
+    @Test("After five restarts that are lost too, the scan is not restarted again at once")
     mutating func lostAgain() {
         loseStart()
         for _ in 0..<5 {

@@ -35,8 +35,8 @@ final class ScriptedBlueZ: Sendable {
     /// Requests bluetoothd's name and exports the adapter `hci0`.
     ///
     /// - Parameters:
-    ///   - isDiscovering: true if another client already scans, so that ours is refused.
-    ///   - refusals: the D-Bus errors that answer the first calls, by method.
+    ///   - isDiscovering: True if another client already scans, so that our start is refused.
+    ///   - refusals: The D-Bus errors that answer the first calls, by method.
     init(
         on bus: PrivateBus,
         isPowered: Bool = true,
@@ -188,7 +188,7 @@ final class ScriptedBlueZ: Sendable {
         ])
     }
 
-    /// Returns a method that fails with the next scripted error, or else runs `work`.
+    /// Returns a method that fails with the next scripted error; if there is none, it runs `work`.
     private func method(
         _ input: Signature,
         _ work: @escaping @Sendable (Invocation) async throws -> Void

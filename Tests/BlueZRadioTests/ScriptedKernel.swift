@@ -16,9 +16,10 @@ final class ScriptedKernel: Sendable {
     private let state: Mutex<State>
     private let answer: UInt8?
 
-    /// - Parameters:   - failures: the results of the next attempts to open a socket.   - answer:
-    /// the status in the answer to the listener's permission check; by default     Invalid Index,
-    /// which a privileged process gets. `nil` means no answer.
+    /// - Parameters:
+    ///   - failures: The results of the next attempts to open a socket.
+    ///   - answer: The status in the answer to the listener's permission check; `nil` for no
+    ///     answer. By default it is Invalid Index, which a privileged process gets.
     init(failures: [ManagementFailure] = [], answer: UInt8? = 0x11) {
         state = Mutex(State(failures: failures))
         self.answer = answer

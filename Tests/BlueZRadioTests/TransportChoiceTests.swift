@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "Without the socket, only a radio that must use it has a problem; both have a note"
+        "A missing socket causes a note, and a problem only for a radio that must use the socket"
     )
     func saying() {
         for policy in [TransportPolicy.best, .management] {

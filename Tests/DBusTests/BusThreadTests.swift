@@ -16,7 +16,7 @@ import Testing
                     return length
                 }
             }
-            // The order in which their tasks resume depends on the machine's load.
+            // The order in which the two tasks resume depends on the machine's load.
             let ended = [await group.next(), await group.next()]
             #expect(Set(ended) == [.milliseconds(20), .milliseconds(40)])
             group.cancelAll()
@@ -24,7 +24,7 @@ import Testing
         await end(thread)
     }
 
-    @Test("A sleep with a tolerance ends with the tolerance, or at another sleep's wake-up")
+    @Test("A sleep ends when its tolerance is over, or earlier if another sleep wakes the thread")
     func tolerance() async throws {
         let thread = try BusThread(name: "test")
         // On a busy machine, the deadline may pass before the thread begins to wait. Then the sleep

@@ -4,7 +4,7 @@ import Testing
 @testable import DBus
 
 @Suite struct CallTests {
-    @Test("A call without an answer times out, and its late answer is counted")
+    @Test("A call whose reply is late times out, and the late reply is counted")
     func timeout() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -27,7 +27,7 @@ import Testing
         }
         open.yield()
         // The server sends the late reply before its reply to a later ping, and the bus keeps their
-        // order: some ping's reply arrives after the late one.
+        // order. The test therefore sends pings until the late reply has arrived.
         let ping = Echo.call(
             "Ping",
             at: server.uniqueName,
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "A call whose task is cancelled fails without waiting for its answer",
+        "A call whose task is cancelled fails without waiting for its reply",
         arguments: [false, true]
     )
     func cancellation(isCancelledBefore: Bool) async throws {
@@ -65,7 +65,9 @@ import Testing
         await server.close()
     }
 
-    @Test("A call fails when the bus dies, the end is reported, and later calls fail too")
+    @Test(
+        "If the bus dies, a pending call fails, the closure is reported, and later calls fail too"
+    )
     func disconnect() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -94,7 +96,9 @@ import Testing
         await server.close()
     }
 
-    @Test("A thousand concurrent calls each get their own answer, within the bus's limit of 128")
+    @Test(
+        "A thousand concurrent calls get their own replies, although a bus allows 128 pending ones"
+    )
     func thousand() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()

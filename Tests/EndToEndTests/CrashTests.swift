@@ -4,7 +4,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-@Suite("After a crash")
+@Suite("Payments and requests survive crashes and a server that does not answer")
 struct CrashTests {
     @Test("A payer that is killed during an open payment pays exactly once after its next start")
     func payerKilled() async throws {
@@ -88,7 +88,7 @@ struct CrashTests {
     }
 
     @Test(
-        "An open payment continues only under the login of its own user; no other user can log in"
+        "An open payment continues only for its own user; until it ends, no other user can log in"
     )
     func loginLost() async throws {
         let shop = try await Shop()

@@ -138,7 +138,7 @@ struct PaymentDriveTests {
     }
 
     @Test(
-        "A step waits until it is journalled, and so does the publication of a decline",
+        "A call waits until its step is journalled; a decline is published only when journalled",
         arguments: [[2], [3], [2, 3], [2, 3, 4, 5, 6]],
         [true, false]
     )
@@ -150,7 +150,7 @@ struct PaymentDriveTests {
         #expect(end.state == (isPaid ? .paid : .declined))
         try expectJournalFirst(bench)
         guard case .payment(let last) = bench.journal.records.last else {
-            Issue.record("a payment was journalled")
+            Issue.record("the last journal record is not a payment")
             return
         }
         // The state `paid` may be published before it is journalled: the next start asks the server

@@ -10,7 +10,7 @@ import Testing
 @Suite("Every store", .timeLimit(.minutes(hangLimit)))
 struct StoreTests {
     @Test(
-        "Random stories have the same effects in a store as in memory, and survive a restart",
+        "Random commands have the same effects in a store as in memory, also after a restart",
         arguments: StoreKind.all
     )
     func stories(kind: StoreKind) async throws {
@@ -193,7 +193,7 @@ struct StoreTests {
     }
 
     @Test(
-        "A session is found under its present EID, and under a retired one with its expiry",
+        "A session is found by its current EID and by a retired EID, whose expiry is returned too",
         arguments: StoreKind.all
     )
     func retiredEID(kind: StoreKind) async throws {

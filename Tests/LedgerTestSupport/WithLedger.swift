@@ -4,7 +4,7 @@ internal import Logging
 package import Payments
 internal import ServiceLifecycle
 
-/// Runs a ledger on a store as the server does, and stops it in order when `body` is done.
+/// Runs a ledger on a store as the server does, and shuts it down gracefully when `body` returns.
 package func withLedger<Result: Sendable>(
     on store: any LedgerStorage,
     kinds: [RecordKind] = [SettleSession.kind],
@@ -95,7 +95,7 @@ extension Ledger {
 }
 
 extension KeyedRequest {
-    /// A request whose parameters are always the same.
+    /// A keyed request with a fixed fingerprint.
     package static func test(
         user: UserID,
         key: String,

@@ -19,7 +19,8 @@ struct AdapterLink: Sendable {
     private var isNotAnswering = false
     private let adapterName: String?
 
-    /// - Parameter adapterName: `hci0`; `nil` for the first that is powered.
+    /// - Parameter adapterName: The name, such as `hci0`; `nil` for the first adapter that is
+    ///   powered.
     init(adapterName: String?) {
         self.adapterName = adapterName
     }

@@ -13,7 +13,7 @@ struct AdvertisingPlan: Sendable {
         self.timings = timings
     }
 
-    // MARK: What is wanted
+    // MARK: Requests
 
     mutating func want(_ eid: EID) {
         refusals[eid] = nil
@@ -51,18 +51,19 @@ struct AdvertisingPlan: Sendable {
         refuse(eid, RadioFailure(.timedOut))
     }
 
-    /// Refuses every new advertisement: nothing can be registered now.
+    /// Refuses every new advertisement, because nothing can be registered now.
     mutating func refuseNew(_ failure: RadioFailure) {
         for eid in advertisements.filter(\.value.isNew).keys { refuse(eid, failure) }
     }
 
-    /// Stores the failure for the caller; anything that bluetoothd may have registered is removed.
+    /// Stores the failure for the caller. If bluetoothd may have registered the advertisement, it
+    /// is removed.
     private mutating func refuse(_ eid: EID, _ failure: RadioFailure) {
         unwant(eid)
         refusals[eid] = failure
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// Handles the loss of bluetoothd or of the connection to it: all registrations are gone.
     mutating func bluetoothdLeft() {
@@ -73,8 +74,9 @@ struct AdvertisingPlan: Sendable {
         }
     }
 
-    /// Handles another adapter, or a change of its power. bluetoothd keeps some registrations while
-    /// the adapter is off. Those no longer wanted are removed when it is on again.
+    /// Handles a change of adapter, or the adapter being switched on or off. bluetoothd keeps some
+    /// registrations while the adapter is off. Those no longer wanted are removed when it is on
+    /// again.
     mutating func adapterChanged() {
         for (eid, advertisement) in advertisements {
             if advertisement.stage != .off { advertisements[eid]?.stage = .unclear }
@@ -85,7 +87,7 @@ struct AdvertisingPlan: Sendable {
     /// Handles a controller that answers again: it is unknown which advertisements it still sends.
     mutating func controllerAnswered() { renew() }
 
-    /// Schedules everything that is on the air to be registered again.
+    /// Schedules all advertisements on the air to be registered again.
     ///
     /// - Returns: False if there are no advertisements.
     @discardableResult
@@ -158,9 +160,10 @@ struct AdvertisingPlan: Sendable {
         }
     }
 
-    // MARK: What to do
+    // MARK: Actions
 
-    /// Returns the next registration or removal that is due. Removals come first: they make room.
+    /// Returns the next registration or removal that is due. Removals come first, because they make
+    /// room.
     mutating func next(now: MonotonicTime) -> BlueZPlanner.Action? {
         let due = advertisements.filter { $0.value.needsAction && $0.value.retry.isDue(now: now) }
             .sorted { $0.key < $1.key }
@@ -173,12 +176,12 @@ struct AdvertisingPlan: Sendable {
         return .register(eid)
     }
 
-    /// The times at which `next` may return an action without any event.
+    /// The times at which pending registrations and removals are due; `next` must be called then.
     var wakes: [MonotonicTime?] {
         advertisements.values.filter(\.needsAction).map(\.retry.due)
     }
 
-    // MARK: What there is
+    // MARK: State
 
     func contains(_ eid: EID) -> Bool { advertisements[eid] != nil }
 

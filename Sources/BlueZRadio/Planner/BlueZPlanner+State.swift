@@ -27,8 +27,7 @@ extension BlueZPlanner {
         return RadioFailure(isKernelStuck ? .scanStuck : .scanSilent)
     }
 
-    /// The part of `nextDeadline` that a received advertisement can make earlier; no other part can
-    /// be.
+    /// The only part of `nextDeadline` that a received advertisement can make earlier.
     func hearingDeadline(now: MonotonicTime) -> MonotonicTime? {
         ladder.isClimbing || controller.isUnresponsive ? nil : scan.nextRefresh(now: now)
     }

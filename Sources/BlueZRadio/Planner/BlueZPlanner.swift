@@ -11,7 +11,7 @@ import Radio
 /// action of an earlier epoch is ignored, except that of a power cycle.
 struct BlueZPlanner: Sendable {
     /// The number of consecutive failures of one operation after which a new connection is tried.
-    /// With the pauses between them that is after 1.75 s.
+    /// With the pauses between the attempts, this takes 1.75 s.
     static let failureLimit = 4
     /// The number of consecutive calls without an answer after which a new connection is tried. The
     /// bus itself refuses more than 128 calls that wait for their reply.
@@ -35,7 +35,7 @@ struct BlueZPlanner: Sendable {
     private(set) var isReconnecting = false
 
     /// - Parameters:
-    ///   - adapterName: `hci0`; `nil` for the first that is powered.
+    ///   - adapterName: The name, such as `hci0`; `nil` for the first adapter that is powered.
     ///   - canPowerCycle: True if the adapter may be switched off and on, for all programs.
     init(
         adapterName: String?,
@@ -54,7 +54,7 @@ struct BlueZPlanner: Sendable {
     /// The adapter that is used.
     var adapter: AdapterState? { link.adapter }
 
-    // MARK: What is wanted
+    // MARK: Requests
 
     mutating func want(_ eid: EID) {
         advertising.want(eid)
@@ -84,7 +84,7 @@ struct BlueZPlanner: Sendable {
         advertising.contains(eid) && link.isPowered
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     mutating func linkChanged(_ stage: AdapterLink.Stage) {
         guard link.changed(to: stage) else { return }
@@ -186,8 +186,8 @@ struct BlueZPlanner: Sendable {
         }
     }
 
-    /// Resets everything: registrations and the scan are regarded as gone. bluetoothd may keep some
-    /// while an adapter is off; `register` and `startScan(isRestart:)` tolerate that.
+    /// Resets everything: bluetoothd may have kept registrations or the scan. `register` and
+    /// `startScan(isRestart:)` work in both cases.
     private mutating func reset() {
         epoch += 1
         advertising.adapterChanged()
@@ -256,14 +256,15 @@ struct BlueZPlanner: Sendable {
         return freeAt.map { $0 > now } ?? false
     }
 
-    /// The time until which silence after the last rung proves nothing; `nil` if it counts at once.
+    /// The earliest time at which missing commands after the last recovery step show a failure;
+    /// `nil` if they show it at once.
     private var silenceLimit: MonotonicTime? {
         ladder.reason == .unresponsive
             ? controller.silenceLimit(filter: scan.filterEffect) : nil
     }
 }
 
-// MARK: - What to do
+// MARK: - Actions
 
 extension BlueZPlanner {
     /// Returns the next action; `nil` if there is none before `nextDeadline`.
@@ -278,7 +279,7 @@ extension BlueZPlanner {
         return action
     }
 
-    /// Returns the time of the next possible action without any event. Called if `next` has none.
+    /// Returns the time at which `next` may have an action without any event; it has none now.
     func nextDeadline(now: MonotonicTime) -> MonotonicTime? {
         guard let adapter = link.usable else { return nil }
         guard adapter.isPowered else { return power.wake }
@@ -320,12 +321,11 @@ extension BlueZPlanner {
         return rung.map { climbed(to: $0, for: .unresponsive, now: now) }
     }
 
-    /// Returns the probe of an unresponsive controller while no scan is wanted. The advertisements
-    /// on the air are registered again. Answers to these commands show that the controller has
-    /// recovered. If there are no advertisements, it cannot be probed and is no longer regarded as
-    /// unresponsive.
+    /// Returns the probe of an unresponsive controller while no scan is wanted: all advertisements
+    /// are registered again, and answers to these commands show that it has recovered. Without any,
+    /// it cannot be probed, and is no longer regarded as unresponsive.
     private mutating func nextProbe(now: MonotonicTime) -> Action? {
-        // Before that time, a command to stop a scan would be lost.
+        // Before `due`, a command to stop a scan would be lost.
         guard let due = controller.probeDue, due <= now else { return nil }
         if adapter?.canAdvertise == true, advertising.renew() {
             controller.probed(now: now)

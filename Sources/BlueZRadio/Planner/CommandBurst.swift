@@ -5,7 +5,7 @@ import GotchuCore
 ///
 /// The kernel ends each scan after 10.24 s (its DISCOV_LE_TIMEOUT), and bluetoothd starts the next
 /// one at once. The restart shows only in the kernel's counts, as `Discovering` stays true. Counts
-/// may be read mid-burst, so a burst is over at the first reading without new commands.
+/// may be read during a burst, so it is over only at the first reading without new commands.
 struct CommandBurst: Sendable {
     enum Finding: Equatable, Sendable {
         /// A scan has started.
@@ -21,8 +21,9 @@ struct CommandBurst: Sendable {
 
     /// The pause before the next reading; `nil` while there are no commands to judge.
     ///
-    /// The commands of a start follow within milliseconds. Later commands are retries after a lost
-    /// one. They must not be added: three stop commands would look like one start (≥ 3 commands).
+    /// The commands of a scan start follow each other within milliseconds. Later commands are
+    /// retries after a lost command. They must not be added to it: three stop commands would look
+    /// like one start (≥ 3 commands).
     func pollInterval(_ timings: RecoveryTimings) -> Duration? {
         isOpen ? hasBegun ? timings.fastPollInterval : timings.burstPollInterval : nil
     }

@@ -9,8 +9,8 @@ struct ControllerRecovery: Sendable {
     private static let eagerAttempts = 20
 
     private var watch: ControllerWatch
-    /// A Boolean that is true once the controller was unresponsive, until the kernel's counts show
-    /// that the scan continues.
+    /// A Boolean that is true if a command of the scan may have been lost. False again once the
+    /// kernel's counts show a new scan, or after a reset or a change of the scan request.
     private(set) var isScanUncertain = false
     private var attempts = 0
     /// A Boolean that is true if the kernel sent the controller no command after the last attempt.
@@ -18,9 +18,10 @@ struct ControllerRecovery: Sendable {
     private var lastAttempt: MonotonicTime?
     /// The time of the last probe while no scan is wanted.
     private var lastProbe: MonotonicTime?
-    /// The counts before the last rung for an unresponsive controller.
+    /// The kernel's counts before the last recovery step that was taken because the controller was
+    /// unresponsive.
     private var countsAtRung: ControllerTraffic?
-    /// The time at which that rung was taken.
+    /// The time of that recovery step.
     private var rungTakenAt: MonotonicTime?
     private let timings: RecoveryTimings
 
@@ -29,17 +30,18 @@ struct ControllerRecovery: Sendable {
         watch = ControllerWatch(timings: timings)
     }
 
-    /// Handles the loss of bluetoothd or the adapter, or a new one. The last rung's counts are
-    /// kept: they prove a scan that begins after it.
+    /// Handles a change of bluetoothd or of the adapter, for example its loss or its power. The
+    /// counts before the last recovery step are kept, because they show a scan that begins after
+    /// it.
     mutating func reset() {
         watch = ControllerWatch(timings: timings)
         isScanUncertain = false
     }
 
-    /// Handles a scan request or its end.
+    /// Handles a change of the scan request.
     mutating func forgetScan() { isScanUncertain = false }
 
-    // MARK: What there is
+    // MARK: State
 
     var isUnresponsive: Bool { watch.isUnresponsive }
 
@@ -63,20 +65,21 @@ struct ControllerRecovery: Sendable {
     var isKernelStuck: Bool { isUnresponsive && isAttemptIgnored }
 
     /// A Boolean that is true if the kernel has sent the controller any command since the last
-    /// rung. The kernel is then not stuck.
+    /// recovery step. The kernel is then not stuck.
     var isKernelTrying: Bool {
         guard let countsAtRung, let counts else { return false }
         return counts.commands != countsAtRung.commands
     }
 
-    /// Returns the time until which silence after the last rung proves nothing; `nil` if none.
+    /// Returns the earliest time at which missing commands after the last recovery step show a
+    /// failure; `nil` if they show it at once.
     ///
     /// - Parameter filter: The effect of our filters on the scan.
     func silenceLimit(filter: FilterWatch.Effect) -> MonotonicTime? {
         filter == .restarts ? nil : rungTakenAt.map { $0 + timings.nextCycle }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// - Parameters:
     ///   - traffic: The kernel's current counts.
@@ -102,13 +105,14 @@ struct ControllerRecovery: Sendable {
         return change
     }
 
-    /// Records that a rung is taken because the controller was unresponsive.
+    /// Records a recovery step that is taken because the controller was unresponsive.
     mutating func recordRung(now: MonotonicTime) {
         (countsAtRung, rungTakenAt) = (watch.last, now)
     }
 
-    /// Returns true if a requested scan has begun: the controller was told to scan and has
-    /// answered. bluetoothd does not report this.
+    /// Checks if the scan that the last recovery step requested has begun: the controller was told
+    /// to scan and has answered. If so, clears `isScanUncertain` and the stored counts, and returns
+    /// true. bluetoothd does not report the start.
     mutating func provesScan(_ traffic: ControllerTraffic) -> Bool {
         guard !isUnresponsive, let countsAtRung, traffic.since(countsAtRung).beginsScan else {
             return false
@@ -118,7 +122,7 @@ struct ControllerRecovery: Sendable {
         return true
     }
 
-    // MARK: What to do
+    // MARK: Actions
 
     /// The time at which an unresponsive controller is probed if no scan is wanted.
     var probeDue: MonotonicTime? {
@@ -128,16 +132,17 @@ struct ControllerRecovery: Sendable {
 
     mutating func probed(now: MonotonicTime) { lastProbe = now }
 
-    /// Forgets that the controller is unresponsive: without requests its recovery would not show.
+    /// Clears the unresponsive state. Called if there is no advertisement to probe with: without
+    /// commands, nothing would show that the controller answers again.
     mutating func forgetUnresponsive() { reset() }
 
-    /// Returns the next rung for an unresponsive controller. Apart from a power cycle, it only
-    /// requests the scan again.
+    /// Returns the next recovery step for an unresponsive controller. A power cycle is the only one
+    /// that does more than request the scan again.
     ///
     /// A running scan must not be stopped now: the command would be lost, and the kernel would wait
     /// for that stop for ever. If the command at the end of a scan cycle is lost, the kernel
-    /// regards the scan as ended. Another filter then makes bluetoothd start a scan, and no stop is
-    /// sent.
+    /// regards the scan as ended. `refilter` then sets a different filter: bluetoothd starts a scan
+    /// without sending a stop.
     mutating func next(
         filter: FilterWatch.Effect,
         isScanOn: Bool,
@@ -157,7 +162,7 @@ struct ControllerRecovery: Sendable {
         return isAttemptIgnored && canPowerCycle ? .powerCycle : isScanOn ? .refilter : .restart
     }
 
-    /// The time at which `next` may return a rung.
+    /// The time at which `next` may return a recovery step.
     var wake: MonotonicTime? {
         guard let since = watch.unresponsiveSince, let lastCommand = watch.lastCommand else {
             return nil
@@ -170,9 +175,9 @@ struct ControllerRecovery: Sendable {
         return isScanUncertain ? last + pause : max(last + pause, since + timings.scanCycle)
     }
 
-    /// Returns true if silence since the last command shows that the kernel is stuck. If another
-    /// program's wider filter may mask ours, only a missing scan cycle shows it. An adapter that
-    /// other programs use is not switched off on a guess.
+    /// Returns true if the time without commands shows that the kernel is stuck. If another
+    /// program's wider filter may hide our filter changes, it must last for a whole scan cycle,
+    /// because a power cycle would also interrupt that program.
     private func isSilenceConclusive(
         since: MonotonicTime,
         _ filter: FilterWatch.Effect,

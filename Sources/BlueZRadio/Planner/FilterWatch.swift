@@ -15,7 +15,7 @@ struct FilterWatch: Sendable {
         case masked
     }
 
-    /// The number of consecutive filters followed by commands that proves that ours is no longer
+    /// The number of consecutive filters that commands must follow before ours counts as no longer
     /// masked. One is not enough: the scan's own cycle may send commands by chance.
     private static let proof = 2
 

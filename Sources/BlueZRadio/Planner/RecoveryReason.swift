@@ -36,8 +36,8 @@ enum RecoveryReason: String, CaseIterable, Codable, Sendable {
         }
     }
 
-    /// A Boolean that is true if any received advertisement disproves the fault. One received for
-    /// another program's monitor says nothing about our scan.
+    /// A Boolean that is true if any received advertisement disproves the fault. `cycleStopped` is
+    /// not disproved: another program's advertisement monitor may have caused the report.
     var isDisprovedByHearing: Bool {
         switch self {
         case .silent, .notRestarted: true

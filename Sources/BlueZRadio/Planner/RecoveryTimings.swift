@@ -41,13 +41,12 @@ package struct RecoveryTimings: Sendable {
     var answerLimit: Duration = .milliseconds(2700)
     /// The time after which the kernel has ended a scan (its DISCOV_LE_TIMEOUT is 10.24 s).
     var scanCycle: Duration = .milliseconds(10_500)
-    /// The time after which a running scan has begun anew: bluetoothd may wait for 5 s more (its
-    /// IDLE_DISCOV_TIMEOUT).
+    /// The time after which a working scan has begun its next cycle: bluetoothd may wait for 5 s
+    /// more (its IDLE_DISCOV_TIMEOUT).
     var nextCycle: Duration = .milliseconds(15_500)
     /// The timeout of a call to bluetoothd.
     var callTimeout: Duration = .seconds(10)
-    /// The time within which a new advertisement must go on the air, and an old one leave it,
-    /// before the caller's wait ends.
+    /// The longest time for which a caller waits until its advertisement is on the air, or off it.
     var advertisingLimit: Duration = .seconds(8)
 
     package init() {}

@@ -12,26 +12,29 @@ import GotchuCore
 struct SampleRefresher: Sendable {
     /// The time after which a candidate that is not heard is gone.
     static let candidateLifetime: Duration = .seconds(5)
-    /// The time for which a candidate is remembered: `attention` counts from its first sighting.
+    /// The time after the last sighting for which a candidate is remembered. `attention` counts
+    /// from its first sighting.
     static let memory: Duration = .seconds(30)
     /// The pause between samples of a candidate that is near or moving: a verdict needs slightly
-    /// more than three.
+    /// more than three samples.
     static let fastPause: Duration = .milliseconds(300)
     /// The pause for one that is far and still: an approach may go unnoticed for this long.
     static let slowPause: Duration = .milliseconds(1200)
-    /// The level, in dBm, from which a candidate may be about to be tapped.
+    /// The level, in dBm, at or above which a candidate may be about to be tapped.
     static let nearLevel = -65
-    /// The difference between samples, in dB, that means movement; a moving hand alone gives ±6.
+    /// The difference between samples, in dB, that counts as movement; a moving hand alone gives
+    /// ±6.
     static let movement = 8
     /// The time after a movement during which samples are still wanted at the fast pace.
     static let movementLifetime: Duration = .seconds(5)
     /// The longest time for which one EID causes restarts; a genuine EID expires much sooner.
     static let attention: Duration = .seconds(600)
-    /// The number of samples within `flowWindow`, without a restart of ours, that shows that the
-    /// controller reports every advertisement.
+    /// The number of samples within `flowWindow`, without a restart of ours, after which the
+    /// controller is known to report every advertisement.
     static let flow = 5
     static let flowWindow: Duration = .seconds(2)
-    /// The number of EIDs remembered; a new one evicts the candidate heard longest ago.
+    /// The maximum number of candidates. A new one replaces the one that was last heard longest
+    /// ago.
     static let limit = 64
 
     private struct Candidate {

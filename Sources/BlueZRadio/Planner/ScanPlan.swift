@@ -14,9 +14,9 @@ struct ScanPlan: Sendable {
     /// stopped.
     private(set) var isWanted = false
     private var stage = Stage.off(isRestart: false)
-    /// The reason why the last start failed; `nil` when it did not.
+    /// The reason why the last start failed; `nil` if it did not.
     private(set) var failure: RadioFailure?
-    /// The time since which the kernel says that it is busy with another scan.
+    /// The time since which every start has failed because the kernel is busy with another scan.
     private var busySince: MonotonicTime?
     private var retry: Retry
     private var watch: ScanWatch
@@ -32,8 +32,8 @@ struct ScanPlan: Sendable {
         filter = FilterWatch(timings: timings)
     }
 
-    /// Handles the loss of bluetoothd or the adapter, or a new one: everything that was started is
-    /// gone. A restart tolerates what bluetoothd may have kept.
+    /// Handles a change of bluetoothd or of the adapter, for example its loss or its power. The
+    /// next start is a restart if bluetoothd may have kept our scan.
     mutating func reset() {
         let (isWanted, mayRun) = (isWanted, stage != .off(isRestart: false))
         self = ScanPlan(timings: timings)
@@ -50,7 +50,7 @@ struct ScanPlan: Sendable {
         stage = .off(isRestart: mayRun)
     }
 
-    // MARK: What there is
+    // MARK: State
 
     var isOn: Bool { stage == .on }
 
@@ -66,8 +66,8 @@ struct ScanPlan: Sendable {
     var lossDue: MonotonicTime? { watch.lossDue(filter: filter.effect) }
 
     /// The pause before the next reading of the kernel's counts; `nil` if the usual one is enough.
-    /// It is set while recent commands are not judged yet, or a lost start is to be requested
-    /// again. The kernel's next attempt to end the scan postpones that request.
+    /// It is set while recent commands are not judged yet, and while a lost start waits to be
+    /// requested again. The kernel's next attempt to end the scan postpones that request.
     var pollInterval: Duration? {
         burst.pollInterval(timings) ?? (lossDue == nil ? nil : timings.fastPollInterval)
     }
@@ -75,19 +75,19 @@ struct ScanPlan: Sendable {
     /// Returns true if a reading of the kernel's counts may settle a decision that is due now.
     func isInQuestion(now: MonotonicTime) -> Bool { isOn && watch.needsCounts(now: now) }
 
-    // MARK: What is heard
+    // MARK: Advertisements
 
     /// Handles a sighting.
     ///
-    /// - Returns: True if `nextRefresh` may have come nearer.
+    /// - Returns: True if `nextRefresh` may be earlier now.
     mutating func heard(_ sighting: Sighting) -> Bool { refresher.heard(sighting) }
 
     /// Records that any advertisement was received.
     mutating func noticed(now: MonotonicTime) { watch.heard(now: now) }
 
-    // MARK: What bluetoothd and the kernel tell
+    // MARK: Reports of bluetoothd and the kernel
 
-    /// - Returns: True if it is a sign of life.
+    /// - Returns: True if the change is a sign of life.
     mutating func discoveringChanged(to isDiscovering: Bool, now: MonotonicTime) -> Bool {
         watch.discoveringChanged(to: isDiscovering, now: now)
     }
@@ -119,7 +119,7 @@ struct ScanPlan: Sendable {
         return finding
     }
 
-    /// Records that counted commands have another cause.
+    /// Records that something other than a filter affects the counts until the next reading.
     mutating func markCountsUnclear() { filter.markCountsUnclear() }
 
     /// Records that the kernel no longer provides its counts.
@@ -136,7 +136,7 @@ struct ScanPlan: Sendable {
         if !isOn { retry = Retry(timings: timings) }
     }
 
-    // MARK: What is done, and its outcome
+    // MARK: Actions and their outcomes
 
     /// Records that a restart is about to be requested.
     mutating func restarting() { stage = .off(isRestart: true) }
@@ -204,7 +204,7 @@ struct ScanPlan: Sendable {
         watch.discardSuspicion(reason, now: now)
     }
 
-    // MARK: What to do
+    // MARK: Next actions
 
     /// Returns the start of a wanted scan that does not run, or the stop of an unwanted one, if it
     /// is due.
@@ -224,7 +224,7 @@ struct ScanPlan: Sendable {
         isOn ? refresher.nextRestart(now: now) : nil
     }
 
-    /// Returns the times at which there may be an action without any event.
+    /// Returns the times at which an action may become due without any event.
     func wakes(now: MonotonicTime) -> [MonotonicTime?] {
         isOn
             ? [watch.nextDeadline(filter: filter.effect), refresher.nextRestart(now: now)]

@@ -21,7 +21,7 @@ struct ScanWatch: Sendable {
     private var lossDue: MonotonicTime?
     /// The number of losses since a scan last began.
     private var losses = 0
-    /// The most losses for which a scan is restarted; one more is regarded as permanent.
+    /// The number of losses that each cause a restart. Any further loss is regarded as permanent.
     private static let lossLimit = 5
 
     init(timings: RecoveryTimings) {
@@ -46,7 +46,7 @@ struct ScanWatch: Sendable {
 
     /// Records that another filter is being set.
     mutating func refreshing(now: MonotonicTime) {
-        // While an earlier filter is pending, the first one counts.
+        // While an earlier filter is pending, its time is kept.
         sentAt = sentAt ?? now
     }
 
@@ -79,9 +79,9 @@ struct ScanWatch: Sendable {
     /// - Parameter lastCommand: The time of its last command. Until the kernel has given up a lost
     ///   command, every start fails, and bluetoothd then waits for 10 s.
     mutating func broken(lastCommand: MonotonicTime) {
-        // A burst in the middle of a cycle has another cause. A cycle's start is detected late:
-        // another program's commands near the cycle's end look like a loss. The restart is then
-        // harmless, and limited by `lossLimit`.
+        // A burst in the middle of a cycle has another cause. The start of a cycle is detected
+        // late, so `age` is less than a cycle, and another program's commands near its end look
+        // like a loss. The restart is then harmless, and limited by `lossLimit`.
         let age = timings.scanCycle - timings.pollInterval - timings.fastPollInterval
         guard let lastCycle, lastCommand - lastCycle >= age else { return }
         losses += 1

@@ -112,7 +112,8 @@ extension Books {
         return stopped
     }
 
-    /// Returns the children of a contest whose pot and number of entries are as recorded.
+    /// Returns a contest's children after checking that its pot and number of entries match its
+    /// record.
     ///
     /// - Throws: `potUnequal`, and as `children(of:)`.
     func soundChildren(
@@ -138,7 +139,7 @@ extension Books {
 }
 
 extension Snapshot {
-    /// Returns a contest as loaded; `nil` if it is missing or belongs to another organiser.
+    /// Returns a contest as loaded; `nil` if it is missing, unreadable or another organiser's.
     ///
     /// - Parameter organizer: `nil` for the server's operator.
     func contest(_ id: RecordID, of organizer: UserID?) -> Contest? {
@@ -172,7 +173,7 @@ package enum ContestFile {
 }
 
 extension Contest {
-    /// The kinds of events that receivers get. The raw values are stored and sent.
+    /// The kinds of events that are delivered to endpoints. The raw values are stored and sent.
     package enum EventKind: String, CaseIterable, Sendable {
         case settled = "contest.settled"
         case cancelled = "contest.cancelled"

@@ -14,7 +14,8 @@ package enum ContestID {
         "contest-entry:\(contest):\(user)"
     }
 
-    /// Returns the unique name that marks a user's `count`th leaving of a contest, from 1.
+    /// Returns the unique name that is claimed when a user leaves a contest for the `count`th time.
+    /// `count` starts at 1.
     static func leaveName(_ contest: RecordID, _ user: UserID, _ count: Int) -> String {
         "contest-leave:\(contest):\(user):\(count)"
     }
@@ -39,7 +40,7 @@ package enum ContestID {
         return RecordID.make(at: time, using: &words)
     }
 
-    /// Returns the id of the record of a stop; it is sortable by time.
+    /// Returns the id of a `ContestStop` record. These ids sort by time.
     static func stop(of contest: RecordID, version: Int64, at time: Timestamp) -> RecordID {
         var words = DigestWords(of: "\(contest) \(version)")
         return RecordID.make(at: time, using: &words)

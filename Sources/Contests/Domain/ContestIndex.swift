@@ -79,8 +79,8 @@ extension Books {
     }
 }
 
-/// The record of one change of a contest to the state `error`, by which such contests are found.
-/// Never changed.
+/// An immutable record, written each time a contest enters the state `error`. Contests in error are
+/// found through it.
 package struct ContestStop: Equatable, Sendable {
     package static let kind = "contest-stop"
 

@@ -78,8 +78,9 @@ struct LiveRegion {
     }
 
     // ECMA-48, and DEC's private modes: 25 shows the cursor, 7 wraps long lines. Both are off
-    // during a frame: a wrapped line would take two rows, but the next frame counts one. They are
-    // on between frames, because Ctrl-Z may give the terminal to the shell.
+    // during a frame: a line that the terminal finds wider than we computed would wrap, and the
+    // next frame would start a row too low. They are on between frames, because Ctrl-Z may give the
+    // terminal to the shell.
     private static let begin = "\u{1B}[?25l\u{1B}[?7l"
     private static let end = "\u{1B}[?7h\u{1B}[?25h"
     private static let clearToEndOfLine = "\u{1B}[K"

@@ -48,7 +48,7 @@ struct DepositPages: Sendable {
                     switch refusal.reason {
                     case .depositTooLarge, .walletFull: .depositLimit
                     case .tooManyOpenDeposits, .tooManyDeposits: .tooManyDeposits
-                    default: throw refusal.problem  // SAFETY: the others have a page of their own.
+                    default: throw refusal.problem  // SAFETY: all others get the error page.
                     }
                 return gate.redirect(to: WebPath.wallet, saying: notice)
             }
@@ -232,7 +232,7 @@ struct DepositPages: Sendable {
 }
 
 extension FundingPage {
-    /// The query parameter with the cursor. The page begins after the record of the cursor.
+    /// The query parameter with the cursor. The page shows the records older than the cursor's.
     static let field = "before"
 
     /// Returns the link to the next page; `nil` on the last page.

@@ -16,8 +16,8 @@ struct PayoutPages: Sendable {
 
     // MARK: Set-up
 
-    /// Creates a new link to the provider's pages and redirects to it. Only this form creates a
-    /// link; opening the page creates none.
+    /// Creates a new link to the provider's pages and redirects to it. Showing the payouts page
+    /// creates no link; submitting this form does.
     @Sendable func setUp(_ form: inout WebForm) async throws -> Response {
         let visit = form.visit
         try form.fields.end()

@@ -51,14 +51,14 @@ struct Saving {
         }
     }
 
-    /// The written and loaded records without a due time. Their rows in `due` are removed even if
-    /// they had no due time before: a row that stayed there would be due forever.
+    /// The written and loaded records without a due time. Their rows in the table `due` are always
+    /// deleted, even if the loaded record had no due time: a stale row would stay due forever.
     var done: [Record] {
         let touched = effects.records.reduce(into: loaded.records) { $0[$1.id] = $1 }
         return touched.values.filter { $0.dueAt == nil }.sorted { $0.id.rawValue < $1.id.rawValue }
     }
 
-    /// The statement that removes one record of `done`. Parameters: owner, record.
+    /// The statement that deletes the `due` row of one record. Parameters: owner, record.
     static let removal = "DELETE FROM due WHERE owner = $1 AND record = $2"
 
     /// The ids of changed records, which other servers may have read already.
@@ -83,7 +83,8 @@ struct Saving {
 }
 
 extension Effects {
-    /// The statement that writes the time of a probe.
+    /// The statement of the `Probe` command, which writes the time to prove that the database
+    /// accepts writes.
     static let probe = """
         INSERT INTO probe (id, written_at) VALUES (1, $1)
         ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at

@@ -5,7 +5,8 @@ import Hummingbird
 import HummingbirdCore
 import NIOCore
 
-/// The contest calls. The daemon forwards all but the entry unchanged.
+/// The contest calls. The daemon forwards them to the payment server unchanged, except entries,
+/// which it journals.
 extension LocalCalls {
     /// - Parameters:
     ///   - document: The type of the document in the reply.

@@ -4,8 +4,8 @@ import Synchronization
 
 @testable import DBus
 
-/// A simulated bluetoothd in a crowd, on a private bus. Its adapter accepts every call and reports
-/// each device that the test gives.
+/// A simulated bluetoothd that reports thousands of devices, on a private bus. It accepts the calls
+/// for discovery and reports each device that the test gives.
 final class CrowdedBlueZ: Sendable {
     private static let adapter = ObjectPath("/org/bluez/hci0") ?? .root
     private static let feed = "0000feed-0000-1000-8000-00805f9b34fb"
@@ -30,7 +30,7 @@ final class CrowdedBlueZ: Sendable {
         for await _ in scans { return }
     }
 
-    /// Simulates an advertisement of a device, by its number.
+    /// Simulates an advertisement of the device with a number.
     func hears(_ device: Int, rssi: Int16, data: [UInt8]?) async throws {
         var properties: [String: Value] = ["RSSI": .int16(rssi)]
         if let data { properties["ServiceData"] = .properties([Self.feed: .bytes(data)]) }

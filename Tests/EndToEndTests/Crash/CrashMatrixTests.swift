@@ -4,21 +4,22 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// Kills at every pair of moments. Each story makes a request and pays it; a call without an answer
-/// is repeated.
-@Suite("A payment whose programs are killed at any moment")
+/// Tests that kill programs at every pair of steps. Each pair has a request of its own, which is
+/// paid; a call without an answer is repeated.
+@Suite("Payments while programs are killed at any step")
 struct CrashMatrixTests {
-    /// The number of parallel stories; they mostly wait.
+    /// The number of pairs tested in parallel. It may exceed the number of cores, because they
+    /// mostly wait.
     private static let lanes = 6
 
-    @Test("A payment is charged once despite two kills at any moments, and both sides report it")
+    @Test("A payment is charged once despite kills at any two steps, and both sides report it")
     func pairs() async throws {
         let steps = CrashStep.allCases
         let pairs = steps.indices.flatMap { first in
             steps[(first + 1)...].map { [steps[first], $0] }
         }
         #expect(pairs.count == 120)
-        // To run a single story, set GOTCHU_CRASH_STEPS=askedLost,told.
+        // To test a single pair, set GOTCHU_CRASH_STEPS=askedLost,told.
         let wanted = ProcessInfo.processInfo.environment["GOTCHU_CRASH_STEPS"]
             .map { $0.split(separator: ",").compactMap { CrashStep(rawValue: String($0)) } }
         try await tell(wanted.map { [$0] } ?? pairs)

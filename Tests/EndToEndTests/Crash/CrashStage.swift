@@ -93,8 +93,8 @@ final class CrashStage: Sendable {
         }
     }
 
-    /// Plans the kills. A kill of the server at a lock or a send is planned by the payer, just
-    /// before that call leaves.
+    /// Plans the kills. For a kill of the server during a lock or a send, the payer adds the line
+    /// just before it makes that call.
     ///
     /// - Parameter end: The state in which the kiosk's request ends.
     func arm(_ steps: [CrashStep], end: String = "paid") throws {

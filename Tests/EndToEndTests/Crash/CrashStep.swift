@@ -1,7 +1,7 @@
-/// A moment in the story of one request and one payment at which a program is killed.
+/// A step of one request and its payment. A test kills a program at this step.
 ///
-/// Nothing is stored between two neighbouring moments: a call leaves after one sync, and its reply
-/// arrives before the next.
+/// A step is directly before or after a sync of a journal or of the database. The steps cover all
+/// states on disk: between two syncs, a program only sends a call and receives its reply.
 enum CrashStep: String, CaseIterable, Sendable {
     /// The kiosk has the server's session; its journal has not recorded it.
     case askedLost
@@ -9,16 +9,17 @@ enum CrashStep: String, CaseIterable, Sendable {
     case asked
     /// The kiosk has learned of the payment; its journal has not recorded it.
     case toldLost
+    /// The payment is in the kiosk's journal; the till may not have seen it.
     case told
     /// A person has agreed; the journal has not recorded it, and the caller has no answer.
     case agreedLost
-    /// The agreement is in the journal; the lock has not left.
+    /// The agreement is in the journal; the call for the lock has not been sent.
     case agreed
-    /// The lock was answered; the journal has not recorded it.
+    /// The call for the lock was answered; the journal has not recorded it.
     case lockedLost
-    /// The lock is in the journal; the send has not left.
+    /// The lock is in the journal; the call that pays has not been sent.
     case locked
-    /// The send was answered; the journal has not recorded it.
+    /// The call that pays was answered; the journal has not recorded it.
     case paidLost
     /// The payment is in the journal; the person has not seen it.
     case paid
@@ -39,8 +40,8 @@ enum CrashStep: String, CaseIterable, Sendable {
         }
     }
 
-    /// The line of the program's plan. The line for a lock or a send of the server is planned just
-    /// before that call leaves.
+    /// The line in the program's fault plan that kills it at this step. For a kill of the server
+    /// during a lock or a send, the payer adds the line just before it makes that call.
     var line: String {
         switch self {
         case .askedLost: "before\t\"state\":\"advertising\"\tlose"
@@ -58,7 +59,7 @@ enum CrashStep: String, CaseIterable, Sendable {
         }
     }
 
-    /// The payer's sync after which a server's step is armed.
+    /// The payer's sync after which a kill of the server is planned; `nil` for other steps.
     var payersMoment: String? {
         switch self {
         case .lockWritten, .lockCommitted: "after\t\(JournalText.locking)"

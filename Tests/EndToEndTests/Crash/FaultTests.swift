@@ -85,7 +85,8 @@ struct FaultTests {
         } throws: { ($0 as? Problem)?.errorCode == .journalUnwritable }
         try payer.faults.disk(nil)
         #expect(try await stage.balance(payer) == before)
-        // The disk fails between lock and send: the payment is sent when the disk works again.
+        // The disk fails after the agreement is journalled. The send waits until it can be
+        // journalled too.
         try payer.faults.plan([
             "after\t\(JournalText.locking)\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
         ])

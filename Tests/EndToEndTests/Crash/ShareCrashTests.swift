@@ -4,10 +4,12 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// Kills at each moment while a payer pays a share of a bill, or enters a contest at its desk.
-@Suite("A payment for one of several places, whose programs are killed")
+/// Tests that kill a program at each step while a payer pays a share of a bill or enters a contest
+/// at its desk.
+@Suite("Payments of shares and contest entries while programs are killed")
 struct ShareCrashTests {
-    /// The number of parallel stories; they mostly wait.
+    /// The number of steps tested in parallel. It may exceed the number of cores, because they
+    /// mostly wait.
     private static let lanes = 4
     private static let fee: Int64 = 100
 
@@ -17,7 +19,7 @@ struct ShareCrashTests {
 
     /// The kind of payment.
     enum Sale: CaseIterable, Sendable {
-        /// The last share of a bill; all-or-nothing for half of the stories.
+        /// The last share of a bill, which is all-or-nothing for half of the steps.
         case split
         case desk
     }
@@ -28,7 +30,7 @@ struct ShareCrashTests {
     )
     func shares(sale: Sale) async throws {
         let steps = CrashStep.allCases
-        // To run a single story, set GOTCHU_CRASH_STEPS=lockedLost.
+        // To test a single step, set GOTCHU_CRASH_STEPS=lockedLost.
         let wanted = ProcessInfo.processInfo.environment["GOTCHU_CRASH_STEPS"]
         try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in 0..<Self.lanes {
@@ -52,7 +54,7 @@ struct ShareCrashTests {
         }
     }
 
-    /// Pays a request's next share and checks that the payment is paid.
+    /// Pays a share or an entry fee, and checks that the payment ends as paid.
     private static func pay(
         _ stage: CrashStage,
         _ request: RequestView,
@@ -145,7 +147,8 @@ struct ShareCrashTests {
         #expect(try await stage.balance(stage.payer) == before.1 - fee, "\(name)")
     }
 
-    /// Enters a contest at its desk, which then ends with the contest's lock.
+    /// Enters a contest at its desk. The organiser then locks the contest, which cancels the desk's
+    /// request.
     private static func desk(_ stage: CrashStage, _ step: CrashStep) async throws {
         let name = "desk, \(step.rawValue)"
         let before = (try await stage.balance(stage.kiosk), try await stage.balance(stage.payer))
