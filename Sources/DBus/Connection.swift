@@ -155,7 +155,7 @@ package actor Connection {
         logger.debug("the connection to the bus ended")
         calls.failAll(DBusError(code))
         subscriptions = SubscriptionTable()
-        for serving in inboundCalls.values { serving.task.cancel() }
+        for call in inboundCalls.values { call.task.cancel() }
         inboundCalls = [:]
         objects = [:]
         for continuation in closureStreams.values { continuation.finish() }

@@ -149,8 +149,8 @@ extension Funding {
     ) -> FundingDecision<PayeeBody> {
         var decision = FundingDecision(payee)
         // An account is opened only on request, and none for a payee linked to another's account.
-        let isAsked = payee.refreshAt != nil && payee.body.payeeOf == nil
-        guard payee.body.account != nil || isAsked else {
+        let isRequested = payee.refreshAt != nil && payee.body.payeeOf == nil
+        guard payee.body.account != nil || isRequested else {
             decision.subject.refreshAt = nil
             return decision
         }

@@ -90,10 +90,10 @@ package struct Outbox: Sendable {
     /// Records the outcomes of attempts, in one commit. If a delivery has been claimed again since,
     /// it is not changed.
     package func finish(
-        _ tries: [WebhookDelivery.FinishedAttempt],
+        _ attempts: [WebhookDelivery.FinishedAttempt],
         at time: Timestamp
     ) async throws(LedgerError) {
-        try await database.change(Finish(attempts: tries, time: time))
+        try await database.change(Finish(attempts: attempts, time: time))
     }
 
     /// Returns the pending or dead deliveries, the longest waiting first.

@@ -31,7 +31,7 @@ package struct StripeClient: Sendable {
     ///   - address: An origin, without a trailing slash.
     ///   - http: A client with `httpConfiguration`; the caller shuts it down.
     ///   - limit: The timeout of a call.
-    ///   - onOutcome: Called after each call, for metrics.
+    ///   - onOutcome: Called after each call, also one that was not made, for metrics.
     package init(
         address: String = StripeClient.address,
         secret: StripeSecretKey,

@@ -107,12 +107,6 @@ struct SampleRefresher: Sendable {
         lastRestart = now
     }
 
-    /// Resets the state after bluetoothd or the adapter went away.
-    mutating func reset() {
-        candidates = [:]
-        lastRestart = nil
-    }
-
     /// The time at which the scan should be restarted unless a sample comes first; `nil` while
     /// there is no candidate.
     func nextRestart(now: MonotonicTime) -> MonotonicTime? {

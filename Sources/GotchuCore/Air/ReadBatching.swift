@@ -12,7 +12,7 @@ package struct ReadBatching: Sendable {
 
     /// The end of the pause before a batch is read; `nil` while reports are read as they arrive.
     ///
-    /// A batch may take several reads. Before the last of them, this time has passed.
+    /// A batch may take several reads. The time stays set until the last of them.
     package private(set) var pauseEnd: ContinuousClock.Instant?
     private var windowEnd: ContinuousClock.Instant?
     /// The number of reports read in the current batch, which ends with a read that leaves none.

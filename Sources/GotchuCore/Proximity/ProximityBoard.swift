@@ -168,8 +168,9 @@ package struct ProximityBoard: Sendable {
     }
 
     /// Returns the lead in dB. For the best presence, it is the lead over the next best. For any
-    /// other, it is the distance to the best, as a negative number or 0. Returns `nil` if the
-    /// presence is alone or has no level. The levels of the others are those of the last step.
+    /// other, it is the lead over the best, which is positive only for a presence that is not
+    /// ranked. Returns `nil` if the presence is alone or has no level. The levels of the others are
+    /// those of the last step.
     package func margin(of presence: Presence) -> Double? {
         guard let index = eids.firstIndex(of: presence.eid), let level = presence.level else {
             return nil

@@ -24,7 +24,7 @@ protocol MoneyRecord: JournalledRecord {
     /// Makes a call of the flow to the payment server.
     ///
     /// - Parameter client: A client that carries no other user's token.
-    func ask(_ question: Flow.Call, _ client: PaymentClient) async -> PaymentAnswer
+    func send(_ call: Flow.Call, _ client: PaymentClient) async -> PaymentAnswer
 
     /// The record as the local API shows it.
     ///

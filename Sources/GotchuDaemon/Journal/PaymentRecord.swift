@@ -48,8 +48,8 @@ struct PaymentRecord: MoneyRecord {
         PaymentFlow(from: progress)
     }
 
-    func ask(_ question: PaymentFlow.Call, _ client: PaymentClient) async -> PaymentAnswer {
-        switch question {
+    func send(_ call: PaymentFlow.Call, _ client: PaymentClient) async -> PaymentAnswer {
+        switch call {
         case .lock:
             // Only a share sends its amount: other payment servers reject members that they do not
             // know.

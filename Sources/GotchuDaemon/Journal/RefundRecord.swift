@@ -65,8 +65,8 @@ struct RefundRecord: MoneyRecord {
         RefundFlow(from: progress, isResumed: isResumed)
     }
 
-    func ask(_ question: RefundFlow.Call, _ client: PaymentClient) async -> PaymentAnswer {
-        switch question {
+    func send(_ call: RefundFlow.Call, _ client: PaymentClient) async -> PaymentAnswer {
+        switch call {
         case .refund:
             await client.refund(sid, body: Array(body.utf8), key: key).paymentAnswer { reply in
                 Receipt(

@@ -46,7 +46,7 @@ extension PaymentService {
         guard core.client.server.description == record.server else {
             return .notSent(.otherServer)
         }
-        return await record.ask(
+        return await record.send(
             call,
             core.client.using(core.access.restricted(to: record.user))
         )

@@ -133,8 +133,8 @@ final class PresenceService: Service {
     }
 
     /// Makes the radio listen. Returns two seconds after listening began, when all devices nearby
-    /// should have been heard. If listening began earlier than that, returns at once. If it does
-    /// not begin, returns after two seconds.
+    /// should have been heard. If listening began earlier than that, or the setting is `never`,
+    /// returns at once. If it does not begin, returns after two seconds.
     func listenForPresences() async {
         requestListening()
         guard listen != .never, let since = await listeningSince() else { return }

@@ -84,12 +84,12 @@ final class SessionResolver: Sendable {
     /// Waits for the answer to the background query in progress, if it is about this EID.
     private func joinQuery(about eid: EID) async {
         await withCheckedContinuation { waiter in
-            let isAsked = query.withLock { current in
+            let isQueried = query.withLock { current in
                 guard current?.eid == eid else { return false }
                 current?.waiters.append(waiter)
                 return true
             }
-            if !isAsked { waiter.resume() }
+            if !isQueried { waiter.resume() }
         }
     }
 
@@ -102,7 +102,7 @@ final class SessionResolver: Sendable {
             for waiter in query.withLock({ $0.take()?.waiters ?? [] }) { waiter.resume() }
         }
         let isTap = plan.withLock { $0.isTap(eid) }
-        let outcome = ResolvePlan.Outcome(await ask(eid, isTap: isTap))
+        let outcome = ResolvePlan.Outcome(await resolve(eid, isTap: isTap))
         guard !Task.isCancelled else { return nil }
         plan.withLock { $0.record(eid, outcome, at: .now) }
         return outcome
@@ -110,7 +110,7 @@ final class SessionResolver: Sendable {
 
     /// Makes a background query. A server with the first version of the API refuses a query that
     /// reports a tap. It is then asked again without the tap, and later queries report no tap.
-    private func ask(_ eid: EID, isTap: Bool) async -> Answer<ResolveReply> {
+    private func resolve(_ eid: EID, isTap: Bool) async -> Answer<ResolveReply> {
         let tap: PayerProximity? = isTap && reportsTaps.load(ordering: .relaxed) ? .tap : nil
         let answer = await client.resolve(eid, isBackground: true, proximity: tap)
         guard tap != nil, case .refused(let problem) = answer,

@@ -33,7 +33,7 @@ final class FundingMetrics: Sendable {
     private let state = Mutex(State())
 
     /// Counts a call to Stripe.
-    func called(_ report: StripeCallReport) {
+    func countCall(_ report: StripeCallReport) {
         state.withLock { state in
             let key = Key(first: report.call, second: report.outcome.rawValue)
             state.calls[key, default: 0] += 1
@@ -47,8 +47,8 @@ final class FundingMetrics: Sendable {
     /// Counts an event from Stripe.
     ///
     /// - Parameters:
-    ///   - type: One of `ProviderEvent.types`. Any other type is counted as `other`, so callers
-    ///     cannot add lines to the metrics page.
+    ///   - type: One of `ProviderEvent.types`. Any other type, an empty one too, is counted as
+    ///     `other`, so callers cannot add lines to the metrics page.
     ///   - outcome: A label that this server defines.
     func countEvent(_ type: String, _ outcome: String) {
         let name = ProviderEvent.types.contains(type) ? type : "other"
@@ -81,7 +81,7 @@ final class FundingMetrics: Sendable {
     var waiting: Set<RecordID> { state.withLock { $0.held.union($0.unreleased) } }
 
     /// Records the time that a payer waited for a deposit to be opened.
-    func opened(in time: Duration) {
+    func recordOpening(in time: Duration) {
         state.withLock { $0.creation.observe(time) }
     }
 

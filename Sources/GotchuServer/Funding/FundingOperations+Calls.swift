@@ -24,7 +24,7 @@ extension FundingOperations {
     ) async throws -> IntentReply {
         let deposit: Deposit = try await subject(id, of: user)
         var reply = IntentReply(deposit)
-        guard let stripe = stripe else { return reply }
+        guard let stripe else { return reply }
         switch deposit.state {
         case .created: throw Problem.providerUnavailable.retry(after: 2)
         case .failed:

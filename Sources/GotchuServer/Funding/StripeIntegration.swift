@@ -27,12 +27,12 @@ struct StripeIntegration: Sendable {
         _ options: StripeOptions,
         _ payouts: PayoutTerms,
         _ ledger: Ledger,
-        _ own: LocalTokenIssuer,
+        _ issuer: LocalTokenIssuer,
         _ logger: Logger
     ) {
         self.options = options
         self.payouts = payouts
-        ticketKey = PayeeTicket.key(of: own)
+        ticketKey = PayeeTicket.key(of: issuer)
         self.logger = logger
         let (metrics, gate) = (FundingMetrics(), ProviderGate())
         self.metrics = metrics
@@ -46,7 +46,7 @@ struct StripeIntegration: Sendable {
             secret: options.access.secret,
             http: http,
             onOutcome: { report in
-                metrics.called(report)
+                metrics.countCall(report)
                 if report.outcome == .misconfigured { gate.close(for: ProviderGate.pause) }
             }
         )
@@ -89,7 +89,7 @@ struct StripeIntegration: Sendable {
     func open(_ deposit: RecordID) async -> String? {
         let start = MonotonicTime.now
         let secret = await refreshNow(deposit)
-        metrics.opened(in: .now - start)
+        metrics.recordOpening(in: .now - start)
         return secret
     }
 

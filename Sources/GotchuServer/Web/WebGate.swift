@@ -219,7 +219,7 @@ struct WebGate: Sendable {
         )
         visit.hiddenSections = hidden(visit.user)
         if request.method == .get, visit.allows(.payee) {
-            visit.hasWebhookTrouble = try await outbox.hasFailures(of: visit.user)
+            visit.hasWebhookFailures = try await outbox.hasFailures(of: visit.user)
             visit.deviceCount = try await devices.devices(of: visit.user)
                 .count { $0.revokedAt == nil && now < $0.expiresAt }
         }

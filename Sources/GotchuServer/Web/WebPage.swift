@@ -181,7 +181,7 @@ struct WebPage: Sendable {
 extension WebPage {
     /// Returns the badge after a page's name in the navigation.
     private func badge(of section: Section, for visit: WebVisit) -> HTML? {
-        if section == .webhooks && visit.hasWebhookTrouble {
+        if section == .webhooks && visit.hasWebhookFailures {
             return """
                  <span class="badge"><span aria-hidden="true">!</span>\
                 <span class="visually-hidden">\(words.failed)</span></span>

@@ -18,7 +18,7 @@ struct WebVisit: Sendable {
     let now: Timestamp
     /// A Boolean that is true if one of the person's webhooks is disabled or has dead deliveries.
     /// Read only for GET requests with the scope `payee`.
-    var hasWebhookTrouble = false
+    var hasWebhookFailures = false
     /// The number of the person's devices that are neither revoked nor expired. Read only for GET
     /// requests with the scope `payee`.
     var deviceCount = 0

@@ -100,9 +100,10 @@ struct WebhookWorker: Service {
         }
     }
 
-    private func finish(_ tries: [WebhookDelivery.FinishedAttempt], in round: inout Round) async {
-        await record(tries)
-        for ended in tries {
+    private func finish(_ attempts: [WebhookDelivery.FinishedAttempt], in round: inout Round) async
+    {
+        await record(attempts)
+        for ended in attempts {
             let isAccepted = ended.outcome == .delivered
             round.slots.end(ended.id.endpoint, isAccepted: isAccepted)
             // An endpoint whose delivery failed is called again after the next interval.
@@ -112,14 +113,14 @@ struct WebhookWorker: Service {
 
     /// Records finished attempts. If the recording fails, they are due again when their leases
     /// expire.
-    private func record(_ tries: [WebhookDelivery.FinishedAttempt]) async {
-        guard !tries.isEmpty else { return }
+    private func record(_ attempts: [WebhookDelivery.FinishedAttempt]) async {
+        guard !attempts.isEmpty else { return }
         do {
-            try await store.finish(tries, at: clock())
+            try await store.finish(attempts, at: clock())
         } catch {
             logger.info("Delivery outcomes could not be recorded.", metadata: ["error": "\(error)"])
         }
-        for ended in tries {
+        for ended in attempts {
             switch ended.outcome {
             case .delivered, .failed: break
             case .dead(let reason), .gone(let reason):

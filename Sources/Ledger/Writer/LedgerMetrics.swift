@@ -61,7 +61,7 @@ package final class LedgerMetrics: Sendable {
         state.withLock { $0.failedCommands += commands }
     }
 
-    func queueFullCommands() {
+    func countQueueFull() {
         state.withLock { $0.queueFullCommands += 1 }
     }
 }

@@ -115,7 +115,7 @@ package final class LedgerWriter: Service {
                 return LedgerError(.tryAgain, "The server is stopping.")
             }
             guard state.queue.count < queueLimit else {
-                metrics.queueFullCommands()
+                metrics.countQueueFull()
                 return LedgerError(.tryAgain, "Too many commands are waiting.")
             }
             step = state.accept(at: clock())
