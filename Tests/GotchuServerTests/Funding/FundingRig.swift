@@ -276,9 +276,14 @@ actor FundingRig {
 
     /// Waits until there are this many payouts.
     func waitForPayouts(_ count: Int) async throws {
-        try await eventually("there are \(count) payouts") {
-            if !servers[0].program.isRunning { try await restart() }
-            return try await self.count("payouts") == count ? true : nil
+        do {
+            try await eventually("there are \(count) payouts") {
+                if !servers[0].program.isRunning { try await restart() }
+                return try await self.count("payouts") == count ? true : nil
+            }
+        } catch {
+            Issue.record("\(error); the server's log: \(servers[0].program.text.suffix(2_000))")
+            throw error
         }
     }
 
