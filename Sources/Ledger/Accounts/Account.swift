@@ -107,11 +107,26 @@ extension Account.Owner {
 
     /// Returns true if its stored form is ordered before the other's.
     fileprivate func precedes(_ other: Account.Owner) -> Bool {
-        // The stored form of most owners is at hand.
-        if case .user(let id) = self, case .user(let otherID) = other {
-            id.rawValue < otherID.rawValue
-        } else {
-            rawValue < other.rawValue
+        switch (self, other) {
+        case (.user(let id), .user(let otherID)): return id.rawValue < otherID.rawValue
+        case (.houseOf(let account, let id), .houseOf(let otherAccount, let otherID))
+        where account == otherAccount:
+            return id.rawValue < otherID.rawValue
+        default:
+            // Beginnings that differ decide. Only otherwise the whole texts have to be created.
+            let (own, others) = (beginning, other.beginning)
+            guard own.hasPrefix(others) || others.hasPrefix(own) else { return own < others }
+            return rawValue < other.rawValue
+        }
+    }
+
+    /// The first characters of its stored form.
+    private var beginning: String {
+        switch self {
+        case .user(let id): id.rawValue
+        case .house(let account): account.rawValue
+        case .houseOf(let account, _): account.rawValue
+        case .pot: Self.potPrefix
         }
     }
 

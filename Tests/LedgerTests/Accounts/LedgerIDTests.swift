@@ -110,4 +110,25 @@ struct LedgerIDTests {
             #expect(broken == "transfer \(step) of record-1 is no step of WAGER")
         }
     }
+
+    @Test("Accounts are ordered by their stored owners, then by their currencies")
+    func order() {
+        let texts = [
+            "0b8f", "0b8f2", "a", "D", "DEV_MINT_2", "OWED", "OWED:a", "p", "pot:1", "TAKE",
+            "TAKE:b",
+        ]
+        let users = texts.map { UserID(trusted: $0) }
+        let owners: [Account.Owner] =
+            users.map { .user($0) } + HouseAccount.allCases.map { .house($0) }
+            + UserHouseAccount.allCases.flatMap { kind in users.map { .houseOf(kind, $0) } }
+            + texts.map { .pot(RecordID(trusted: $0)) }
+        for left in owners {
+            for right in owners where left != right {
+                let isBefore = Account.Key(left, .usd) < Account.Key(right, .usd)
+                #expect(isBefore == (left.rawValue < right.rawValue), "\(left) \(right)")
+            }
+            #expect(Account.Key(left, .eur) < Account.Key(left, .usd))
+            #expect(!(Account.Key(left, .usd) < Account.Key(left, .usd)))
+        }
+    }
 }
