@@ -14,12 +14,7 @@ import Testing
 
     @Test("Ten seconds after many reports, a single report is read without a pause")
     func calm() {
-        var batching = ReadBatching()
-        var time = ContinuousClock.now
-        for _ in 0..<1000 {
-            time += .milliseconds(1)
-            batching.read(1, hasMore: false, now: time)
-        }
+        var (batching, time) = afterCrowd()
         #expect(batching.pauseEnd == time + ReadBatching.pause)
         time += .seconds(10)
         batching.read(1, hasMore: false, now: time)
@@ -28,12 +23,7 @@ import Testing
 
     @Test("A batch may take several reads, and a batch that was begun early is read to its end")
     func severalReads() {
-        var batching = ReadBatching()
-        var time = ContinuousClock.now
-        for _ in 0..<1000 {
-            time += .milliseconds(1)
-            batching.read(1, hasMore: false, now: time)
-        }
+        var (batching, time) = afterCrowd()
         time += .milliseconds(20)
         // A call has ended the pause early: the rest of the batch is read without a wait.
         batching.read(64, hasMore: true, now: time)
@@ -42,6 +32,17 @@ import Testing
         #expect(batching.pauseEnd == time + ReadBatching.pause)
         batching.read(0, hasMore: false, now: time)
         #expect(batching.pauseEnd == nil)
+    }
+
+    /// Returns the batching after a second of 1,000 reports, and the time of the last one.
+    private func afterCrowd() -> (ReadBatching, ContinuousClock.Instant) {
+        var batching = ReadBatching()
+        var time = ContinuousClock.now
+        for _ in 0..<1000 {
+            time += .milliseconds(1)
+            batching.read(1, hasMore: false, now: time)
+        }
+        return (batching, time)
     }
 
     /// Returns the times, within two seconds, at which a reading is followed by a pause.
