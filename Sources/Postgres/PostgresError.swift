@@ -55,11 +55,11 @@ package struct PostgresError: Error, Equatable, Sendable {
 
 extension PostgresError: CustomStringConvertible {
     /// The maximum length of a quoted statement; those that create tables are pages long.
-    private static let longestStatement = 300
+    private static let maximumStatementLength = 300
 
     package var description: String {
         let code = state.map { " [\($0)]" } ?? ""
-        let place = sql.map { " in: \($0.prefix(Self.longestStatement))" } ?? ""
+        let place = sql.map { " in: \($0.prefix(Self.maximumStatementLength))" } ?? ""
         return "PostgreSQL: \(message)\(code)\(place)"
     }
 }

@@ -35,10 +35,10 @@ package struct SQLiteError: Error, Equatable, Sendable {
 
 extension SQLiteError: CustomStringConvertible {
     /// The maximum length of a quoted statement; those that create tables are pages long.
-    private static let longestStatement = 300
+    private static let maximumStatementLength = 300
 
     package var description: String {
-        let place = sql.map { " in: \($0.prefix(Self.longestStatement))" } ?? ""
+        let place = sql.map { " in: \($0.prefix(Self.maximumStatementLength))" } ?? ""
         // SQLite's message is often just the description of the code.
         let detail = message.hasSuffix(code.meaning) ? "(\(code.rawValue))" : "[\(code)]"
         return "SQLite: \(message) \(detail)\(place)"

@@ -304,7 +304,7 @@ struct LimitTests {
     @Test("A contest with dates in the past or more than a year ahead is refused")
     func dates() throws {
         var books = try ContestBooks()
-        let year = Sample.start.advanced(by: ContestTerms.longestAhead)
+        let year = Sample.start.advanced(by: ContestTerms.maximumLeadTime)
         let later = year.advanced(by: .milliseconds(1))
         let cases: [(ContestTerms, Timestamp, Refusal.Reason?)] = [
             (Sample.terms(), Sample.locks, .contestDates),

@@ -121,7 +121,7 @@ struct PrizeTests {
                 defer { next = last + 1 }
                 return Sample.tier(next, last, share)
             }
-            if Sample.terms(tiers: tiers).flaw == nil { return tiers }
+            if Sample.terms(tiers: tiers).violation == nil { return tiers }
         }
     }
 }

@@ -25,25 +25,25 @@ struct RosterTests {
 
     @Test("A roster that follows all rules is accepted, in any order of its players")
     func good() {
-        #expect(Self.rule.flaw(in: [1, 2, 3].map(Self.id)) == nil)
-        #expect(Self.rule.flaw(in: [3, 1, 2].map(Self.id)) == nil)
-        #expect(Self.rule.flaw(in: [5, 4, 2].map(Self.id)) == nil)
+        #expect(Self.rule.violation(in: [1, 2, 3].map(Self.id)) == nil)
+        #expect(Self.rule.violation(in: [3, 1, 2].map(Self.id)) == nil)
+        #expect(Self.rule.violation(in: [5, 4, 2].map(Self.id)) == nil)
     }
 
-    @Test("The flaw of an invalid roster is the rule that it violates")
+    @Test("The violation of an invalid roster is the rule that it violates")
     func bad() {
         let rule = Self.rule
-        #expect(rule.flaw(in: [1, 2].map(Self.id)) == .size(2))
-        #expect(rule.flaw(in: [Self.id(1), Self.id(2), "x"]) == .unknownPlayer("x"))
-        #expect(rule.flaw(in: [1, 2, 2].map(Self.id)) == .twice(Self.id(2)))
-        #expect(rule.flaw(in: [1, 5, 2].map(Self.id)) == .position("wing"))
-        #expect(rule.flaw(in: [1, 2, 4].map(Self.id)) == .overCap(101))
+        #expect(rule.violation(in: [1, 2].map(Self.id)) == .size(2))
+        #expect(rule.violation(in: [Self.id(1), Self.id(2), "x"]) == .unknownPlayer("x"))
+        #expect(rule.violation(in: [1, 2, 2].map(Self.id)) == .twice(Self.id(2)))
+        #expect(rule.violation(in: [1, 5, 2].map(Self.id)) == .position("wing"))
+        #expect(rule.violation(in: [1, 2, 4].map(Self.id)) == .overCap(101))
     }
 
     @Test("Built-in templates are valid, and stay equal when written to a file and read again")
     func builtIn() throws {
         for template in ContestTemplate.builtIn {
-            #expect(template.flaw == nil)
+            #expect(template.violation == nil)
             let bytes = CanonicalJSON.bytes(of: template)
             #expect(try ContestTemplate(file: bytes) == template)
         }
@@ -60,7 +60,7 @@ struct RosterTests {
                 bytes[index] = UInt8.random(in: 32...126, using: &random)
             }
             do {
-                #expect(try ContestTemplate(file: bytes).flaw == nil)
+                #expect(try ContestTemplate(file: bytes).violation == nil)
             } catch {
                 refused += 1
                 #expect(!error.reason.isEmpty)

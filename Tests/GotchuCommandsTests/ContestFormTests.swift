@@ -84,13 +84,13 @@ struct ContestFormTests {
         for table in ["", "7,42", "entry\n7", "entry,points,points\n1,2,3", "points,entry\n1,2"] {
             #expect(throws: ScoreTable.Malformed.self, "\(table)") { try ScoreTable(csv: table) }
         }
-        let flaw = #expect(throws: ScoreTable.Malformed.self) {
+        let violation = #expect(throws: ScoreTable.Malformed.self) {
             try ScoreTable(csv: "entry,points\n1,2\n3\n")
         }
-        #expect(flaw?.sentence == "The table's row 3 has 1 columns.")
+        #expect(violation?.sentence == "The table's row 3 has 1 columns.")
     }
 
-    @Test("A roster's form lists all flaws, and finds players by number, name and id")
+    @Test("A roster's form lists all violations, and finds players by number, name and id")
     func roster() throws {
         let json = #"""
             {"roster_size":3,"positions":["keeper","field","field"],"salary_cap":100,"players":[

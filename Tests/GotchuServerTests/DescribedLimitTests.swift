@@ -40,9 +40,10 @@ struct DescribedLimitTests {
             "default",
             Session.allowedSeconds.upperBound
         )
-        expect(member("NewSession", "memo"), "maxLength", SessionRoutes.longestText)
-        expect(member("NewSession", "payee_reference"), "maxLength", SessionRoutes.longestText)
-        expect(member("DevLogin", "email"), "maxLength", DevelopmentLogin.longestEmail)
+        for name in ["memo", "payee_reference"] {
+            expect(member("NewSession", name), "maxLength", SessionRoutes.maximumTextLength)
+        }
+        expect(member("DevLogin", "email"), "maxLength", DevelopmentLogin.maximumEmailLength)
         expect(member("Refresh", "refresh_token"), "maxLength", DeviceCredential.lengthLimit)
         expect(member("Wallet", "recent"), "maxItems", WalletRoutes.recentEntries)
         expect(member("Transactions", "transactions"), "maxItems", HistoryRoutes.largestLimit)

@@ -180,7 +180,7 @@ extension Contest {
             kind = .returned
         case .settled:
             let plan = SettlementPlan(terms, entries: entries, revisions: revisions)
-            if let flaw = plan.flaw(of: self) { return flaw }
+            if let violation = plan.violation(of: self) { return violation }
             legs = plan.legs(of: self)
         }
         guard let end else { return legs.isEmpty ? nil : "nothing was paid at its end" }
@@ -192,7 +192,7 @@ extension Contest {
 
 extension SettlementPlan {
     /// Returns the reason why a contest's settlement differs from this plan; `nil` if it does not.
-    package func flaw(of contest: Contest) -> String? {
+    package func violation(of contest: Contest) -> String? {
         guard let settlement = contest.body.settlement else { return "it was not settled" }
         guard settlement.inputsHash == inputsHash else {
             return "it was settled from other terms, entries or scores"

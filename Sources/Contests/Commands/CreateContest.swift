@@ -14,14 +14,14 @@ package struct CreateContest: RecordCommand {
     /// The invitation to a private contest; `nil` for a public one.
     package let invitation: String?
 
-    /// - Precondition: The terms have no flaw.
+    /// - Precondition: The terms have no violation.
     package init(
         id: RecordID = .make(),
         organizer: UserID,
         terms: ContestTerms,
         invitation: String?
     ) {
-        precondition(terms.flaw == nil)
+        precondition(terms.violation == nil)
         self.id = id
         self.organizer = organizer
         self.terms = terms
@@ -46,7 +46,7 @@ package struct CreateContest: RecordCommand {
             throw Refusal(.tooManyContests)
         }
         guard terms.lockTime > time,
-            terms.lastTime <= time.advanced(by: ContestTerms.longestAhead)
+            terms.lastTime <= time.advanced(by: ContestTerms.maximumLeadTime)
         else { throw Refusal(.contestDates) }
         let contest = Contest(
             id: id,

@@ -17,7 +17,7 @@ extension Contest {
             version: record.version,
             body: body
         )
-        guard body.terms.flaw == nil, PrizeRules.known.contains(body.terms.rules),
+        guard body.terms.violation == nil, PrizeRules.known.contains(body.terms.rules),
             (0...body.terms.maxEntries).contains(body.entryCount),
             body.entryCount <= body.entryNumber, body.revision >= 0, body.objections >= 0,
             body.declarations >= 0,

@@ -12,7 +12,7 @@ package struct ContestTerms: Codable, Equatable, Sendable {
     package static let defaultReviewSeconds: Int64 = 3600
     /// The maximum time between a contest's creation and each of its dates: stakes may stay in its
     /// pot until then.
-    static let longestAhead: Duration = .seconds(366 * 86_400)
+    static let maximumLeadTime: Duration = .seconds(366 * 86_400)
     /// The number of basis points in 100 %.
     package static let whole: Int64 = 10_000
     /// The maximum least common multiple of the tiers' sizes. It keeps weights within 64 bits.
@@ -137,16 +137,16 @@ extension ContestTerms {
 
     /// The reason why these terms are invalid, as a sentence for their author; `nil` if they are
     /// valid.
-    package var flaw: String? {
-        if let flaw = limitFlaw { return flaw }
+    package var violation: String? {
+        if let violation = limitViolation { return violation }
         guard locksAt <= startsAt else { return "locks_at must not be after starts_at." }
         guard endsAt.map({ $0 >= startsAt }) ?? true else {
             return "ends_at must not be before starts_at."
         }
-        return tierFlaw
+        return tierViolation
     }
 
-    private var limitFlaw: String? {
+    private var limitViolation: String? {
         let limits: [(String, Int64, ClosedRange<Int64>)] = [
             ("entry_fee_cents", fee, 0...Self.feeLimit),
             ("max_entries", maxEntries, 2...Self.entryLimit),
@@ -160,7 +160,7 @@ extension ContestTerms {
         return nil
     }
 
-    private var tierFlaw: String? {
+    private var tierViolation: String? {
         guard (1...Self.tierLimit).contains(tiers.count) else {
             return "tiers must be 1 to \(Self.tierLimit)."
         }

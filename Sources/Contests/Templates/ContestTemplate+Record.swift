@@ -46,13 +46,15 @@ extension ContestTemplate {
             }
             template.heroImage = image.path
         }
-        if let flaw = template.flaw ?? template.newFlaw { throw Malformed(reason: flaw) }
+        if let violation = template.violation ?? template.creationViolation {
+            throw Malformed(reason: violation)
+        }
         return (template, image)
     }
 
     /// The reason why it cannot be added; `nil` if it can. These rules are newer than some stored
     /// templates: only new templates are checked.
-    private var newFlaw: String? {
+    private var creationViolation: String? {
         guard CanonicalJSON.bytes(of: self).count <= Self.sizeLimit else {
             return "the template must have at most \(Self.sizeLimit / 1024) KiB."
         }
@@ -108,7 +110,7 @@ extension ContestTemplate {
     package init(_ record: Record) throws(LedgerError) {
         guard record.kind == Self.kind else { throw .corrupt("a template") }
         self = try decoded(from: record.body)
-        guard flaw == nil, id == record.id.rawValue else { throw .corrupt("a template") }
+        guard violation == nil, id == record.id.rawValue else { throw .corrupt("a template") }
     }
 }
 
@@ -122,9 +124,9 @@ package struct AddTemplate: LedgerCommand {
     private let image: TemplateImage?
     private let owner: UserID
 
-    /// - Precondition: The template has no flaw.
+    /// - Precondition: The template has no violation.
     package init(_ template: ContestTemplate, image: TemplateImage? = nil, owner: UserID) {
-        precondition(template.flaw == nil)
+        precondition(template.violation == nil)
         self.template = template
         self.image = image
         self.owner = owner

@@ -119,7 +119,7 @@ extension ContestTemplate {
     ]
 
     /// The reason why the template is invalid, as a sentence for its author; `nil` if it is valid.
-    package var flaw: String? {
+    package var violation: String? {
         guard id.isUUID else { return "id must be a UUID in lower case." }
         guard Self.isWord(type) else { return "type must be a word of a–z, 0–9 and _." }
         guard Self.isColor(color) else { return "color must be # and six hex digits." }
@@ -130,7 +130,7 @@ extension ContestTemplate {
         guard texts.allSatisfy({ (1...Self.textLimit).contains($0.unicodeScalars.count) }) else {
             return "each text must have 1 to \(Self.textLimit) characters."
         }
-        return scoringFlaw ?? columnFlaw ?? sectionFlaw ?? roster?.flaw
+        return scoringViolation ?? columnViolation ?? sectionViolation ?? roster?.violation
     }
 
     /// The columns for the values that scores have in addition to points.
@@ -138,7 +138,7 @@ extension ContestTemplate {
 
     /// Returns the reason why a score must not have these values; `nil` if it may. Values must have
     /// a column, and be numbers where a column shows a number or breaks ties.
-    package func flaw(inValues values: [String: Score.Value]) -> String? {
+    package func violation(inValues values: [String: Score.Value]) -> String? {
         for (key, value) in values.sorted(by: { $0.key < $1.key }) {
             guard let column = valueColumns.first(where: { $0.key == key }) else {
                 let keys = valueColumns.map(\.key).joined(separator: ", ")
@@ -162,7 +162,7 @@ extension ContestTemplate {
         return all.flatMap(\.texts) + [icon]
     }
 
-    private var scoringFlaw: String? {
+    private var scoringViolation: String? {
         let keys = scoring.tieBreaks.map(\.key)
         guard keys.count <= ContestTerms.tieBreakLimit, Set(keys).count == keys.count else {
             return "tieBreaks may name \(ContestTerms.tieBreakLimit) columns, each once."
@@ -177,7 +177,7 @@ extension ContestTemplate {
         return nil
     }
 
-    private var columnFlaw: String? {
+    private var columnViolation: String? {
         let keys = columns.map(\.key)
         guard (1...Self.columnLimit).contains(keys.count), Set(keys).count == keys.count,
             keys.allSatisfy(Self.isWord)
@@ -188,7 +188,7 @@ extension ContestTemplate {
         return nil
     }
 
-    private var sectionFlaw: String? {
+    private var sectionViolation: String? {
         guard sections.count <= Self.sectionLimit else {
             return "there may be \(Self.sectionLimit) sections."
         }

@@ -22,7 +22,7 @@ package struct RosterRule: Codable, Equatable, Sendable {
     }
 
     /// A violation of the rule.
-    package enum Flaw: Equatable, Sendable {
+    package enum Violation: Equatable, Sendable {
         case size(Int)
         case unknownPlayer(String)
         case twice(String)
@@ -32,7 +32,7 @@ package struct RosterRule: Codable, Equatable, Sendable {
     }
 
     /// The reason why the rule is invalid; `nil` if it is valid.
-    var flaw: String? {
+    var violation: String? {
         guard (1...Self.sizeLimit).contains(size) else {
             return "a roster's size must be from 1 to \(Self.sizeLimit)."
         }
@@ -60,7 +60,7 @@ package struct RosterRule: Codable, Equatable, Sendable {
     ///
     /// - Parameter roster: The ids of the players.
     /// - Returns: The first violation; `nil` if there is none.
-    package func flaw(in roster: [String]) -> Flaw? {
+    package func violation(in roster: [String]) -> Violation? {
         guard roster.count == size else { return .size(roster.count) }
         let known = Dictionary(uniqueKeysWithValues: players.map { ($0.id, $0) })
         var chosen: [Player] = []

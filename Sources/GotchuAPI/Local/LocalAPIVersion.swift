@@ -10,5 +10,5 @@ package enum LocalAPIVersion {
     package static let programHeader = "Gotchu-Version"
 
     /// The longest recording, in seconds.
-    package static let longestRecordingSeconds = 3600
+    package static let maximumRecordingSeconds = 3600
 }

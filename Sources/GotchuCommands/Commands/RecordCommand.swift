@@ -25,13 +25,13 @@ struct RecordCommand: SocketCommand {
     @Argument(help: "The file to make.", completion: .file())
     var file: String
 
-    @Option(help: "Seconds, 1 to \(LocalAPIVersion.longestRecordingSeconds).")
+    @Option(help: "Seconds, 1 to \(LocalAPIVersion.maximumRecordingSeconds).")
     var seconds = 60
 
     func validate() throws {
-        guard (1...LocalAPIVersion.longestRecordingSeconds).contains(seconds) else {
+        guard (1...LocalAPIVersion.maximumRecordingSeconds).contains(seconds) else {
             throw ValidationError(
-                "--seconds is 1 to \(LocalAPIVersion.longestRecordingSeconds)."
+                "--seconds is 1 to \(LocalAPIVersion.maximumRecordingSeconds)."
             )
         }
     }

@@ -8,7 +8,7 @@ struct KeySet: Sendable {
     /// The largest number of keys in a set.
     private static let keyLimit = 64
     /// The longest text of a member: 8192 bits in base64. Larger keys make verification slow.
-    private static let longestMember = 1_400
+    private static let maximumMemberLength = 1_400
 
     private let keys: [String: VerificationKey]
 
@@ -81,7 +81,7 @@ struct KeySet: Sendable {
             let members = try decoder.container(keyedBy: Name.self)
             func text(_ name: Name) -> String? {
                 guard let text = try? members.decode(String.self, forKey: name),
-                    text.utf8.count <= longestMember
+                    text.utf8.count <= maximumMemberLength
                 else { return nil }
                 return text
             }

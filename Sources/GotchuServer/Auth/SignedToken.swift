@@ -3,9 +3,9 @@ internal import GotchuCore
 
 /// The three parts of a JSON Web Token (RFC 7515, compact), not yet verified.
 struct SignedToken: Sendable {
-    /// The longest token that is decoded, in bytes.
-    static let longest = 8 * 1024
-    private static let longestHeader = 2 * 1024
+    /// The maximum length of a token that is decoded, in bytes.
+    static let maximumLength = 8 * 1024
+    private static let maximumHeaderLength = 2 * 1024
 
     /// The header's algorithm. It selects nothing: it must be equal to the algorithm of the key.
     let algorithm: String
@@ -25,9 +25,9 @@ struct SignedToken: Sendable {
     ///
     /// - Returns: `nil` if the token is malformed or too long, or its header is not accepted.
     init?(_ text: String) {
-        guard text.utf8.count <= Self.longest else { return nil }
+        guard text.utf8.count <= Self.maximumLength else { return nil }
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].count <= Self.longestHeader,
+        guard parts.count == 3, parts[0].count <= Self.maximumHeaderLength,
             let headerBytes = Base64URL.decode(parts[0]),
             let header = try? JSONReader.object(headerBytes),
             case .string(let algorithm)? = header["alg"],

@@ -5,7 +5,7 @@ internal import GotchuCore
 /// The claims of a token about its bearer (RFC 7519, RFC 9068), parsed strictly.
 struct TokenClaims: Equatable, Sendable {
     /// The longest display name, in Unicode scalars.
-    static let longestName = 64
+    static let maximumNameLength = 64
 
     let issuer: String
     /// The subject: 1 to 255 visible ASCII characters (OpenID Connect Core, 2).
@@ -100,7 +100,7 @@ struct TokenClaims: Equatable, Sendable {
         let scalars = plain.unicodeScalars.filter {
             !$0.properties.isDefaultIgnorableCodePoint && $0.properties.generalCategory != .control
         }
-        let name = String(String.UnicodeScalarView(scalars.prefix(longestName)))
+        let name = String(String.UnicodeScalarView(scalars.prefix(maximumNameLength)))
         return name.allSatisfy(\.isWhitespace) ? nil : name
     }
 }

@@ -161,10 +161,10 @@ struct ReplayContest: AsyncParsableCommand {
                     + "\(Money(minorUnits: payout.amount, currency: contest.terms.currency))"
             )
         }
-        if let flaw = plan.flaw(of: contest) {
+        if let violation = plan.violation(of: contest) {
             throw ServerFailure(
                 .negative,
-                "The settlement cannot be proven: \(flaw).",
+                "The settlement cannot be proven: \(violation).",
                 fix: "gotchu-server verify"
             )
         }

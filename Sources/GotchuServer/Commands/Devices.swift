@@ -39,7 +39,7 @@ struct AddDevice: AsyncParsableCommand {
             """
     )
 
-    private static let longestName = 64
+    private static let maximumNameLength = 64
 
     @Argument(help: "The device's name.")
     var name: String
@@ -63,7 +63,7 @@ struct AddDevice: AsyncParsableCommand {
     func validate() throws {
         let scalars = name.unicodeScalars
         let isPlain = scalars.allSatisfy { $0.properties.generalCategory != .control }
-        guard (1...Self.longestName).contains(scalars.count), isPlain else {
+        guard (1...Self.maximumNameLength).contains(scalars.count), isPlain else {
             throw ValidationError("a name has 1 to 64 characters, none of them control")
         }
     }

@@ -155,8 +155,8 @@ extension ContestRoutes {
         guard let rule = try await reader.template(of: contest).roster else {
             throw Problem(.rosterInvalid, detail: "The contest takes no rosters.")
         }
-        if let flaw = rule.flaw(in: roster) {
-            throw Problem(.rosterInvalid, detail: flaw.sentence(rule))
+        if let violation = rule.violation(in: roster) {
+            throw Problem(.rosterInvalid, detail: violation.sentence(rule))
         }
         return try await ledger.submit(
             EnterRoster(contest: contest.id, user: login.user, roster: roster)
@@ -194,7 +194,7 @@ extension ContestRoutes {
     }
 }
 
-extension RosterRule.Flaw {
+extension RosterRule.Violation {
     /// Returns a sentence for the entrant.
     fileprivate func sentence(_ rule: RosterRule) -> String {
         switch self {

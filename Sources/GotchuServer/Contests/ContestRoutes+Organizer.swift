@@ -5,7 +5,7 @@ internal import Hummingbird
 internal import Ledger
 
 extension ContestRoutes {
-    private static let longestReason = 140
+    private static let maximumReasonLength = 140
 
     @Sendable func create(_ request: Request, _ context: ServerContext) async throws -> Response {
         let user = try await authentication.user(of: request, needing: .payee)
@@ -75,7 +75,7 @@ extension ContestRoutes {
             reviewSeconds: review,
             isInviteOnly: isPrivate
         )
-        if let flaw = terms.flaw { throw Problem.invalid(flaw) }
+        if let violation = terms.violation { throw Problem.invalid(violation) }
         return terms
     }
 
@@ -258,10 +258,10 @@ extension ContestRoutes {
     /// Reads the reason from a request body.
     static func reason(_ fields: consuming JSONFields) throws -> String {
         var fields = fields
-        let reason = try fields.shortText("reason", limit: longestReason)
+        let reason = try fields.shortText("reason", limit: maximumReasonLength)
         try fields.rejectUnreadMembers()
         guard let reason, !reason.isEmpty else {
-            throw Problem.invalid("reason must have 1 to \(longestReason) characters.")
+            throw Problem.invalid("reason must have 1 to \(maximumReasonLength) characters.")
         }
         return reason
     }
@@ -318,7 +318,7 @@ extension JSONFields {
             throw .invalid("entry_number must be the number of an entry.")
         }
         let score = Score(entry: entry, player: player, points: points, values: values)
-        if let flaw = template.flaw(inValues: values ?? [:]) { throw .invalid(flaw) }
+        if let violation = template.violation(inValues: values ?? [:]) { throw .invalid(violation) }
         guard score.isPossible else {
             throw .invalid(
                 "points and values must be from -\(Score.limit) to \(Score.limit), texts of at "

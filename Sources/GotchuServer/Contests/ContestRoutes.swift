@@ -221,8 +221,8 @@ struct ContestRoutes: Sendable {
     /// - Throws: `corrupt` if the recomputed settlement differs from the stored one.
     func settlementReply(of contest: Contest) async throws -> BufferedReply {
         let plan = try await reader.result(of: contest).plan
-        if contest.state == .settled, let flaw = plan.flaw(of: contest) {
-            throw LedgerError.corrupt("a contest: \(flaw)")
+        if contest.state == .settled, let violation = plan.violation(of: contest) {
+            throw LedgerError.corrupt("a contest: \(violation)")
         }
         return try Reply.buffered(SettlementReply(plan, of: contest))
     }

@@ -15,9 +15,9 @@ extension SessionRoutes {
         var fields = fields
         let text = try fields.string("contest_id")
         let amount = try fields.integer("amount_cents")
-        let memo = try fields.shortText("memo", limit: Self.longestText)
+        let memo = try fields.shortText("memo", limit: Self.maximumTextLength)
         let seconds = try fields.integer("ttl_seconds")
-        let reference = try fields.shortText("payee_reference", limit: Self.longestText)
+        let reference = try fields.shortText("payee_reference", limit: Self.maximumTextLength)
         try fields.rejectUnreadMembers()
         guard let id = text.flatMap({ ContestID.record($0) }) else {
             throw Problem.invalid("contest_id must be the UUID of a contest.")

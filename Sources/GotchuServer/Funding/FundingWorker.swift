@@ -16,6 +16,9 @@ struct FundingWorker: Service {
     static let interval: Duration = .milliseconds(500)
     /// The lease of a claimed record. It is longer than all calls of one refresh take.
     static let lease: Duration = .seconds(180)
+    /// The delay after which a record is refreshed again if the database did not answer. The lease
+    /// would end minutes later.
+    static let retryInterval: Duration = .seconds(5)
     /// The interval at which the list of events is read.
     static let listingInterval: Duration = .seconds(600)
     /// The delay before Stripe is asked again for the key's account.
@@ -41,10 +44,7 @@ struct FundingWorker: Service {
                     await withDiscardingTaskGroup { group in
                         for await _ in refreshQueue.signals {
                             for record in refreshQueue.dequeue() {
-                                group.addTask {
-                                    await refresh(record)
-                                    refreshQueue.finish(record)
-                                }
+                                group.addTask { await refresh(record) }
                             }
                         }
                     }
@@ -144,16 +144,25 @@ struct FundingWorker: Service {
         }
     }
 
+    /// Refreshes a dequeued record. Queues it again if only the database was unavailable.
     private func refresh(_ record: RecordID) async {
+        var isRetryable = false
         do {
             _ = try await refresher.refresh(record)
         } catch {
-            // The record is due again when its lease expires.
+            if let error = error as? LedgerError {
+                isRetryable = error.code == .tryAgain || error.code == .unknownOutcome
+            }
+            // Otherwise the record is due again when its lease ends.
             logger.info(
                 "The refresh of a deposit, a withdrawal or a payee failed.",
                 metadata: ["record": "\(record)", "error": "\(error)"]
             )
         }
+        refreshQueue.finish(record)
+        // Waits: a database that was locked or away needs time to recover.
+        guard isRetryable, (try? await Task.sleep(for: Self.retryInterval)) != nil else { return }
+        refreshQueue.enqueue(record)
     }
 
     // MARK: The list of events

@@ -17,7 +17,7 @@ struct IntentRoutes: Sendable {
         let key = try request.idempotencyKey()
         var fields = try await request.fields()
         let amount = try amount(&fields)
-        let reference = try fields.shortText("reference", limit: SessionRoutes.longestText)
+        let reference = try fields.shortText("reference", limit: SessionRoutes.maximumTextLength)
         let name = try fields.string("presentation") ?? Presentation.clientSecret.rawValue
         try fields.rejectUnreadMembers()
         guard let presentation = Presentation(rawValue: name) else {

@@ -10,7 +10,7 @@ internal import ServiceProcess
 /// pages, and counts and logs the replies.
 struct Problems: RouterMiddleware {
     /// The longest request id that is accepted from a client, in bytes.
-    private static let longestRequestID = 64
+    private static let maximumRequestIDLength = 64
     private static let retryAfterSeconds = 1
     /// A log throttle for each error code. Thus frequent failures do not hide rare ones.
     private static let ledgerFailures = Dictionary(
@@ -197,7 +197,7 @@ struct Problems: RouterMiddleware {
     /// acceptable id is short and safe in a log.
     static func requestID(of request: Request) -> String {
         if let given = request.headers[.requestID],
-            (1...longestRequestID).contains(given.utf8.count),
+            (1...maximumRequestIDLength).contains(given.utf8.count),
             given.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") })
         {
             return given

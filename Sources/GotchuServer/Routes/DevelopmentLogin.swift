@@ -6,7 +6,7 @@ internal import Ledger
 /// Logs in with an e-mail address only. Only a development server has this route. The server
 /// listens on loopback, and the login accepts only programs on the same machine.
 struct DevelopmentLogin: Sendable {
-    static let longestEmail = 254
+    static let maximumEmailLength = 254
 
     let ledger: Ledger
     let tokens: Tokens
@@ -57,7 +57,7 @@ struct DevelopmentLogin: Sendable {
     /// Returns the text before the `@`; `nil` if the text is no e-mail address in visible ASCII.
     static func localPart(of email: String) -> String? {
         let parts = email.split(separator: "@", omittingEmptySubsequences: false)
-        guard email.utf8.count <= longestEmail, parts.count == 2,
+        guard email.utf8.count <= maximumEmailLength, parts.count == 2,
             parts.allSatisfy({ !$0.isEmpty && $0.utf8.count <= 190 }),
             email.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"\"<>\\,;".utf8.contains($0) })
         else { return nil }

@@ -7,7 +7,7 @@ internal import Payments
 
 /// The routes of sessions: payees create them; payers resolve and lock them.
 struct SessionRoutes: Sendable {
-    static let longestText = 140
+    static let maximumTextLength = 140
 
     let authentication: CallerAuthentication
     /// The largest number of open sessions of one payee.
@@ -28,9 +28,9 @@ struct SessionRoutes: Sendable {
             return try reply(await openDesk(of: payee, contests.reader, fields))
         }
         let amount = try Self.amount(&fields)
-        let memo = try fields.shortText("memo", limit: Self.longestText)
+        let memo = try fields.shortText("memo", limit: Self.maximumTextLength)
         let seconds = try fields.integer("ttl_seconds")
-        let reference = try fields.shortText("payee_reference", limit: Self.longestText)
+        let reference = try fields.shortText("payee_reference", limit: Self.maximumTextLength)
         let allowsTip = try fields.boolean("allows_tip") ?? false
         let split = try Self.split(&fields, kind, of: amount, allowsTip: allowsTip)
         try fields.rejectUnreadMembers()

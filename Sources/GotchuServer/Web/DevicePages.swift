@@ -7,7 +7,7 @@ internal import Pages
 
 /// The pages of a person's own devices: the list, a form for a new device, and revocation.
 struct DevicePages: Sendable {
-    private static let longestName = 64
+    private static let maximumNameLength = 64
 
     let gate: WebGate
     let devices: DeviceRegistry
@@ -24,7 +24,7 @@ struct DevicePages: Sendable {
         let maySpend = form.fields.text("spend") == "yes"
         try form.fields.end()
         try visit.requireFresh(for: "A new device")
-        guard let name, let nonce, (1...Self.longestName).contains(name.unicodeScalars.count),
+        guard let name, let nonce, (1...Self.maximumNameLength).contains(name.unicodeScalars.count),
             name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }),
             !maySpend || visit.allows(.payer)
         else {

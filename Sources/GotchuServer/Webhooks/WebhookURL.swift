@@ -1,7 +1,7 @@
 /// The URL of a webhook: `https://host[:port][/path][?query]`. It is parsed here, so the called URL
 /// is exactly the checked one.
 struct WebhookURL: Equatable, Sendable {
-    private static let longest = 2_000
+    private static let maximumLength = 2_000
 
     let scheme: String
     /// The host in lower case. An IPv6 address has no brackets.
@@ -12,7 +12,7 @@ struct WebhookURL: Equatable, Sendable {
 
     /// - Returns: `nil` unless the text is an http or https URL without user and fragment.
     init?(_ text: String) {
-        guard text.utf8.count <= Self.longest, text.utf8.allSatisfy({ 0x21...0x7E ~= $0 }),
+        guard text.utf8.count <= Self.maximumLength, text.utf8.allSatisfy({ 0x21...0x7E ~= $0 }),
             !text.contains(where: { "\"<>\\^`{|}#".contains($0) }),
             let colon = text.firstIndex(of: ":")
         else { return nil }

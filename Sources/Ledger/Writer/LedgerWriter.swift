@@ -15,7 +15,7 @@ package final class LedgerWriter: Service {
     package static let queueLimit = 8_192
     /// The longest time for which command times stay constant after the clock was set back. Without
     /// a limit, a clock that was briefly two hours ahead would keep sessions open for two hours.
-    static let longestStandstill: Duration = .seconds(2)
+    static let stallLimit: Duration = .seconds(2)
 
     private struct State {
         var queue: [any Submission] = []
@@ -31,7 +31,7 @@ package final class LedgerWriter: Service {
                 return nil
             }
             let step = now.duration(to: lastAccepted)
-            guard step > LedgerWriter.longestStandstill else { return nil }
+            guard step > LedgerWriter.stallLimit else { return nil }
             lastAccepted = now
             return step
         }

@@ -5,7 +5,7 @@ internal import Postgres
 /// The distribution of the tables' rows with Citus: workers store the rows, and a coordinator knows
 /// which worker stores which.
 enum Distribution {
-    private static let longestMove: Duration = .seconds(24 * 3_600)
+    private static let moveTimeLimit: Duration = .seconds(24 * 3_600)
 
     /// The calls that distribute the tables.
     ///
@@ -89,7 +89,7 @@ enum Distribution {
             try stopWriters(connection)
             for (table, call) in calls where !distributed.contains(table) {
                 logger.notice("A table is being distributed.", metadata: ["table": "\(table)"])
-                try connection.execute("SELECT \(call)", within: longestMove)
+                try connection.execute("SELECT \(call)", within: moveTimeLimit)
                 guard call.hasPrefix("create") else { continue }
                 // Removes the rows that the coordinator stored so far. Its owner has no right to
                 // truncate a guarded table, and gets it for this statement.
@@ -100,7 +100,7 @@ enum Distribution {
                 try connection.execute(removal)
                 if isGuarded { try connection.execute("REVOKE \(right) FROM CURRENT_USER") }
             }
-            try connection.execute("COMMIT", within: longestMove)
+            try connection.execute("COMMIT", within: moveTimeLimit)
         } catch {
             if connection.isUsable { try connection.execute("ROLLBACK") }
             throw error

@@ -6,7 +6,7 @@ enum PostgreSQLSchema {
     static let version = "SELECT coalesce(max(version), 0) FROM gotchu_migrations"
 
     private static let attemptLimit = 10
-    private static let longestMigration: Duration = .seconds(3_600)
+    private static let migrationTimeLimit: Duration = .seconds(3_600)
 
     /// Creates the tables unless they exist.
     ///
@@ -66,7 +66,7 @@ enum PostgreSQLSchema {
                     \(guards)
                     INSERT INTO gotchu_migrations (version) VALUES (\(Schema.version));
                     """,
-                    within: longestMigration
+                    within: migrationTimeLimit
                 )
             }
             try connection.execute("COMMIT")

@@ -214,9 +214,9 @@ struct LocalRoutes {
     /// receives.
     private func recording(_ request: Request) async throws -> Response {
         let seconds = request.uri.queryParameters["seconds"].flatMap { Int($0) }
-        guard let seconds, (1...LocalAPIVersion.longestRecordingSeconds).contains(seconds) else {
+        guard let seconds, (1...LocalAPIVersion.maximumRecordingSeconds).contains(seconds) else {
             throw Problem.invalid(
-                "seconds must be 1 to \(LocalAPIVersion.longestRecordingSeconds)."
+                "seconds must be 1 to \(LocalAPIVersion.maximumRecordingSeconds)."
             )
         }
         let lines = try await backend.recording(seconds: seconds)

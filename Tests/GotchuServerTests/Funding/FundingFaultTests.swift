@@ -1,3 +1,4 @@
+import SQLite
 import StripeTestSupport
 import TestSupport
 import Testing
@@ -142,6 +143,34 @@ struct FundingFaultTests {
                 return (counted ?? 2) < 2 ? true : nil
             }
             #expect(try await rig.wire().balance(payee) == 8_000)
+        }
+    }
+
+    @Test("A withdrawal is continued seconds after the database was locked in the middle of it")
+    func locked() async throws {
+        try await FundingRig.with(more: ["PAYOUT_FIRST_SALES": "1"]) { rig in
+            let payee = try await rig.wire().login("payee")
+            _ = try await rig.onboard(payee)
+            try await rig.standIn.order("fund", ["amount": .integer(50_000)])
+            _ = try await rig.withdraw(payee, cents: 1_000, key: "a")
+            let call = "POST /v1/transfers"
+            try await rig.standIn.fault("slow", of: call, times: 1, ["seconds": .integer(2)])
+            _ = try await rig.run("payouts", "release", "payee@shop.example")
+            try await eventually("the transfer is requested") {
+                try await rig.calls(call) > 0 ? true : nil
+            }
+            let failure = "The refresh of a deposit, a withdrawal or a payee failed."
+            let path = String(rig.books.database.dropFirst("sqlite:".count))
+            let other = try Connection(path: path, mode: .readWrite)
+            try other.run("BEGIN IMMEDIATE")
+            try await eventually("the transfer cannot be recorded") {
+                await rig.program.text.contains(failure) ? true : nil
+            }
+            try other.run("ROLLBACK")
+            let unlocked = ContinuousClock.now
+            try await rig.waitForPayouts(1)
+            #expect(ContinuousClock.now - unlocked < FundingWorker.lease / 2)
+            #expect(try await rig.count("transfers") == 1)
         }
     }
 
