@@ -8,12 +8,12 @@ import Testing
 
 @testable import GotchuServer
 
-/// Tests of several tills of one merchant. They share a wallet; each till has its own limits of
-/// calls and streams.
+/// Tests of several tills of one merchant. The tills share a wallet; each till has its own limits
+/// of calls and streams.
 @Suite("Tills of one merchant", .timeLimit(.minutes(hangLimit)))
 struct ChainTests {
     @Test(
-        "A till added with --user is paid into that user's wallet but cannot spend from it",
+        "A till added with --user receives money into that user's wallet but cannot spend from it",
         arguments: BooksKind.all
     )
     func wallet(kind: BooksKind) async throws {
@@ -90,7 +90,7 @@ struct ChainTests {
         ])
         let wire = server.wire
         let tokens = try await tills(100, of: "merchant", server)
-        // All calls and streams together exceed the limits of one till.
+        // The calls and streams of all tills together exceed the limits of one till.
         var streams: [EventStream] = []
         for token in tokens {
             let sid = try await wire.create(token, cents: 5).string("sid")
@@ -104,7 +104,7 @@ struct ChainTests {
         #expect(full.code == "RATE_LIMITED" && full.text.contains("sessions of this payee"))
         let mine = try await wire.get("/api/wallet/balance", token: tokens[1])
         #expect(mine.status == 200)
-        try await eventually("one till calls too often") {
+        try await eventually("the till with too many calls is refused") {
             let reply = try await wire.get("/wallet/me", token: tokens[2])
             #expect(reply.headers["ratelimit-policy"] == #""calls";q=12;w=6"#)
             return reply.code == "RATE_LIMITED" ? true : nil
@@ -114,9 +114,7 @@ struct ChainTests {
         }
     }
 
-    @Test(
-        "A till with its maximum number of streams is refused another one, but a second till is not"
-    )
+    @Test("A till at its limit of streams is refused another stream, and a second till is not")
     func streams() async throws {
         let server = try await ServerProcess(more: ["--streams-per-login", "1"])
         let tokens = try await tills(2, of: "merchant", server)
@@ -127,7 +125,7 @@ struct ChainTests {
         #expect(open.allSatisfy { $0.status == 200 })
     }
 
-    /// Returns access tokens of new tills of a user, each from its own credential.
+    /// Adds tills to a user and returns their access tokens; each till has its own credential.
     private func tills(
         _ count: Int,
         of user: String,

@@ -10,7 +10,7 @@ import Testing
 
 @testable import GotchuServer
 
-/// Tests of the program as people and scripts use it.
+/// Tests of the commands, options, messages and exit codes of gotchu-server.
 @Suite("Commands", .timeLimit(.minutes(hangLimit)))
 struct CommandTests {
     private let folder: TemporaryFolder
@@ -20,7 +20,7 @@ struct CommandTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("The verify and backup commands work while the server runs, and a backup can be served")
+    @Test("The verify and backup commands work beside a running server, and a backup can be served")
     func verifyAndBackup() async throws {
         let server = try await ServerProcess()
         let payee = try await server.wire.login("payee")
@@ -41,7 +41,7 @@ struct CommandTests {
         #expect(try await restored.wire.get("/wallet/me", token: payee).status == 401)
     }
 
-    @Test("A new database is readable by its owner alone")
+    @Test("A new database file can be read only by its owner")
     func privateFiles() async throws {
         let program = Program.folder.appendingPathComponent("gotchu-server").path
         let made = try Program(
@@ -53,7 +53,7 @@ struct CommandTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("The verify command prints the head of the chain and compares it with those of --seal")
+    @Test("The verify command prints the head of the chain and compares it with each --seal")
     func head() async throws {
         let server = try await ServerProcess()
         _ = try await server.wire.login("payee")
@@ -88,7 +88,7 @@ struct CommandTests {
         #expect(verified.text.contains("balance 10001 of 1 entries, expected 10000 of 1"))
     }
 
-    /// SQL that damages a database, or options of `verify`, and the advice that it then prints.
+    /// SQL that damages a database, options of `verify`, and the advice that the command prints.
     struct Advice: Sendable, CustomTestStringConvertible {
         static let restore = "keep the books as they are"
         static let makeAnew = "can be made anew"
@@ -153,7 +153,7 @@ struct CommandTests {
     }
 
     @Test(
-        "A command with invalid or impossible options is refused with a message and an exit code",
+        "A server with invalid or unusable options exits with a message and an exit code",
         arguments: [
             (["--listen", "0.0.0.0:0", "--dev"], 78, "anybody can log in"),
             (["--listen", "nonsense"], 64, "HOST:PORT"),
@@ -218,7 +218,7 @@ struct CommandTests {
     }
 
     @Test(
-        "A command on an unknown object exits with 1 and names a command; so does a 33rd endpoint"
+        "A command on an unknown id exits with 1 and names a command; a 33rd endpoint is refused"
     )
     func unknownNames() async throws {
         let books = database
@@ -260,7 +260,7 @@ struct CommandTests {
     }
 
     @Test(
-        "A variable with an invalid value is refused, and the message names it",
+        "A variable with an invalid value is refused, and the message contains its name",
         arguments: [("QUEUE", "0"), ("DEV", "maybe"), ("TRUSTED_PROXY", "::1 x"), ("LISTEN", "x")]
     )
     func badVariable(name: String, value: String) async throws {
@@ -296,7 +296,7 @@ struct CommandTests {
     }
 
     @Test(
-        "A second --database option is refused and creates no file; two --trusted-proxy are allowed"
+        "A second --database is refused and creates no file; a second --trusted-proxy is allowed"
     )
     func givenTwice() async throws {
         let other = "sqlite:\(folder.path)/other.db"
@@ -318,7 +318,7 @@ struct CommandTests {
     }
 
     @Test(
-        "A database file in use is refused to another server and to migrate, until its server ends"
+        "A database file in use is refused to a second server and to migrate until its server ends"
     )
     func twice() async throws {
         let server = try await ServerProcess()
@@ -330,7 +330,7 @@ struct CommandTests {
             "gotchu-server",
             ["migrate", "--database", "sqlite:\(server.path)"]
         )
-        #expect(try await migration.exitCode() == 69, "its tables are in use")
+        #expect(try await migration.exitCode() == 69, "migrate ran while a server uses the tables")
         #expect(try await server.wire.get("/readyz").status == 200)
         server.program.signal(SIGKILL)
         try await server.program.exitCode()
@@ -362,7 +362,7 @@ struct CommandTests {
             "gotchu-server",
             ["--listen", "127.0.0.1:0", "--database", "sqlite:\(server.path)"]
         )
-        let port = try await eventually("the server listens; it said: \(program.text)") {
+        let port = try await eventually("the server listens; its output: \(program.text)") {
             program.text.firstMatch(of: /listening on http:\/\/127\.0\.0\.1:([0-9]+)\n/)?.output.1
         }
         #expect(program.text.contains("Only registered devices can log in"))
@@ -373,7 +373,7 @@ struct CommandTests {
     }
 
     @Test(
-        "The database and the secret are private to their owner; a secret open to others is refused"
+        "Only the owner can read the database and the secret; a secret open to others is refused"
     )
     func privacy() async throws {
         let server = try await ServerProcess()

@@ -8,7 +8,7 @@ import Testing
 /// Tests of contests with concurrent calls, bad input and new templates.
 @Suite("Contests with concurrent calls or unusual input", .timeLimit(.minutes(hangLimit)))
 struct ContestEdgeTests {
-    @Test("If two servers settle and cancel a contest at once, only one of the two takes effect")
+    @Test("If two servers settle and cancel a contest at once, it is either settled or cancelled")
     func twoServers() async throws {
         let rig = try await ContestRig(.postgresql, more: ["--calls-per-second", "1000"])
         let other = try await ServerProcess(
@@ -99,7 +99,7 @@ struct ContestEdgeTests {
     }
 
     @Test(
-        "A refused join stays refused for its key; with a new key, it is decided again",
+        "A refused join is refused again with the same key and decided anew with a new key",
         arguments: BooksKind.single
     )
     func refusals(kind: BooksKind) async throws {
@@ -167,7 +167,7 @@ struct ContestEdgeTests {
     }
 
     @Test(
-        "A template's image is served; one with a script, a missing one or one elsewhere is refused"
+        "A template's image is served, and an image with a script or at a wrong path is refused"
     )
     func image() async throws {
         let rig = try await ContestRig(.sqlite)
@@ -213,7 +213,7 @@ struct ContestEdgeTests {
         try await rig.verify()
     }
 
-    @Test("A backup with an open contest passes verification, and a server can continue it")
+    @Test("A backup with an open contest passes verification, and a server can cancel the contest")
     func backup() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -243,7 +243,7 @@ struct ContestEdgeTests {
         #expect(try await server.wire.balance(server.wire.login("entrant1")) == 10_000)
     }
 
-    @Test("Values of scores must be whole numbers with known names")
+    @Test("A score with a value that is no whole number or has an unknown name is refused")
     func values() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -303,7 +303,7 @@ struct ContestEdgeTests {
         try await rig.verify()
     }
 
-    @Test("Mutated documents are either refused or decoded to values that the text contains")
+    @Test("A mutated document is either refused or decoded to values that its text contains")
     func documents() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -335,7 +335,7 @@ struct ContestEdgeTests {
     }
 
     /// Decodes a document, and checks that the text contains each decoded value. Returns false if
-    /// it cannot be decoded.
+    /// the text cannot be decoded.
     private func read<Document: Codable & Equatable>(
         _ type: Document.Type,
         _ text: String
@@ -343,7 +343,7 @@ struct ContestEdgeTests {
         guard let document = try? JSONDecoder().decode(type, from: Data(text.utf8)) else {
             return false
         }
-        // A fraction in a row can be decoded but not encoded, so such a document is not checked.
+        // A document with a fraction can be decoded but not encoded, so it is not checked.
         guard let bytes = try? JSONEncoder().encode(document) else { return true }
         let said = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
         #expect(try JSONDecoder().decode(JSONValue.self, from: bytes).isSaid(by: said), "\(text)")
@@ -354,8 +354,8 @@ struct ContestEdgeTests {
 extension JSONValue {
     fileprivate var isInteger: Bool { if case .integer = self { true } else { false } }
 
-    /// Returns true if each member, element and scalar is also in another value; a member that the
-    /// other value lacks may be `null` in this one.
+    /// Returns true if each member, element and scalar is also in another value. A `null` member
+    /// may be missing there, and a time may be written in another form.
     fileprivate func isSaid(by other: JSONValue?) -> Bool {
         switch (self, other) {
         case (.null, nil): true
@@ -372,14 +372,14 @@ extension JSONValue {
     }
 }
 
-/// Mutations of a text.
+/// Random changes of a JSON text.
 private enum Spoilt {
     private static let pieces = [
         "null", "-1", "1.5", "1e400", "9223372036854775808", "\"\"", "[]", "{}", "true", "\u{0}",
         "\"\\ud800\"", "{\"a\":1,\"a\":2}",
     ]
 
-    /// Replaces a value, or removes, doubles or changes a byte.
+    /// Replaces one value, or removes, doubles or changes one byte.
     static func text(_ text: String, using random: inout SeededGenerator) -> String {
         var bytes = Array(text.utf8)
         let index = Int.random(in: 0..<bytes.count, using: &random)

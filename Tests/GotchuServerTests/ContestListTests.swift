@@ -10,7 +10,7 @@ struct ContestListTests {
         return cards.compactMap { $0["id"] as? String }
     }
 
-    /// Adds copies of the newest draft that sort before every contest.
+    /// Adds copies of the only draft, with ids that sort before those of all other contests.
     private func addDrafts(_ count: Int, _ rig: ContestRig) throws {
         try rig.books.damage(
             """
@@ -36,7 +36,7 @@ struct ContestListTests {
     }
 
     @Test(
-        "Lists show a public contest among thousands of drafts, and metrics count it when it stops"
+        "Lists show one public contest among 2,501 drafts; metrics count it when its pot is wrong"
     )
     func drafts() async throws {
         let rig = try await ContestRig(.sqlite)
@@ -52,7 +52,7 @@ struct ContestListTests {
         }
         #expect(try ids(try await rig.list("?state=LIVE")).isEmpty)
         #expect(try ids(try await rig.list("?mine=1", by: user)) == [id])
-        // The organiser's own list, read to its end, has all drafts and both contests.
+        // All pages of the organiser's own list together contain 2,501 drafts and both contests.
         var found: [String] = []
         var query = "?mine=1&limit=100"
         while found.count < 4_000 {
@@ -77,7 +77,7 @@ struct ContestListTests {
         #expect(try await rig.show(id, by: user).string("state") == "ERROR")
         let metrics = try await rig.wire.get("/metrics").text
         #expect(metrics.contains("\ngotchu_server_contest_pots_unequal 1\n"), "\(metrics)")
-        // A new join is refused, because the contest has stopped.
+        // A contest in the state ERROR refuses a join with a new key.
         #expect(try await rig.join(id, by: user).code == "CONTEST_LOCKED")
         try change(0, 1)
         let rechecked = try await ServerProcess.run(
@@ -94,7 +94,7 @@ struct ContestListTests {
         #expect(try await rig.wire.balance(user) == 10_000)
     }
 
-    @Test("A join repeated with its key succeeds even after the contest has stopped")
+    @Test("A join repeated with its key succeeds even while the contest is in the state ERROR")
     func stopped() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()
@@ -114,7 +114,7 @@ struct ContestListTests {
         #expect(again.headers["idempotent-replayed"] == "true")
     }
 
-    @Test("A contest stays stopped as long as its number of entries is wrong")
+    @Test("A contest stays in the state ERROR until its number of entries is right")
     func recheck() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published(ContestRig.body(fee: 0))
@@ -127,7 +127,7 @@ struct ContestListTests {
             )
         }
         try change(right, wrong)
-        // The pot is empty, which is right without fees; only the number of entries is wrong.
+        // The empty pot is right, because there is no fee; only the number of entries is wrong.
         _ = try await rig.post(id, "cancel", #"{"reason":"Rain."}"#)
         #expect(try await rig.show(id, by: user).string("state") == "ERROR")
         let database = rig.books.database
@@ -184,7 +184,7 @@ struct ContestListTests {
         #expect(try await rig.list("?cursor=\(UUID().uuidString.lowercased())").status == 400)
     }
 
-    @Test("A list whose newest 2,500 contests were deleted continues with the older ones")
+    @Test("A list whose newest 2,500 contests were deleted continues with the older contest")
     func deleted() async throws {
         let rig = try await ContestRig(.sqlite, more: Browser.arguments)
         let id = try await rig.published()
@@ -277,7 +277,9 @@ struct ContestListTests {
         try await rig.judgeDocuments()
     }
 
-    @Test("A draft is found again by its key after its lock time and after a change of commission")
+    @Test(
+        "A creation repeated with its key returns the draft after its lock time or a new commission"
+    )
     func idempotentDraft() async throws {
         let folder = try TemporaryFolder()
         func server(_ commission: String) async throws -> ServerProcess {
@@ -299,7 +301,7 @@ struct ContestListTests {
         let again = try await create(second, body)
         #expect(again.string("id") == made.string("id"), "\(again.text)")
         let token = try await second.wire.login("organizer")
-        let past = try await eventually("its time to lock is over") {
+        let past = try await eventually("the lock time of the body has passed") {
             let other = try await second.wire.post(
                 "/api/contests",
                 body,

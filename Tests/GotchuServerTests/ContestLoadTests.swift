@@ -8,11 +8,11 @@ struct ContestLoadTests {
     private static let connections = 64
 
     @Test(
-        "All entries of all users in all contests are made, and no cent is lost",
+        "All users enter all contests over many connections, and no cent is lost",
         arguments: BooksKind.all
     )
     func everybody(kind: BooksKind) async throws {
-        // 1,000 users and 100 contests with GOTCHU_TEST_EFFORT=40 or more.
+        // GOTCHU_TEST_EFFORT=40 or more gives 1,000 users and 100 contests.
         let (people, count) = (min(1_000, 25 * effort), min(100, 4 * effort))
         let rig = try await ContestRig(
             kind,
@@ -32,12 +32,11 @@ struct ContestLoadTests {
                     var missing: [String] = []
                     let joins = people * count
                     for number in stride(from: lane, to: joins, by: Self.connections) {
-                        // Adjacent connections enter the same contest at the same time.
+                        // Lanes with adjacent numbers mostly enter the same contest at once.
                         let (user, id) = (users[number % people], contests[number / people])
                         let key = ContestRig.key()
                         var reply = try await rig.join(id, by: user, key: key)
-                        // Under this load an outcome can be unknown; a repeated request resolves
-                        // it.
+                        // Under this load an outcome can be unknown; a resend resolves it.
                         while reply.code == "TRY_AGAIN" {
                             reply = try await rig.join(id, by: user, key: key)
                         }

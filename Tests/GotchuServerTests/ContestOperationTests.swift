@@ -38,7 +38,7 @@ struct ContestOperationTests {
         }
     }
 
-    @Test("Listed users see contests, and other users only a contest that they entered at its desk")
+    @Test("Only listed users see all contests; others see a contest that they entered at its desk")
     func staged() async throws {
         let folder = try TemporaryFolder()
         let opening = try await ServerProcess(folder: folder)
@@ -114,8 +114,8 @@ struct ContestOperationTests {
         }
     }
 
-    /// SQL changes that no program makes, each with the SQL that undoes it and the rule that it
-    /// breaks.
+    /// SQL changes that no gotchu program makes, each with the SQL that reverts the change and the
+    /// broken rule of the audit.
     private static let damages: [(change: String, undo: String, rule: String)] = [
         body("contest-scores", #""points":9"#, #""points":8"#, "contests"),
         body("contest-entry", #""fee":500"#, #""fee":400"#, "contests"),
@@ -146,7 +146,7 @@ struct ContestOperationTests {
     }
 
     @Test(
-        "An audit finds a changed score, fee, term, desk, entry and name",
+        "An audit finds a changed score, fee, term, desk, entry or name",
         arguments: BooksKind.single
     )
     func damage(kind: BooksKind) async throws {
@@ -171,7 +171,7 @@ struct ContestOperationTests {
 }
 
 extension CheckedBooks {
-    /// Runs SQL on the database without its triggers; no gotchu program does that.
+    /// Runs SQL on the database while its triggers are off; no gotchu program does that.
     func damage(_ sql: String) throws {
         switch self {
         case .sqlite(let path):

@@ -16,7 +16,7 @@ struct ContestPageTests {
         english.panel(ContestSection(type: type, data: data)).source
     }
 
-    @Test("A section of an unknown type is shown as rows and scalars, with its text escaped")
+    @Test("A section of an unknown type is shown as rows and values, and its text is escaped")
     func unknownSection() {
         let text = shown(
             .object([
@@ -85,7 +85,7 @@ struct ContestPageTests {
     }
 
     @Test(
-        "A form that is sent twice enters a contest once, and one with an outdated fee is refused"
+        "A form sent twice enters a contest once, and a form with an outdated fee is refused"
     )
     func entering() async throws {
         let rig = try await ContestRig(.sqlite, more: Browser.arguments)
@@ -112,13 +112,13 @@ struct ContestPageTests {
         #expect(entered.text.contains("You are in: entry 1"))
         let token = try await rig.wire.login("runner")
         #expect(try await rig.wire.balance(token) == 9_500)
-        // A login to enter a contest does not give access to the organiser's pages.
+        // The login from a contest's page does not give access to the organiser's pages.
         #expect(try await runner.open("/web/contests").location == "/web/login?to=/web/contests")
         try await rig.verify()
     }
 
     @Test(
-        "Only the organiser can open the organiser's page, and old forms do not overwrite scores"
+        "Only the organiser can open the organiser's page, and an old form overwrites no scores"
     )
     func organizing() async throws {
         let rig = try await ContestRig(.sqlite, more: Browser.arguments)
@@ -165,7 +165,7 @@ struct ContestPageTests {
         #expect(scored.text.contains("name=\"score.2.seconds\" value=\"12\""), "\(scored.text)")
     }
 
-    @Test("A form of scores changes only the rows that were edited")
+    @Test("A form of scores stores only the rows that were edited")
     func untouchedScores() async throws {
         let rig = try await ContestRig(.sqlite, more: Browser.arguments)
         let id = try await rig.published()

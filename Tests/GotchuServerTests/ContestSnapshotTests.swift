@@ -17,7 +17,8 @@ struct ContestSnapshotTests {
             .replacing(/"[0-9a-f]{64}"/, with: "\"HASH\"")
     }
 
-    /// Returns a document with each of its members on a separate line.
+    /// Returns a document under a title, with each member on a separate line; for a refusal, the
+    /// title and the code.
     private static func lines(_ title: String, _ reply: WireReply) -> String {
         guard reply.status == 200 else { return "## \(title): \(reply.code ?? "")\n" }
         return settled("## \(title)\n\(reply.text.replacing(",\"", with: ",\n\""))\n")
@@ -74,7 +75,7 @@ struct ContestSnapshotTests {
         try await rig.post(id, "complete", #"{"revision":1}"#)
         try await rig.post(id, "objections", #"{"text":"Round 3."}"#, by: users[0])
         text += try await shown(rig, "complete, with an objection", id, users[0])
-        try await eventually("it is settled") {
+        try await eventually("the contest is settled") {
             try await rig.show(id).string("state") == "PAID" ? true : nil
         }
         return text + (try await shown(rig, "settled", id, users[0]))
@@ -97,7 +98,7 @@ struct ContestSnapshotTests {
         let changes = new.difference(from: old).prefix(6).map { "\($0)" }
         #expect(
             text == known,
-            "Tests/Snapshots/contests.txt: make docs writes it, read it then: \(changes)"
+            "Tests/Snapshots/contests.txt differs; run make docs and read the diff: \(changes)"
         )
     }
 }

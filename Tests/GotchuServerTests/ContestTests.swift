@@ -6,7 +6,7 @@ import Testing
 @Suite("Contests in the HTTP API", .timeLimit(.minutes(hangLimit)))
 struct ContestTests {
     @Test(
-        "A quiz is created, entered, scored, corrected and settled, and passes verification",
+        "A quiz is entered, scored, corrected and settled, and the books pass verification",
         arguments: BooksKind.all
     )
     func story(kind: BooksKind) async throws {
@@ -32,7 +32,7 @@ struct ContestTests {
         let early = try await rig.post(id, "settle", key: key)
         #expect(early.code == "CONTEST_STATE", "\(early.text)")
         #expect(early.string("detail").hasPrefix("The time for objections ends at 20"))
-        let settled = try await eventually("it is settled") {
+        let settled = try await eventually("the contest is settled") {
             let reply = try await rig.post(id, "settle", key: key)
             return reply.status == 200 ? reply : nil
         }
@@ -58,7 +58,7 @@ struct ContestTests {
         try await rig.verify()
     }
 
-    /// Enters three users; a fourth is refused, because the contest is full.
+    /// Enters three users, the maximum. Other joins are refused, such as that of a fourth user.
     private func enter(_ rig: ContestRig, _ id: String, _ users: [String]) async throws {
         let key = ContestRig.key()
         let joined = try await rig.join(id, by: users[0], key: key)
@@ -75,8 +75,7 @@ struct ContestTests {
         #expect(try await rig.wire.balance(users[0]) == 9500)
     }
 
-    /// Locks the contest and enters scores; an entrant objects, and the organiser corrects the
-    /// scores.
+    /// Locks the contest, enters scores, and corrects the scores after an entrant's objection.
     private func score(_ rig: ContestRig, _ id: String, _ users: [String]) async throws {
         try await rig.post(id, "lock")
         #expect(try await rig.post(id, "leave", by: users[2]).code == "CONTEST_LOCKED")
@@ -141,7 +140,7 @@ struct ContestTests {
     }
 
     @Test(
-        "A cancelled contest refunds all fees and the added prize at once",
+        "The cancellation of a contest refunds all fees and the added prize",
         arguments: BooksKind.all
     )
     func cancelled(kind: BooksKind) async throws {
@@ -202,7 +201,10 @@ struct ContestTests {
         try await rig.verify()
     }
 
-    @Test("Sixty-four simultaneous settlements make one transfer", arguments: BooksKind.all)
+    @Test(
+        "Sixty-four simultaneous repeats of a settlement get one reply, and pay nothing more",
+        arguments: BooksKind.all
+    )
     func settlements(kind: BooksKind) async throws {
         let rig = try await ContestRig(
             kind,
@@ -222,7 +224,7 @@ struct ContestTests {
         try await rig.verify()
     }
 
-    @Test("A user needs the invitation to see or join a private contest")
+    @Test("A private contest can be seen and joined only with its current invitation")
     func invitations() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published(ContestRig.body(more: #","is_invite_only":true"#))
@@ -285,7 +287,7 @@ struct ContestTests {
         }
     }
 
-    @Test("A contest that has not changed is not sent again")
+    @Test("A reread of an unchanged contest gets 304, and its texts follow Accept-Language")
     func tags() async throws {
         let rig = try await ContestRig(.sqlite)
         let id = try await rig.published()

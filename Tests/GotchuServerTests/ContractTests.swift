@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of the first contract, which old phones use.
+/// Tests of the first version of the API, which old phones use.
 @Suite("The first contract", .timeLimit(.minutes(hangLimit)))
 struct ContractTests {
     @Test(
@@ -60,7 +60,7 @@ struct ContractTests {
     }
 
     @Test(
-        "A repeated payment gets the same bytes, with or without quotes around the key",
+        "A repeated payment gets the same bytes, with or without quotes around its key",
         arguments: BooksKind.all
     )
     func replay(kind: BooksKind) async throws {
@@ -85,7 +85,7 @@ struct ContractTests {
     }
 
     @Test(
-        "One key sent a hundred times at once charges once and gets the same reply each time",
+        "A payment sent a hundred times at once with one key charges once and gets one reply",
         arguments: BooksKind.all
     )
     func hundred(kind: BooksKind) async throws {
@@ -125,7 +125,7 @@ struct ContractTests {
     }
 
     @Test(
-        "The description is served, and each of its addresses refuses PATCH, TRACE and M-SEARCH",
+        "The API description is served, and each address in it refuses PATCH, TRACE and M-SEARCH",
         arguments: BooksKind.single
     )
     func description(kind: BooksKind) async throws {

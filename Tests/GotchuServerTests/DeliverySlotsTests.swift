@@ -5,7 +5,7 @@ import Testing
 @Suite("Slots for webhook deliveries")
 struct DeliverySlotsTests {
     @Test(
-        "Accepted events give an endpoint more slots, up to a limit, and one failure removes them"
+        "Accepted events give an endpoint more slots, up to a limit; one failure takes these back"
     )
     func growth() {
         var slots = DeliverySlots()
@@ -23,7 +23,7 @@ struct DeliverySlotsTests {
         #expect(slots.free(for: "a") == 1)
     }
 
-    @Test("If 31 endpoints hang in all of their slots, another endpoint still has one slot")
+    @Test("If 31 endpoints hang and use all of their slots, another endpoint still has one slot")
     func hanging() {
         var slots = DeliverySlots()
         var running = 0
@@ -44,7 +44,7 @@ struct DeliverySlotsTests {
         #expect(slots.free(for: "another") == 0)
     }
 
-    @Test("An endpoint without waiting deliveries starts again with one slot")
+    @Test("An endpoint without running or waiting deliveries starts again with one slot")
     func forgotten() {
         var slots = DeliverySlots()
         for endpoint in ["idle", "waiting", "running"] {

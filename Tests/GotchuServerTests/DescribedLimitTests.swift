@@ -9,10 +9,10 @@ import Testing
 @testable import Ledger
 @testable import Payments
 
-/// Tests that the numbers and lists in the description equal the server's.
-@Suite("The described limits", .timeLimit(.minutes(hangLimit)))
+/// Tests that the numbers and lists in the API description equal those of the server.
+@Suite("The limits in the API description", .timeLimit(.minutes(hangLimit)))
 struct DescribedLimitTests {
-    @Test("The limits in the description's schemas equal the server's")
+    @Test("The limits in the schemas of the description equal those of the server")
     func bounds() async throws {
         let contract = try await ContractJudge.shared.contract
         func expect(_ schema: JSON, _ keyword: String, _ bound: some BinaryInteger) {
@@ -57,11 +57,11 @@ struct DescribedLimitTests {
         expect(parameter("key"), "minLength", keys.lowerBound)
         expect(parameter("key"), "maxLength", keys.upperBound)
         expect(parameter("idempotencyKey"), "minLength", keys.lowerBound)
-        // The maximum includes the quotes.
+        // The maximum includes the two quotes around a key.
         expect(parameter("idempotencyKey"), "maxLength", keys.upperBound + 2)
     }
 
-    @Test("The numbers in the description's texts equal the server's")
+    @Test("The numbers in the texts of the description equal those of the server")
     func sentences() async throws {
         let contract = try await ContractJudge.shared.contract
         let info = contract.text("info")
@@ -89,7 +89,7 @@ struct DescribedLimitTests {
         #expect(key.contains("beyond \(UnknownRecordBudget.dailyLimit) a day"))
     }
 
-    @Test("The currencies, states and lengths of ids in the description equal the server's")
+    @Test("The currencies, states and id lengths in the description equal those of the server")
     func lists() async throws {
         let contract = try await ContractJudge.shared.contract
         func names(_ schema: String) -> [String] {

@@ -10,12 +10,12 @@ import Testing
 @testable import GotchuAPI
 @testable import GotchuServer
 
-/// Tests of the API description: its content, the server's conformance, and the validators.
-@Suite("The description", .timeLimit(.minutes(hangLimit)))
+/// Tests of the API description, of the server's conformance to it, and of the validator.
+@Suite("The API description", .timeLimit(.minutes(hangLimit)))
 struct DescriptionTests {
     private static let file = Python.file("Sources/GotchuServer/openapi.yaml")
 
-    @Test("The description's file is served and printed unchanged")
+    @Test("The file of the API description is served and printed unchanged")
     func served() async throws {
         let kept = try String(contentsOfFile: Self.file, encoding: .utf8)
         let printed = try await ServerProcess.run("openapi")
@@ -26,7 +26,7 @@ struct DescriptionTests {
         #expect(served.headers["content-type"] == "application/yaml")
     }
 
-    @Test("The server's addresses and methods match the description")
+    @Test("The server has exactly the addresses and methods of the description")
     func addresses() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/books.db"
@@ -63,7 +63,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test("The description lists each code with its status, and each operation only known codes")
+    @Test("The description explains each code with its status; operations list only these codes")
     func codes() async throws {
         let contract = try await ContractJudge.shared.contract
         let explained = contract.text("components", "schemas", "Code")
@@ -101,7 +101,7 @@ struct DescriptionTests {
             }
             if operation["requestBody"] != nil {
                 expected.formUnion([.validationError, .contentTooLarge])
-                // The signature covers the bytes of the body, so its content type does not matter.
+                // Stripe's webhook accepts any content type: its signature covers the bytes.
                 if name != "POST /api/webhooks/stripe" { expected.insert(.unsupportedMediaType) }
             }
             let parameters = operation["parameters"]?.elements.compactMap { $0["$ref"]?.string }
@@ -125,7 +125,7 @@ struct DescriptionTests {
         #expect(somewhere == contract.codes)
     }
 
-    @Test("The checker of replies finds each planted violation of the description")
+    @Test("The validator of replies finds each planted violation of the description")
     func planted() async throws {
         let contract = try await ContractJudge.shared.contract
         func reply(
@@ -159,7 +159,7 @@ struct DescriptionTests {
         }
         #expect(!contract.violations("POST", "/nowhere", reply(200, "{}")).isEmpty)
         #expect(!contract.violations("PUT", lock.1, reply(200, "{}")).isEmpty)
-        // A correct reply is checked against a description with an error.
+        // The validator refuses a correct reply if the description has an error.
         let lie = OpenAPI.document.replacing("required: [status]", with: "required: [mood]")
         let liar = try await Contract(yaml: lie)
         #expect(!liar.violations("GET", "/healthz", reply(200, #"{"status":"ok"}"#)).isEmpty)
@@ -173,7 +173,7 @@ struct DescriptionTests {
     }
 
     @Test(
-        "All operations but the description's own pass schemathesis, each with a successful call",
+        "All operations but GET /openapi.yaml pass schemathesis, each with a successful call",
         arguments: BooksKind.single
     )
     func schemathesis(kind: BooksKind) async throws {
@@ -189,7 +189,7 @@ struct DescriptionTests {
         for finding in judgement.findings { Issue.record("\(finding)") }
         #expect(judgement.without_success == [], "\(judgement.statuses)")
         let described = try await ContractJudge.shared.contract.operations
-        // Schemathesis does not call the address that serves the description.
+        // Schemathesis does not call GET /openapi.yaml.
         #expect(Set(judgement.statuses.keys) == described.subtracting(["GET /openapi.yaml"]))
         #expect(!server.program.text.contains("A request failed."), "\(server.program.text)")
         print("schemathesis: \(judgement.statuses)")

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of contests that are entered by a tap, as phones and the kiosk see them.
+/// Tests of the desks of contests, at which payers enter a contest by a tap.
 @Suite("Desks in the API", .timeLimit(.minutes(hangLimit)))
 struct DeskTests {
-    /// A contest with desks, and payers.
+    /// A contest, and payers who enter it at its desks.
     private struct Hall {
         let rig: ContestRig
         let contest: String
@@ -43,7 +43,7 @@ struct DeskTests {
             )
         }
 
-        /// Returns the number of free places; entries and holds at all desks count as taken.
+        /// Returns the number of free places. An entry or a hold at any desk takes a place.
         func left(_ eid: String) async throws -> Int? {
             let body = #"{"eid":"\#(eid)"}"#
             let shown = try await wire.post("/sessions/resolve", body)
@@ -58,7 +58,7 @@ struct DeskTests {
     }
 
     @Test(
-        "Old phones enter a contest at its desk, and leaving or a cancellation returns the fee",
+        "Old phones enter a contest at its desk; leaving or a cancellation refunds the fee",
         arguments: BooksKind.all
     )
     func oldPhones(kind: BooksKind) async throws {
@@ -81,7 +81,7 @@ struct DeskTests {
         let outcome = try await wire.get("/wallet/sends/\(key)", token: hall.payers[0])
         let share = outcome.string("sid")
         #expect(outcome.string("outcome") == "paid" && share.hasPrefix(desk.sid + "-"))
-        // An old phone knows only the id of the desk's session.
+        // An old phone knows only the id of the desk's session. It gets its own payment by this id.
         let own = try await wire.get("/sessions/\(desk.sid)", token: hall.payers[0])
         #expect(own.string("sid") == share && own.string("status") == "PAID")
         #expect(try await wire.get("/sessions/\(desk.sid)", token: hall.payers[1]).status == 403)
@@ -132,7 +132,7 @@ struct DeskTests {
         #expect(try await hall.wire.post(free, token: hall.payers[0]).status == 200)
         #expect(try await hall.rig.join(hall.contest, by: hall.payers[2]).status == 200)
         #expect(try await hall.lock(desks[0].sid, 0).code == "CONTEST_FULL")
-        // A holder may also join directly; the desk then does not charge again.
+        // A payer with a hold may also join directly. The desk then does not charge again.
         #expect(try await hall.rig.join(hall.contest, by: hall.payers[1]).status == 200)
         #expect(try await hall.send(desks[1].sid, 1).code == "ALREADY_JOINED")
         #expect(try await hall.balances() == [10_000, 9_500, 9_500, 10_000])
@@ -179,7 +179,7 @@ struct DeskTests {
     }
 
     @Test(
-        "A payer with a hold is not charged after the desk expires or the contest locks or ends",
+        "A hold is not charged once the desk has expired or its contest is locked or cancelled",
         arguments: BooksKind.all
     )
     func ends(kind: BooksKind) async throws {
@@ -187,7 +187,7 @@ struct DeskTests {
         let brief = try await hall.open(#","ttl_seconds":1"#)
         #expect(try await hall.lock(brief.sid, 0).status == 200)
         #expect(try await hall.left(brief.eid) == 9)
-        let late = try await eventually("the desk is over") {
+        let late = try await eventually("the desk has expired") {
             let reply = try await hall.lock(brief.sid, 1)
             return reply.status == 410 ? reply : nil
         }
@@ -200,7 +200,7 @@ struct DeskTests {
         try await hall.rig.post(hall.contest, "lock")
         #expect(try await hall.send(desk.sid, 0).code == "CONTEST_LOCKED")
         #expect(try await hall.lock(desk.sid, 1).code == "CONTEST_LOCKED")
-        // The lock of the contest cancels the desk's session, as a later resolve reports.
+        // The lock of the contest cancels the desk's session.
         let heard = try await hall.wire.post("/sessions/resolve", #"{"eid":"\#(desk.eid)"}"#)
         #expect(heard.code == "SESSION_CANCELLED", "\(heard.text)")
         let reopened = try await hall.wire.post(
@@ -216,7 +216,7 @@ struct DeskTests {
     }
 
     @Test(
-        "A desk's events report places taken elsewhere and the lock of its contest",
+        "The events of a desk report places taken elsewhere and the lock of the contest",
         arguments: BooksKind.all
     )
     func events(kind: BooksKind) async throws {
@@ -229,7 +229,7 @@ struct DeskTests {
         let joined = try await events.next()
         #expect(joined == .init(id: "", status: "ADVERTISING", placesLeft: 9))
         #expect(try await hall.lock(desk.sid, 1).status == 200)
-        // The changes of one commit may arrive as several events, in either order.
+        // One commit changes the session and its free places; they arrive in one or two events.
         var ids: [String] = []
         var held = first
         repeat {
@@ -260,7 +260,7 @@ struct DeskTests {
     }
 
     @Test(
-        "A payer whose payment and the contest's cancellation run at once is not charged",
+        "A payer who pays while the contest is cancelled keeps an unchanged balance",
         arguments: BooksKind.all
     )
     func cancelled(kind: BooksKind) async throws {
@@ -307,7 +307,7 @@ struct DeskTests {
         let again = try await browser.open(path)
         #expect(again.title == "You are in" && again.text.contains("/contests/\(id)"))
         #expect(!again.text.contains("name=\"sid\""))
-        // Entrants who have left can enter again.
+        // An entrant who has left can enter again.
         #expect(try await rig.post(id, "leave", by: token).status == 200)
         #expect(try await browser.open(path).text.contains("Pay $5.00"))
         try await rig.verify()
@@ -338,7 +338,7 @@ struct DeskTests {
             #"{"eid":"\#(made.string("eid"))"}"#
         )
         let shown = try #require(contest.members["contest"] as? [String: Any])
-        // A desk expires at the lock time of its contest at the latest.
+        // The desk expires at the lock time of its contest, although twelve hours were requested.
         #expect(made.string("exp_at") == shown["locks_at"] as? String)
         let other = try await ServerProcess()
         let token = try await other.wire.login("payee")

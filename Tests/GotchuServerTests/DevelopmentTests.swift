@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests that a development server serves only its own machine and only its own database.
+/// Tests that a development server accepts only local logins and only its own database.
 @Suite("A development server", .timeLimit(.minutes(hangLimit)))
 struct DevelopmentTests {
     private static let body = #"{"email":"a@shop.example"}"#
 
     @Test(
-        "Logins and metrics are refused through a proxy and with a host that is not loopback",
+        "Logins and metrics are refused through a proxy and for a host name that is not loopback",
         arguments: [
             ("Forwarded", "for=203.0.113.9"), ("X-Forwarded-For", "203.0.113.9"),
             ("X-Forwarded-For", "127.0.0.1"), ("X-Real-IP", "203.0.113.9"),
@@ -29,7 +29,7 @@ struct DevelopmentTests {
         #expect(metrics.code == "FORBIDDEN")
     }
 
-    @Test("Logins with loopback names are accepted, and --open-metrics shows metrics at any name")
+    @Test("Logins for loopback hosts are accepted, and --open-metrics shows metrics for any host")
     func names() async throws {
         let server = try await ServerProcess()
         for host in ["localhost", "LOCALHOST:80", "127.0.0.1", "127.9.9.9:1", "[::1]", "[::1]:1"] {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of a registered kiosk: it is enrolled once, renews its credential, and can be revoked.
+/// Tests of registered devices: their enrolment, the renewal of credentials, and revocation.
 @Suite("Devices", .timeLimit(.minutes(hangLimit)))
 struct DeviceTokenTests {
     private let server: ServerProcess
@@ -58,7 +58,7 @@ struct DeviceTokenTests {
         #expect((shown.members["payee_display"] as? [String: String])?["name"] == "Corner Cafe")
         #expect(try await wire.lock(created.string("sid"), by: token).code == "FORBIDDEN")
 
-        // A second till of the same shop, and a payer's device.
+        // A second till uses the wallet of the same shop, and a payer's device may lock a session.
         let user = reply.string("user_id")
         let second = try await refresh(try await add("Till 2", "--user", user))
         #expect(second.string("user_id") == user)
@@ -67,7 +67,7 @@ struct DeviceTokenTests {
         #expect(lock.status == 200)
     }
 
-    @Test("Each renewal gives a new credential, and the use of an old one revokes the device")
+    @Test("Each renewal gives a new credential; the use of an old credential revokes the device")
     func rotation() async throws {
         let code = try await add("till")
         var credential = code
@@ -81,7 +81,7 @@ struct DeviceTokenTests {
         #expect(try await refresh(credential).code == "UNAUTHORIZED")
         let list = try await manage("list")
         #expect(list.text.contains("\trevoked-for-reuse\t"))
-        // Neither the server's output nor its files contain a secret of the device.
+        // Neither the programs' output nor the server's files contain a secret of the device.
         #expect(!server.program.text.contains(code) && !list.text.contains("gotchu-device."))
         let secret = credential.split(separator: ".")[3]
         let files = try FileManager.default.contentsOfDirectory(atPath: server.folder.path)
@@ -91,7 +91,7 @@ struct DeviceTokenTests {
         }
     }
 
-    @Test("Twenty exchanges of one credential at once give the same valid successor")
+    @Test("Twenty simultaneous exchanges of one credential return the same valid successor")
     func lostReplies() async throws {
         let code = try await add("till")
         let replies = try await withThrowingTaskGroup(of: WireReply.self) { group in
@@ -121,7 +121,7 @@ struct DeviceTokenTests {
     @Test("An exchange that arrives after its successor was used is refused and revokes no device")
     func lateExchanges() async throws {
         var kept = try await refresh(try await add("till")).string("refresh_token")
-        // As many renewals as a device may make at once.
+        // The twelve rounds make 48 exchanges; a device may make 60 at once.
         for number in 0..<12 {
             let shown = "\(kept)~\(number)"
             kept = try await refresh(shown).string("refresh_token")
@@ -201,7 +201,7 @@ struct DeviceTokenTests {
         #expect(try await refresh(code).status == 200)
     }
 
-    @Test("The server's own tokens expire, and one with a missing or wrong claim is refused")
+    @Test("The server's own tokens expire, and a token with a missing or wrong claim is refused")
     func expiry() async throws {
         #expect(try await server.stop() == 0)
         let brief = try await ServerProcess(
@@ -216,7 +216,7 @@ struct DeviceTokenTests {
         )
         #expect(reply.integer("expires_in") == 1)
         let token = reply.string("access_token")
-        try await eventually("the token ends") {
+        try await eventually("the token expires") {
             try await brief.wire.get("/wallet/me", token: token).status == 401 ? true : nil
         }
 

@@ -16,7 +16,7 @@ struct EarningsTests {
     }
 
     @Test(
-        "Earnings are the payments less the refunds of the caller's own wallet",
+        "Earnings are the payments minus the refunds of the caller's own wallet",
         arguments: BooksKind.all
     )
     func live(kind: BooksKind) async throws {
@@ -46,7 +46,7 @@ struct EarningsTests {
         #expect(all.totalCents.value == 2340 && all.counts == nil && all.from == nil)
     }
 
-    @Test("A bad period, date or zone is refused, and so are a user and more than 400 days")
+    @Test("Earnings of another user, a bad period, date or zone, or above 400 days are refused")
     func refused() async throws {
         let server = try await ServerProcess()
         let payee = try await server.wire.login("payee")
@@ -66,8 +66,8 @@ struct EarningsTests {
         #expect(try read(try await server.wire.get(longest, token: payee)).parts?.count == 400)
     }
 
-    /// Entries every seven minutes for almost ten days around a clock change in Berlin. The report
-    /// of each hour and day is compared with their sums.
+    /// Plants entries every seven minutes for almost ten days around a clock change in Berlin. The
+    /// report of each hour of the day is compared with the sums of the entries.
     @Test(
         "On days of 23 and 25 hours, each entry is counted in its own hour",
         arguments: ["2026-03-29", "2026-10-25"]
@@ -112,7 +112,7 @@ struct EarningsTests {
         #expect(whole.parts?[5].counts == report.counts)
     }
 
-    @Test("The history is paged while sales go on, and shows the payout state of each sale")
+    @Test("The history lists each sale once while new sales are made, with its payout state")
     func history() async throws {
         let server = try await ServerProcess(opening: 0)
         let wire = server.wire
@@ -145,22 +145,21 @@ struct EarningsTests {
             rows += page.members["entries"] as? [[String: Any]] ?? []
             cursor = page.members["next_cursor"] as? String
             pages += 1
-            // A new sale is listed before the pages that are still to be read, and shifts none of
-            // their entries.
+            // A new sale comes first in the list and does not shift the pages after the cursor.
             if pages < 4 { try await sell(10) }
         } while cursor != nil && pages < 20
         #expect(pages >= 3)
         #expect(Set(rows.compactMap { $0["id"] as? String }).count == 5)
         let amounts = rows.compactMap { $0["amount_cents"] as? Int }
         #expect(amounts == [500, 400, 300, 200, 100])
-        // First in, first out: the two oldest sales were paid out.
+        // The oldest sales are paid out first: $1.00 and $2.00.
         let states = rows.compactMap { $0["payout_status"] as? String }
         #expect(states == ["pending", "pending", "pending", "paid", "paid"], "\(states)")
         let other = try await wire.get(path + "/history?cursor=x", token: payee)
         #expect(other.status == 400)
     }
 
-    @Test("The merchant's page shows the earnings of yesterday and last week for comparison")
+    @Test("The merchant's page compares the earnings with those of yesterday and last week")
     func comparison() async throws {
         let first = try await ServerProcess()
         let login = try await first.wire.post("/auth/dev-login", #"{"email":"payee@shop.example"}"#)
@@ -181,7 +180,7 @@ struct EarningsTests {
             return Money(minorUnits: own.map { $0.isRefund ? -$0.amount : $0.amount }.reduce(0, +))
                 .description
         }
-        // Midnight can pass between the page and the comparison, so one repetition is allowed.
+        // Midnight can pass between the request and the comparison, so a second attempt is allowed.
         var outcomes: [Bool] = []
         repeat {
             let page = try await browser.open("/web/earnings?period=all&zone=UTC").text

@@ -7,7 +7,7 @@ import Testing
 @testable import GotchuAPI
 @testable import GotchuServer
 
-/// Tests of the codes and form of error replies.
+/// Tests of the codes and the format of error replies.
 @Suite("Errors", .timeLimit(.minutes(hangLimit)))
 struct ErrorTests {
     private let server: ServerProcess
@@ -40,7 +40,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "A malformed body is refused with VALIDATION_ERROR",
+        "A malformed or invalid body is refused with VALIDATION_ERROR",
         arguments: [
             "", "[]", "{", "null", #"{"amount_cents":50.0}"#, #"{"amount_cents":1e3}"#,
             #"{"amount_cents":"50"}"#, #"{"amount_cents":0}"#, #"{"amount_cents":100000001}"#,
@@ -82,7 +82,7 @@ struct ErrorTests {
         expect(try await wire.get("/wallet/sends/0123456789abcdef", token: payer), .notFound)
     }
 
-    @Test("Requests without a valid token, or for another user's session, are refused with a code")
+    @Test("A request without a valid token or for another user's session is refused with its code")
     func callers() async throws {
         expect(try await wire.get("/wallet/me"), .unauthorized)
         expect(try await wire.get("/wallet/me", token: "nonsense"), .unauthorized)
@@ -140,7 +140,7 @@ struct ErrorTests {
     func expired() async throws {
         let brief = try await wire.create(payee, cents: 5, more: #","ttl_seconds":1"#)
         let sid = brief.string("sid")
-        try await eventually("the session runs out") {
+        try await eventually("the session expires") {
             let session = try await wire.get("/sessions/\(sid)", token: payee)
             return session.string("status") == "TIMEOUT" ? true : nil
         }
@@ -151,7 +151,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "A caller that guesses EIDs is rate-limited, and then cannot distinguish hits from misses"
+        "A client that guesses EIDs is rate-limited, and then cannot distinguish hits from misses"
     )
     func misses() async throws {
         var last = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#)
@@ -164,7 +164,7 @@ struct ErrorTests {
         expect(try await wire.post("/sessions/resolve", #"{"eid":"\#(eid)"}"#), .rateLimited)
     }
 
-    @Test("A caller that calls too often is refused before its key is checked, and another is not")
+    @Test("A user who calls too often is refused before the key is checked; another user is not")
     func tooManyCalls() async throws {
         var last = try await wire.send("x", by: payer, key: "short")
         for _ in 0..<10_000 where last.status == 400 {
@@ -182,7 +182,7 @@ struct ErrorTests {
         let reply = try await wire.create(payee, cents: 5)
         expect(reply, .tryAgain)
         #expect(reply.members["retryable"] as? Bool == true)
-        let refused = try await eventually("a new proof fails") {
+        let refused = try await eventually("the readiness check fails") {
             let reply = try await wire.get("/readyz")
             return reply.status == 503 ? reply : nil
         }
@@ -192,7 +192,7 @@ struct ErrorTests {
         #expect(try await wire.create(payee, cents: 5).status == 200)
     }
 
-    @Test("An unexpected failure gives a reply with status 500 and without internal details")
+    @Test("An unexpected error becomes a reply with status 500 and without internal details")
     func unforeseen() {
         struct Unforeseen: Error {}
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -28,7 +28,7 @@ struct EventTests {
         #expect(try await events.next() == nil)
     }
 
-    @Test("Events continue after the last one seen, and a client that has seen the end gets 204")
+    @Test("Events continue after the last event seen; a client that has seen all events gets 204")
     func reconnect() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var events = try await EventStream(wire, sid, token: payee, lastEventID: "1")
@@ -42,7 +42,7 @@ struct EventTests {
         #expect(done.status == 204)
     }
 
-    @Test("Events report the expiry of an idle session")
+    @Test("The events of an idle session end with its expiry")
     func expiry() async throws {
         let sid = try await wire.create(payee, cents: 5, more: #","ttl_seconds":1"#).string("sid")
         var events = try await EventStream(wire, sid, token: payee)
@@ -51,7 +51,7 @@ struct EventTests {
         #expect(try await events.next() == nil)
     }
 
-    @Test("Events end for a payer who has released the lock")
+    @Test("The events end for a payer who releases the lock")
     func noLongerVisible() async throws {
         let sid = try await wire.lockedSession(payee, payer, cents: 5)
         var events = try await EventStream(wire, sid, token: payer)
@@ -60,7 +60,7 @@ struct EventTests {
         #expect(try await events.next() == nil)
     }
 
-    @Test("A session's events can have sixteen readers, and another reader is refused")
+    @Test("A session's events can have sixteen readers, and a seventeenth reader is refused")
     func bounded() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var open: [EventStream] = []
@@ -69,7 +69,7 @@ struct EventTests {
         #expect(open.allSatisfy { $0.status == 200 })
     }
 
-    @Test("A user with the maximum of 64 streams is refused another one, and other users are not")
+    @Test("A user with 64 open streams is refused another stream, and another user is not")
     func boundedByUser() async throws {
         var open: [EventStream] = []
         for _ in 0..<4 {
@@ -87,7 +87,7 @@ struct EventTests {
         #expect(try await EventStream(wire, sid, token: payer).status == 200)
     }
 
-    @Test("A stream keeps its connection open for reuse, except after an oversized request body")
+    @Test("The connection of a stream can be reused, except after an oversized request body")
     func wholeRequest() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var events = try await EventStream(wire, sid, token: payee, body: "{}")
@@ -100,14 +100,14 @@ struct EventTests {
         #expect(try await EventStream(wire, sid, token: payee, body: large).isLast)
     }
 
-    @Test("A session's events are released when their reader disconnects")
+    @Test("A stream is released when its reader disconnects")
     func gone() async throws {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var events: EventStream? = try await EventStream(wire, sid, token: payee)
         #expect(try await events?.next()?.id == "1")
         #expect(try await wire.metric("gotchu_server_event_streams") == 1)
         events = nil
-        try await eventually("its watch has ended") {
+        try await eventually("the stream is released") {
             try await wire.metric("gotchu_server_event_streams") == 0 ? true : nil
         }
     }
@@ -117,7 +117,7 @@ struct EventTests {
         let sid = try await wire.create(payee, cents: 5).string("sid")
         var events = try await EventStream(wire, sid, token: payee)
         #expect(try await events.next()?.id == "1")
-        // The second event shows that the stream is running; the first can be sent before that.
+        // The second event proves that the stream is running; the first may be sent before that.
         _ = try await wire.post("/sessions/\(sid)/eids", "{}", token: payee)
         #expect(try await events.next()?.id == "2")
         #expect(try await server.stop() == 0)

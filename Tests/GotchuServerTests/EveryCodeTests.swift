@@ -6,16 +6,15 @@ import Testing
 
 @Suite("Every code", .timeLimit(.minutes(hangLimit)))
 struct EveryCodeTests {
-    /// The codes that need a payment provider; tests with one cover them.
+    /// The codes that need Stripe, and FUNDING_NOT_CONFIGURED, for users who cannot deposit.
     private static let ofProvider: Set<ErrorCode> = [
         .fundingNotConfigured, .payeeNotOnboarded, .walletOwes, .providerRefused,
         .providerUnavailable, .signatureInvalid,
     ]
 
-    /// Codes that need a payment provider are excluded, and INTERNAL_ERROR: no client's request may
-    /// cause it.
+    /// INTERNAL_ERROR is excluded too, because no request may cause it.
     @Test(
-        "The server's replies contain all described codes that need no provider, and no others",
+        "A development server returns all described codes but those of Stripe, and no others",
         arguments: BooksKind.all
     )
     func all(kind: BooksKind) async throws {
@@ -27,7 +26,7 @@ struct EveryCodeTests {
     }
 }
 
-/// A sequence of calls that causes each error once.
+/// Calls that cause each error of a development server.
 private struct StoryOfErrors {
     private let books: CheckedBooks
     private let server: ServerProcess
@@ -54,7 +53,7 @@ private struct StoryOfErrors {
         return try await replies + [expired(), busyBooks(), tooMany()]
     }
 
-    /// Errors of the request itself.
+    /// Errors of the request: its type, size, body, token, key, address and method.
     private func requests() async throws -> [WireReply] {
         let text = try await wire.call(
             "POST",
@@ -76,7 +75,7 @@ private struct StoryOfErrors {
         ]
     }
 
-    /// A deposit above the limit, and cancellations of a finished deposit and withdrawal.
+    /// Cancellations of a finished deposit and withdrawal, and a deposit above the limit.
     private func funding() async throws -> [WireReply] {
         let place = "/api/wallet/withdrawals"
         let paid = try await wire.post(
@@ -108,7 +107,7 @@ private struct StoryOfErrors {
         ]
     }
 
-    /// Errors caused by the state of a session.
+    /// Errors from the state of a session, the payment's amount or the balance.
     private func sessions() async throws -> [WireReply] {
         let other = try await wire.login("other")
         let sid = try await wire.create(payee, cents: 5).string("sid")
@@ -165,7 +164,7 @@ private struct StoryOfErrors {
         ]
     }
 
-    /// A share that does not exist, and a refund of a whole bill.
+    /// A lock of a share that does not exist, and a refund of a whole split bill.
     private func splits() async throws -> [WireReply] {
         let more = #","kind":"split","shares":2"#
         let sid = try await wire.create(payee, cents: 10, more: more).string("sid")
@@ -176,7 +175,8 @@ private struct StoryOfErrors {
         ]
     }
 
-    /// Desks of contests that are unknown, drafts, full, locked and cancelled.
+    /// Calls at desks of contests that are unknown, drafts, already joined, full, locked and
+    /// cancelled.
     private func desks() async throws -> [WireReply] {
         let bodies = ["join": #"{"entry_fee_cents":500}"#, "cancel": #"{"reason":"Rain."}"#]
         func call(_ id: String, _ call: String, _ token: String) async throws -> WireReply {
@@ -210,7 +210,7 @@ private struct StoryOfErrors {
 
     private func expired() async throws -> WireReply {
         let sid = try await wire.create(payee, cents: 5, more: #","ttl_seconds":1"#).string("sid")
-        return try await eventually("the session runs out") {
+        return try await eventually("the session expires") {
             let reply = try await wire.lock(sid, by: payer)
             return reply.code == ErrorCode.sessionExpired.rawValue ? reply : nil
         }

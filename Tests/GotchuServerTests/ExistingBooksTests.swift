@@ -7,8 +7,7 @@ import SQLite
 import TestSupport
 import Testing
 
-/// Tests that commands other than `serve` and `migrate` create no database and leave its tables
-/// unchanged.
+/// Tests that commands other than `serve` and `migrate` create no database and migrate no tables.
 @Suite("Commands for existing databases", .timeLimit(.minutes(hangLimit)))
 struct ExistingBooksTests {
     private static let commands = [
@@ -17,7 +16,7 @@ struct ExistingBooksTests {
         ["webhooks", "resend"], ["verify"],
     ]
 
-    /// The start of a command that runs without root's privilege to open any file.
+    /// The start of a command line that removes root's privilege to open any file.
     private static let withoutPrivilege =
         geteuid() == 0
         ? [
@@ -43,7 +42,7 @@ struct ExistingBooksTests {
         get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path) }
     }
 
-    @Test("A mistyped path or an empty file does not become a new database")
+    @Test("A command with a mistyped path or an empty file creates no database")
     func mistyped() async throws {
         let backup = ["backup", "\(folder.path)/copy"]
         for command in Self.commands + [backup] {
@@ -82,7 +81,7 @@ struct ExistingBooksTests {
             .query("PRAGMA user_version") { try $0.integer(0) }[0]
     }
 
-    @Test("A database that the user may not open is refused with advice, and not as missing")
+    @Test("A database that the user may not open is refused with advice, not reported as missing")
     func notPermitted() async throws {
         let path = "\(folder.path)/closed/books.db"
         let closed = "\(folder.path)/closed"

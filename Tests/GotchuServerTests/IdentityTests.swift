@@ -3,7 +3,7 @@ import SQLite
 import TestSupport
 import Testing
 
-/// Tests of tokens made by a third-party library: valid ones and known kinds of forgeries.
+/// Tests of tokens from a third-party library: valid tokens and known kinds of forgeries.
 @Suite("OpenID tokens", .timeLimit(.minutes(hangLimit)))
 struct IdentityTests {
     private let issuer: IssuerProcess
@@ -19,7 +19,7 @@ struct IdentityTests {
         try await wire.get("/wallet/me", token: token).status
     }
 
-    @Test("Tokens with all kinds of keys are valid, and a subject always gets the same wallet")
+    @Test("A token of each kind of key is valid, and a subject always gets the same wallet")
     func good() async throws {
         var wallets: Set<String> = []
         for key in ["rsa", "pss", "p256", "p384", "ed"] {
@@ -33,14 +33,14 @@ struct IdentityTests {
         let other = try await issuer.token(#""claims":{"sub":"bert"}"#)
         let wallet = try await wire.get("/wallet/me", token: other).string("wallet_id")
         #expect(!wallet.isEmpty && !wallets.contains(wallet))
-        // No claim but the subject selects the wallet.
+        // Only the subject selects the wallet; the e-mail address does not.
         let trick = try await issuer.token(#""claims":{"sub":"x","email":"anna"}"#)
         #expect(
             !wallets.contains(try await wire.get("/wallet/me", token: trick).string("wallet_id"))
         )
     }
 
-    @Test("Scopes decide the rights, and payers see the name without control characters or address")
+    @Test("Scopes decide the rights, and payers see the name without control characters or domain")
     func scopes() async throws {
         let payee = try await issuer.token(
             #""claims":{"sub":"shop","scope":"payee","name":"Corner\u001b\u202e\u2066 Cafe@a.ex"}"#
@@ -111,7 +111,7 @@ struct IdentityTests {
     @Test("Forged and malformed tokens are refused with the same message")
     func forgeries() async throws {
         let key = #""header":{"alg":"ES256","kid":"p256","typ":"JWT"},"by":"p256""#
-        // The forging tool makes valid tokens if they are signed properly.
+        // A token from `forge` is valid if it is signed with the issuer's key.
         #expect(try await status(try await issuer.forge(key)) == 200)
         let now = Int(Date().timeIntervalSince1970)
         let whole =
@@ -171,7 +171,7 @@ struct IdentityTests {
     }
 
     @Test(
-        "A till of an issuer's subject uses that subject's wallet; an unknown subject gets no till"
+        "A till of an issuer's subject uses the subject's wallet; an unknown subject gets no till"
     )
     func till() async throws {
         let token = try await issuer.token()
@@ -196,7 +196,7 @@ struct IdentityTests {
         #expect(try await add("Anna").code == 1)
     }
 
-    @Test("A user whom the database has lost gets TRY_AGAIN once, and then a new wallet")
+    @Test("A user who is missing in the database gets TRY_AGAIN once, and then a new wallet")
     func lost() async throws {
         let token = try await issuer.token()
         let first = try await wire.get("/wallet/me", token: token)
@@ -212,7 +212,7 @@ struct IdentityTests {
 
     @Test("Tokens with unknown keys cause at most one fetch of the keys per minute")
     func flood() async throws {
-        // The server fetches at startup, and then at most once a minute.
+        // The server fetches the keys at its start, and then at most once a minute.
         #expect(try await status(try await issuer.token()) == 200)
         let began = ContinuousClock.now
         for number in 0..<100 {
@@ -241,7 +241,7 @@ struct IdentityTests {
         )
         let token = try await issuer.token()
         #expect(try await other.wire.get("/wallet/me", token: token).status == 200)
-        // The option on the command line overrides the variable.
+        // The option --database overrides the variable, so this file does not exist.
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/books.db"))
     }
 }

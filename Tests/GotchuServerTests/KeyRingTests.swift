@@ -12,7 +12,7 @@ struct KeyRingTests {
     private let clock = TestClock()
     private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Runs `body` with a key ring that loads from `source`, then shuts down its HTTP client.
+    /// Runs `body` with a key ring that loads from `source`, and shuts down the HTTP client.
     private func withRing(
         _ source: KeySource,
         _ body: (KeyRing) async throws -> Void
@@ -28,7 +28,7 @@ struct KeyRingTests {
     }
 
     @Test(
-        "Keys are fetched again for a new id, at most once a minute, and withdrawn ones are removed"
+        "Keys are fetched again for a new id, at most once a minute; withdrawn keys are removed"
     )
     func rotation() async throws {
         let issuer = try await IssuerProcess()
@@ -75,7 +75,7 @@ struct KeyRingTests {
     }
 
     @Test(
-        "A document without usable keys, or with too many, is refused with the reason",
+        "A document with no usable key or with too many keys is refused with the reason",
         arguments: [
             ("", "no JSON Web Key Set"), ("{}", "no JSON Web Key Set"),
             ("[]", "no JSON Web Key Set"), (#"{"keys":[]}"#, "None of its 0 keys"),
@@ -113,7 +113,7 @@ struct KeyRingTests {
         #expect(fetches.load(ordering: .relaxed) == 1)
     }
 
-    @Test("Keys are loaded only over https, from this machine or from a file")
+    @Test("Keys are loaded only over https, over http from this machine, or from a file")
     func sources() {
         #expect(KeySource("https://id.example/jwks.json") != nil)
         #expect(KeySource("http://127.0.0.1:1/jwks.json") != nil)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Limits and parsing")
 struct LimitTests {
-    @Test("A limiter allows its capacity at once, and then calls at its rate")
+    @Test("A limiter allows as many calls as its capacity at once, and then calls at its rate")
     func bucket() {
         let clock = TestClock()
         let limiter = CallerLimiter<ClientAddress>(.init(capacity: 3, perSecond: 0.5)) { clock.now }
@@ -22,7 +22,7 @@ struct LimitTests {
     }
 
     @Test(
-        "Addresses beyond the limit of remembered callers share one bucket and use no more memory"
+        "Addresses above the limit of stored callers share one bucket and are not stored"
     )
     func flood() {
         let clock = TestClock()
@@ -38,7 +38,7 @@ struct LimitTests {
         #expect(limiter.callerCount == 1)
     }
 
-    @Test("After a second, new callers replace the remembered ones and get full buckets")
+    @Test("After a second, new callers replace the stored callers and get full buckets")
     func manyCallers() {
         let clock = TestClock()
         let limiter = CallerLimiter<Int>(.init(capacity: 300, perSecond: 50)) { clock.now }
@@ -50,7 +50,7 @@ struct LimitTests {
     }
 
     @Test(
-        "A login can resolve after an address and another device of the user exhaust their limits"
+        "A login can look up EIDs after an address and another device of the user are limited"
     )
     func resolvesByLogin() throws {
         let limits = Limits(callsPerSecond: 50)
@@ -68,7 +68,7 @@ struct LimitTests {
         }
     }
 
-    @Test("An IPv6 network is one client, and an IPv4 address within IPv6 is that IPv4 address")
+    @Test("An IPv6 /64 network is one client, and a mapped IPv4 address equals the IPv4 address")
     func addresses() {
         let network: [UInt8] = [0x20, 1, 0xD, 0xB8, 0, 0, 0, 1]
         let one = ClientAddress(v6: network + [0, 0, 0, 0, 0, 0, 0, 1])
@@ -119,7 +119,7 @@ struct LimitTests {
         }
     }
 
-    @Test("Only addresses of this machine count as loopback, and invalid addresses are refused")
+    @Test("Only the machine's own addresses count as loopback, and invalid addresses are refused")
     func loopback() {
         for text in ["127.0.0.1:0", "127.9.9.9:80", "localhost:1", "[::1]:8080"] {
             #expect(ListenAddress(text)?.isLoopback == true, "\(text)")
@@ -132,7 +132,7 @@ struct LimitTests {
         }
     }
 
-    @Test("The local part of an e-mail address is the name, and an invalid address is refused")
+    @Test("The local part of an e-mail address becomes the name; an invalid address is refused")
     func emails() {
         #expect(DevelopmentLogin.localPart(of: "Corner.Cafe@shop.example") == "Corner.Cafe")
         for text in ["", "@", "a@", "@b", "a@b@c", "a b@c", "ä@b", "a\"@b", "a@b\n"] {

@@ -25,7 +25,7 @@ struct LoadTests {
         #expect(try Audit.of(path: server.path).isClean)
     }
 
-    @Test("A balance for ten payments pays exactly ten of 64 simultaneous ones")
+    @Test("A payer with money for ten payments makes exactly ten of 64 simultaneous payments")
     func tenOfSixtyFour() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -66,7 +66,7 @@ struct LoadTests {
         #expect(codes.count { $0 == "SESSION_BUSY" } == 19)
     }
 
-    @Test("A server killed under load keeps each acknowledged payment and replays it for its key")
+    @Test("A server killed under load keeps each acknowledged payment and repeats its reply")
     func kill() async throws {
         let server = try await ServerProcess(opening: 1_000_000)
         let wire = server.wire
@@ -76,7 +76,7 @@ struct LoadTests {
                 group.addTask { await Self.payUntilDead(wire, payee, "payer\(number)") }
             }
             group.addTask {
-                try await eventually("enough has been paid") {
+                try await eventually("41 payments have been made") {
                     try await wire.balance(payee).flatMap { $0 > 1_000_040 ? true : nil }
                 }
                 server.program.signal(SIGKILL)
@@ -84,7 +84,7 @@ struct LoadTests {
             }
             return try await group.reduce(into: [Payment]()) { $0 += $1 }
         }
-        // Of 41 booked payments, up to 16 may lack an answer: one per payer.
+        // At least 41 payments were made. Up to 16 of them, one per payer, may have no reply.
         #expect(acknowledged.count { $0.transfer != nil } >= 25)
         #expect(try await server.program.exitCode() == 128 + SIGKILL)
 
@@ -109,11 +109,11 @@ struct LoadTests {
         let payer: String
         let sid: String
         let key: String
-        /// The id in the reply; `nil` without a reply.
+        /// The transfer's id in the reply; `nil` without a reply of status 200.
         var transfer: String?
     }
 
-    /// Pays a cent at a time until the server stops answering.
+    /// Pays one cent at a time, up to 10,000 times, until the server does not answer.
     private static func payUntilDead(
         _ wire: Wire,
         _ payee: String,

@@ -29,7 +29,7 @@ struct MetricsTests {
         return try JSONDecoder().decode([Sample].self, from: Data(parsed.text.utf8))
     }
 
-    @Test("Metrics in Prometheus's format count payments, repetitions, refusals and requests")
+    @Test("The metrics in Prometheus's format count payments, repeats, refusals and requests")
     func story() async throws {
         let payee = try await wire.login("payee")
         let payer = try await wire.login("payer")
@@ -53,14 +53,14 @@ struct MetricsTests {
             samples.first { $0.name == "gotchu_server_\(name)" && $0.labels == labels }?.value
         }
         #expect(value("payments_total") == 1 && value("replays_total") == 2)
-        // The code is the one in the payer's reply.
+        // The label `code` is the code in the payer's reply.
         let poor = ["code": "INSUFFICIENT_WALLET_BALANCE", "reason": "INSUFFICIENT_BALANCE"]
         #expect(value("declines_total", poor) == 1)
         let own = ["code": "OWN_SESSION", "reason": "OWN_SESSION"]
         #expect(value("refusals_total", own) == 1)
         let reused = ["code": "IDEMPOTENCY_KEY_REUSED", "reason": "KEY_REUSED"]
         #expect(value("declines_total", reused) == 1 && value("refusals_total", reused) == 0)
-        // A refused refund is counted too; its repetition is not.
+        // A refused refund is counted too; its repeat is not counted.
         let unpaid = ["code": "SESSION_NOT_PAID", "reason": "SESSION_NOT_PAID"]
         #expect(value("refusals_total", unpaid) == 1)
         #expect(value("resolve_misses_total") == 1)
@@ -78,12 +78,12 @@ struct MetricsTests {
             #expect((sample.type == "counter") == sample.name.hasSuffix("_total"))
         }
         let series = samples.map { "\($0.name) \($0.labels.sorted { $0.key < $1.key })" }
-        #expect(Set(series).count == series.count, "a series stands there twice")
-        // The text of an unknown address does not become a label.
+        #expect(Set(series).count == series.count, "a series appears twice")
+        // No label contains the text of an unknown address.
         #expect(!samples.contains { $0.labels.values.contains { $0.contains("such") } })
     }
 
-    @Test("Both servers' metrics report the open sessions and deliveries of their shared database")
+    @Test("The metrics of two servers count the sessions and deliveries of their shared database")
     func shared() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
@@ -93,7 +93,7 @@ struct MetricsTests {
         _ = try await fleet.wire(0).lockedSession(payee, payer, cents: 5)
         _ = try await fleet.wire(0).create(payee, cents: 6)
         let link = try cluster.connect(name)
-        // One delivery that waits for its next attempt, and two that were given up.
+        // One delivery waits for its next attempt, and two deliveries are dead.
         try link.connection.execute(
             """
             INSERT INTO endpoints VALUES ('e', 'https://x.example', NULL, 1, 'x', NULL);
@@ -130,7 +130,7 @@ struct MetricsTests {
         #expect(page.status == 200)
     }
 
-    @Test("A request's id is the same in the reply's header, its problem and the log")
+    @Test("The id of a request is the same in the reply's header, its problem and the log")
     func requestID() async throws {
         let reply = try await wire.call(
             "POST",
@@ -141,7 +141,7 @@ struct MetricsTests {
         #expect(reply.status == 401)
         #expect(reply.headers["x-request-id"] == "till-7.4711")
         #expect(reply.string("request_id") == "till-7.4711")
-        try await eventually("the log names it") {
+        try await eventually("the log contains the request's id") {
             server.program.text.split(separator: "\n").contains {
                 $0.contains("till-7.4711") && $0.contains("401")
             } ? true : nil
@@ -150,7 +150,7 @@ struct MetricsTests {
         #expect(own.headers["x-request-id"]?.contains("\"") == false)
     }
 
-    @Test("Replies report the rate limits, and clients behind a trusted proxy have separate limits")
+    @Test("Replies report the rate limit, and clients behind a trusted proxy have separate limits")
     func limits() async throws {
         let proxied = try await ServerProcess(more: ["--trusted-proxy", "127.0.0.1"])
         func guess(_ client: String, _ server: ServerProcess) async throws -> WireReply {
@@ -168,10 +168,10 @@ struct MetricsTests {
         #expect(last.code == "RATE_LIMITED" && last.headers["retry-after"] != nil)
         #expect(try await guess("192.0.2.2", proxied).status == 404)
         #expect(try await guess("2001:db8::1", proxied).status == 404)
-        // A server without a trusted proxy ignores the address in the header.
+        // A server without a trusted proxy ignores the header: all requests count for one client.
         for number in 0..<30 { last = try await guess("192.0.2.\(number)", server) }
         #expect(last.code == "RATE_LIMITED")
-        // A logged-in user has a separate limit.
+        // A logged-in user has a limit separate from the address.
         let payer = try await wire.login("payer")
         let own = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#, token: payer)
         #expect(own.status == 404)

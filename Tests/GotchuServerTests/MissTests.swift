@@ -18,7 +18,7 @@ struct MissTests {
         .address(ClientAddress(v4: [10, 0, 0, number]))
     }
 
-    @Test("An address may miss twenty times, and then once in ten seconds")
+    @Test("An address may look up twenty unknown EIDs at once, and then one in ten seconds")
     func oneAddress() {
         for _ in 0..<20 {
             #expect(limiter.wait(for: address(1)) == nil)
@@ -30,7 +30,7 @@ struct MissTests {
         #expect(limiter.wait(for: address(1)) == nil)
     }
 
-    @Test("Background misses of a user's device do not block the user's own requests")
+    @Test("Many background misses of a user's device do not block the user's own requests")
     func device() {
         let login = Login(user: UserID(trusted: "u"))
         for _ in 0..<50 { limiter.countMiss(.background(login)) }
@@ -38,7 +38,7 @@ struct MissTests {
         #expect(limiter.wait(for: .login(login)) == nil)
     }
 
-    @Test("Background requests of a device are counted separately from its user's own")
+    @Test("The server counts a device's background misses separately from its user's other misses")
     func background() async throws {
         let server = try await ServerProcess()
         let token = try await server.wire.login("ann")
@@ -58,13 +58,13 @@ struct MissTests {
         #expect(try await ask() == 429)
     }
 
-    @Test("Simultaneous misses beyond the budget extend the wait")
+    @Test("Each miss above the limit makes the wait longer")
     func debt() {
         for _ in 0..<30 { limiter.countMiss(address(1)) }
         #expect(limiter.wait(for: address(1)) == 110)
     }
 
-    @Test("Too many misses by all addresses together delay only addresses that missed recently")
+    @Test("Too many misses of all addresses together delay only addresses with recent misses")
     func everybody() {
         for number in 0..<10 as Range<UInt8> {
             for _ in 0..<10 { limiter.countMiss(address(number)) }
@@ -82,12 +82,12 @@ struct MissTests {
         for _ in 0..<1_000 { #expect(limiter.wait(for: address(1)) == nil) }
     }
 
-    /// The required number of days until the first hit among a thousand live sessions.
+    /// The minimum number of days until a guess is expected to hit one of a thousand sessions.
     private static let fewestDaysToHit = 200.0
 
-    /// Lets each of `count` addresses guess once a second, unless it must wait.
+    /// Lets each of `count` addresses guess once a second, unless the limiter makes it wait.
     ///
-    /// - Returns: The number of answered guesses per second in the second half.
+    /// - Returns: The number of allowed guesses per second in the second half of the time.
     private func rate(ofAddresses count: Int, seconds: Int) -> Double {
         var answered = 0
         for second in 0..<seconds {
@@ -105,7 +105,7 @@ struct MissTests {
     }
 
     @Test(
-        "A guessing attack from 1, 100 or 12,000 addresses needs at least 200 days for a hit",
+        "Guesses from 1, 100 or 12,000 addresses need 200 days or more to hit 1 of 1,000 sessions",
         arguments: [(1, 4_000), (100, 400), (12_000, 40)]
     )
     func attack(addresses: Int, seconds: Int) {
@@ -120,19 +120,19 @@ struct MissTests {
     }
 
     @Test(
-        "Many guesses delay addresses with misses first, then new addresses, but no logged-in user"
+        "Many misses delay first addresses with misses, then new addresses, but no logged-in user"
     )
     func honestAmongThieves() {
         for number in 0..<90 as Range<UInt8> {
             for _ in 0..<4 { limiter.countMiss(address(number)) }
         }
-        // The common budget is used up: addresses with misses wait, new ones do not.
+        // The limit of all addresses is reached: addresses with misses wait, new addresses do not.
         #expect(limiter.wait(for: address(1)) != nil)
         #expect(limiter.wait(for: address(200)) == nil)
         for number in 0..<250 as Range<UInt8> {
             for _ in 0..<2 { limiter.countMiss(.address(ClientAddress(v4: [10, 1, 1, number]))) }
         }
-        // The budget of new addresses is used up too; a user has a separate one.
+        // The limit of new addresses is reached too; a user has a separate limit.
         #expect(limiter.wait(for: address(201)) != nil)
         let user = RateLimitSubject.login(Login(user: UserID(trusted: "u")))
         #expect(limiter.wait(for: user) == nil)

@@ -14,14 +14,14 @@ struct MoneyPageTests {
         try await server.wire.balance(try await server.wire.login("ada"))
     }
 
-    /// Makes all logins too old to move money.
+    /// Makes all logins more than 15 minutes old: too old to move money.
     private func age(_ server: ServerProcess) throws {
         try Connection(path: server.path, mode: .readWrite).execute(
             "UPDATE web_sessions SET authenticated_at = authenticated_at - 900001"
         )
     }
 
-    @Test("A deposit form sent twice adds money once, and its key is refused for another amount")
+    @Test("A deposit form sent twice adds money once; its key with another amount is refused")
     func deposit() async throws {
         let server = try await server()
         let browser = try await Browser.loggedIn("ada@shop.example", at: server, for: "/web/wallet")
@@ -36,14 +36,13 @@ struct MoneyPageTests {
         let wallet = try await browser.open("/web/wallet")
         #expect(wallet.text.contains("Added: the money is in your wallet."))
         #expect(wallet.text.contains("$20.50"))
-        // The same key with another amount is refused.
         fields["amount"] = "21"
         let reused = try await browser.send("/web/wallet/deposits", fields, from: page)
         #expect(reused.status == 422, "\(reused.text)")
         #expect(try await balance(server) == 12_050)
     }
 
-    @Test("Only a login for payouts opens their pages, and only a recent one can withdraw")
+    @Test("Only a login for payouts opens the payout pages, and only a recent login can withdraw")
     func rights() async throws {
         let server = try await server()
         let narrow = try await Browser.loggedIn("ada@shop.example", at: server)
@@ -70,7 +69,7 @@ struct MoneyPageTests {
         #expect(try await balance(server) == 10_000)
     }
 
-    @Test("A withdrawal with an unknown outcome is resolved with the same key, and made once")
+    @Test("A withdrawal with an unknown outcome is sent again with its key, and is made once")
     func unresolved() async throws {
         let server = try await server()
         let browser = try await Browser.loggedIn(
@@ -90,13 +89,13 @@ struct MoneyPageTests {
         for _ in 0..<2 {
             let known = try await browser.send("/web/payouts/withdrawal", fields, from: unknown)
             #expect(known.status == 303 && known.location == "/web/payouts", "\(known.text)")
-            // A decided withdrawal is answered again even with an old login.
+            // A repeat of a made withdrawal needs no recent login.
             try age(server)
         }
         #expect(try await balance(server) == 9_500)
     }
 
-    @Test("Older deposits and withdrawals are on further pages")
+    @Test("Older deposits and withdrawals are shown on a second page")
     func older() async throws {
         let server = try await server()
         let token = try await server.wire.login("ada")
@@ -136,7 +135,7 @@ struct MoneyPageTests {
         }
     }
 
-    @Test("Pages for users who may not use deposits and withdrawals do not mention them")
+    @Test("A user who may not deposit or withdraw finds neither on the pages")
     func absent() async throws {
         let users = try TemporaryFolder()
         let list = try users.write("nobody\n", to: "users")
@@ -159,7 +158,7 @@ struct MoneyPageTests {
         #expect(sent.status == 404 && sent.text.contains("FUNDING_NOT_CONFIGURED"))
     }
 
-    @Test("The addresses to which the provider redirects users have pages even without --web")
+    @Test("The provider's return addresses have pages without --web, but not without a provider")
     func returns() async throws {
         try await FundingRig.with { rig in
             let browser = Browser(await rig.wire())

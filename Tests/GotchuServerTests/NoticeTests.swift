@@ -15,7 +15,7 @@ struct NoticeTests {
     }
 
     @Test(
-        "A payer's tap sends the session's state to its payee again, without an id or a new version"
+        "A payer's tap sends the session's state to the payee again, without an id or a new version"
     )
     func tap() async throws {
         let server = try await ServerProcess()
@@ -25,8 +25,7 @@ struct NoticeTests {
         let (sid, eid) = (session.string("sid"), session.string("eid"))
         var events = try await EventStream(wire, sid, token: payee)
         #expect(try await events.next() == .init(id: "1", status: "ADVERTISING"))
-        // A resolve without a token, by the payee's own device, or without `proximity` sends
-        // nothing.
+        // A resolve without a token, by the payee or without `proximity` sends no event.
         #expect(try await Self.resolve(eid, wire, token: nil).status == 200)
         #expect(try await Self.resolve(eid, wire, token: payee).status == 200)
         #expect(try await Self.resolve(eid, wire, token: payer, more: "").status == 200)
@@ -37,13 +36,13 @@ struct NoticeTests {
         #expect(abs(noticed.timeIntervalSinceNow) < 30)
         let shown = try await wire.get("/sessions/\(sid)", token: payee)
         #expect(shown.integer("version") == 1 && shown.members["noticed_at"] == nil)
-        // A second tap within two seconds sends nothing; the next event is the lock.
+        // A second tap within two seconds sends no event; the next event is the lock.
         #expect(try await Self.resolve(eid, wire, token: payer).status == 200)
         _ = try await wire.lock(sid, by: payer)
         #expect(try await events.next() == .init(id: "2", status: "LOCKED"))
     }
 
-    @Test("An unknown proximity is refused")
+    @Test("A proximity other than tap is refused")
     func misspelt() async throws {
         let server = try await ServerProcess()
         let payee = try await server.wire.login("payee")
@@ -54,7 +53,7 @@ struct NoticeTests {
         }
     }
 
-    @Test("A tap at one server reaches a payee who follows the session at another")
+    @Test("A tap at one server sends an event to a payee who follows the session at another server")
     func twoServers() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())
@@ -71,7 +70,7 @@ struct NoticeTests {
         #expect(event.id.isEmpty && event.noticedAt != nil)
     }
 
-    @Test("The reply to create has the payee's name as payers will see it")
+    @Test("The reply to create contains the payee's name that payers see")
     func payee() async throws {
         let server = try await ServerProcess()
         let payee = try await server.wire.login("corner.cafe")

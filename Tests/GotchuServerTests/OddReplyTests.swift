@@ -8,7 +8,7 @@ import Testing
 
 @testable import GotchuServer
 
-/// Tests of unusual replies by hosts that the server calls.
+/// Tests of unusual replies from hosts that the server calls.
 @Suite("Unusual replies to the server", .timeLimit(.minutes(hangLimit)))
 struct OddReplyTests {
     @Test("No unusual reply of a receiver ends the process, and a valid reply is still accepted")
@@ -34,7 +34,7 @@ struct OddReplyTests {
             guard reply.name.hasPrefix("status "), let code = Int(reply.name.dropFirst(7).prefix(3))
             else { continue }
             switch code {
-            case 100..<200: break  // Informational: the reply after it counts.
+            case 100..<200: break  // Informational: the next reply counts.
             case 200..<300: #expect(answer == .accepted, "\(reply.name)")
             case 410: #expect(answer == .gone, "\(reply.name)")
             default: #expect(answer != .accepted && answer != .gone, "\(reply.name): \(answer)")
@@ -44,8 +44,8 @@ struct OddReplyTests {
         let refused = WebhookSender.Answer.refused("No answer: UnreadableReply.", retryAfter: nil)
         #expect(await sender.send(delivery, at: .now) == refused)
         odd.answer(after: 16, "HTTP/1.1 204 No Content\r\n\r\n")
-        // A connection that an unusual reply left open may fail at the first attempt.
-        try await eventually("a good reply is taken") {
+        // The first attempt may fail on a connection that an unusual reply left open.
+        try await eventually("a valid reply is accepted") {
             await sender.send(delivery, at: .now) == .accepted ? true : nil
         }
     }
@@ -69,7 +69,7 @@ struct OddReplyTests {
         }
         odd.answer(Array("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{\"keys\":[]}".utf8))
         // The first attempt may fail on a connection that an unusual reply left open.
-        let isRead = try? await eventually("a good reply is read") {
+        let isRead = try? await eventually("a valid reply is read") {
             (try? await source.load(http)) == Array(#"{"keys":[]}"#.utf8) ? true : nil
         }
         try await http.shutdown()
@@ -78,7 +78,7 @@ struct OddReplyTests {
 }
 
 extension OddServer {
-    /// Answers with this many informational replies and then a final one.
+    /// Answers with this many informational replies and then a final reply.
     fileprivate func answer(after number: Int, _ reply: String) {
         let early = String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: number)
         answer(Array((early + reply).utf8))

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of phones that use the first contract: they send and read only its members, with their
-/// types. Later additions must not affect them.
+/// Tests of phones that use the first version of the API. They send and read only its members, with
+/// their types. Later members must not affect these phones.
 @Suite("Old clients", .timeLimit(.minutes(hangLimit)))
 struct OldClientTests {
     private struct Login: Decodable {
@@ -51,7 +51,7 @@ struct OldClientTests {
         return try JSONDecoder().decode(type, from: reply.bytes)
     }
 
-    @Test("Bob requests a payment and Alice pays with the first contract", arguments: BooksKind.all)
+    @Test("Alice pays Bob with phones that know only the first contract", arguments: BooksKind.all)
     func story(kind: BooksKind) async throws {
         let wire = try await kind.wire()
         let bob = try read(
@@ -82,7 +82,7 @@ struct OldClientTests {
         let body = #"{"sid":"\#(created.sid)"}"#
         let locked = try await wire.post("/sessions/lock", body, token: alice.token)
         #expect(try read(Done.self, locked).ok)
-        // Phones make keys with UUID().uuidString.
+        // Old phones make their keys in this way.
         let key = UUID().uuidString
         let sent = try await wire.post("/wallet/send", body, token: alice.token, key: key)
         #expect(try read(Done.self, sent).new_balance_cents == 5000)
@@ -111,7 +111,7 @@ struct OldClientTests {
         #expect(try read(Refused.self, unknown, 404).code == "NOT_FOUND")
         let brief = try await wire.create(bob, cents: 5, more: #","ttl_seconds":1"#)
         let eid = #"{"eid":"\#(brief.string("eid"))"}"#
-        let gone = try await eventually("the session runs out") {
+        let gone = try await eventually("the session expires") {
             let reply = try await wire.post("/sessions/resolve", eid)
             return reply.status == 410 ? reply : nil
         }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Overload and shutdown", .timeLimit(.minutes(hangLimit)))
 struct OverloadTests {
-    @Test("Payments above the queue's limit get a 503, and repeats pay each session once")
+    @Test("Payments above the limit of the queue get status 503, and repeats pay each session once")
     func queue() async throws {
         let server = try await ServerProcess(more: ["--queue", "4"])
         let wire = server.wire
@@ -18,9 +18,9 @@ struct OverloadTests {
         let connection = try Connection(path: server.path, mode: .readWrite)
         try connection.run("BEGIN IMMEDIATE")
         async let sent = sendAll(sids, by: payer, wire)
-        // One batch waits for the lock and four commands for the next batch; the others are
-        // refused.
-        try await eventually("somebody is turned away") { () async throws -> Bool? in
+        // One batch waits for the lock, and four commands wait for the next batch. The other
+        // commands are refused.
+        try await eventually("a command is refused") { () async throws -> Bool? in
             let count = try await wire.metric("gotchu_server_turned_away_total")
             return count.map { $0 >= 1 } == true ? true : nil
         }
@@ -31,7 +31,7 @@ struct OverloadTests {
             #expect(reply.code == "TRY_AGAIN" && reply.headers["retry-after"] == "1")
             #expect(reply.members["retryable"] as? Bool == true)
         }
-        // The payments are repeated with the same keys: each session is paid once.
+        // Repeats with the same keys pay each session once.
         for sid in sids {
             let reply = try await wire.send(sid, by: payer, key: "key-of-\(sid)-0123456789")
             #expect(reply.status == 200, "\(reply.text)")
@@ -56,14 +56,14 @@ struct OverloadTests {
         }
     }
 
-    @Test("One user's reads are rate-limited, which does not affect another user")
+    @Test("One user's reads are rate-limited, and another user's reads are not affected")
     func reads() async throws {
         let server = try await ServerProcess(more: ["--calls-per-second", "10"])
         let wire = server.wire
         let payee = try await wire.login("payee")
         let sid = try await wire.create(payee, cents: 5).string("sid")
         for path in ["/wallet/me", "/wallet/sends/0123456789abcdef", "/sessions/\(sid)"] {
-            try await eventually("too many of GET \(path)") {
+            try await eventually("GET \(path) is refused after too many calls") {
                 let replies = try await burst(of: path, by: payee, wire)
                 let refused = replies.filter { $0.status == 429 }
                 #expect(refused.allSatisfy { $0.code == "RATE_LIMITED" })
@@ -88,22 +88,22 @@ struct OverloadTests {
         let connection = try Connection(path: server.path, mode: .readWrite)
         try connection.run("BEGIN IMMEDIATE")
         var longest = Duration.zero
-        try await eventually("a new proof fails") {
+        try await eventually("the readiness check fails") {
             let began = ContinuousClock.now
             let reply = try await server.wire.get("/readyz")
             longest = max(longest, ContinuousClock.now - began)
             return reply.status == 503 ? true : nil
         }
-        // SQLite itself would wait for five seconds.
+        // By default, a SQLite connection waits five seconds for a lock.
         #expect(longest < .seconds(4), "\(longest)")
         #expect(try await server.wire.get("/healthz").status == 200)
         try connection.run("ROLLBACK")
-        try await eventually("it is ready again") {
+        try await eventually("the server is ready again") {
             try await server.wire.get("/readyz").status == 200 ? true : nil
         }
     }
 
-    @Test("A stopping server reports it, still serves a payment and a stream, and then exits")
+    @Test("A stopping server is not ready, still serves a payment and a stream, and then exits")
     func drain() async throws {
         let server = try await ServerProcess(more: ["--drain-seconds", "12"])
         let wire = server.wire
@@ -114,7 +114,7 @@ struct OverloadTests {
         #expect(try await events.next()?.status == "LOCKED")
         #expect(try await wire.get("/readyz").status == 200)
         server.program.signal(SIGTERM)
-        let refused = try await eventually("it says that it stops") {
+        let refused = try await eventually("the server reports that it stops") {
             let reply = try await wire.get("/readyz")
             return reply.status == 503 ? reply : nil
         }
@@ -138,7 +138,7 @@ struct OverloadTests {
         let connection = try Connection(path: server.path, mode: .readWrite)
         try connection.run("BEGIN IMMEDIATE")
         async let sent = try? wire.send(sid, by: payer, key: "0123456789abcdef")
-        // The test is valid whether the server has received the payment or not.
+        // The server may or may not have received the payment by now; both cases are valid.
         _ = try await wire.get("/healthz")
         server.program.signal(SIGTERM)
         try connection.run("ROLLBACK")

@@ -3,11 +3,11 @@ import Logging
 import PostgresTestSupport
 import TestSupport
 
-/// The kinds of databases that servers in tests use. All must behave the same.
+/// The kinds of databases that servers in tests use. All kinds must behave the same.
 enum BooksKind: String, Sendable {
     case sqlite
     case postgresql
-    /// PostgreSQL with Citus, if that is installed.
+    /// PostgreSQL with Citus, if Citus is installed.
     case distributed
 
     /// The kinds with a single database server, for tests that take too long on a cluster.
@@ -51,8 +51,7 @@ enum BooksKind: String, Sendable {
         )
     }
 
-    /// Starts a server on a new database and returns a client for it, which keeps the server
-    /// running.
+    /// Starts a server on a new database and returns a client, which keeps the server running.
     func wire() async throws -> Wire {
         let server = try await server()
         var wire = server.wire

@@ -5,7 +5,7 @@ import NIOHTTP1
 import TestSupport
 import Testing
 
-/// A minimal browser: it keeps cookies, sends its origin, and follows no redirects.
+/// A minimal browser: it keeps cookies, sends its origin with forms, and follows no redirects.
 final class Browser {
     /// The origin that most servers in tests are configured with.
     static let usualOrigin = "http://127.0.0.1:7777"
@@ -17,7 +17,7 @@ final class Browser {
     private let base: String
     var cookies: [String: String] = [:]
 
-    /// Creates a browser for another program, with that program's address as the origin.
+    /// Creates a browser for a program, with the program's address as the origin.
     init(_ wire: Wire) {
         origin = wire.base
         base = wire.base
@@ -54,12 +54,12 @@ final class Browser {
         configuration: HTTPClient.Configuration(redirectConfiguration: .disallow)
     )
 
-    /// Opens a page as a followed link does.
+    /// Gets a page, as a click on a link does.
     func open(_ path: String, headers: [String: String] = [:]) async throws -> BrowserPage {
         try await send("GET", path, nil, headers)
     }
 
-    /// Sends a form with the form token of the page that contains it.
+    /// Sends a form with the form token of the page that contains the form.
     func send(
         _ path: String,
         _ fields: [String: String],
@@ -127,8 +127,8 @@ struct BrowserPage {
     var title: String? { text.firstMatch(of: /<h1>([^<]*)<\/h1>/).map { String($0.output.1) } }
     var formToken: String? { field("form_token") }
 
-    /// Returns the hidden fields of the first form with a field of this name, without the form
-    /// token.
+    /// Returns the hidden fields, except the form token, of the first form with a field of this
+    /// name.
     func fields(beside name: String) throws -> [String: String] {
         let forms = text.split(separator: "<form")
         let form = try #require(forms.first { $0.contains("name=\"\(name)\"") }, "\(text)")
@@ -137,7 +137,7 @@ struct BrowserPage {
         return Dictionary(uniqueKeysWithValues: pairs.filter { $0.0 != "form_token" })
     }
 
-    /// The value of the first hidden field of a name.
+    /// Returns the value of the first field with this name.
     func field(_ name: String) -> String? {
         let mark = "name=\"\(name)\" value=\""
         guard let start = text.range(of: mark)?.upperBound else { return nil }

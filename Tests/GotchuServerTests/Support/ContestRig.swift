@@ -3,8 +3,8 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// A server with contests and an organiser. It stores the details, boards and lists that the server
-/// sends.
+/// A server with contests, and an organiser. The rig stores the details, leaderboards and lists
+/// that the server sends, for `judgeDocuments`.
 final class ContestRig: Sendable {
     let server: ServerProcess
     let books: CheckedBooks
@@ -32,16 +32,18 @@ final class ContestRig: Sendable {
 
     static func key() -> String { UUID().uuidString }
 
-    /// Tokens of new users.
+    /// Logs in the users `entrant1`, `entrant2` and so on, and returns their tokens.
     func users(_ count: Int) async throws -> [String] {
         var tokens: [String] = []
         for number in 1...count { tokens.append(try await wire.login("entrant\(number)")) }
         return tokens
     }
 
-    /// Returns the body of a new contest that locks in ten minutes.
+    /// Returns the body of a request for a new contest.
     ///
-    /// - Parameter review: The time for objections, in seconds.
+    /// - Parameters:
+    ///   - lockIn: The time from now to the lock, which is also the start.
+    ///   - review: The time for objections, in seconds.
     static func body(
         fee: Int = 500,
         template: String = quiz,
@@ -115,8 +117,9 @@ final class ContestRig: Sendable {
         return reply
     }
 
-    /// Locks the contest, scores entries by number, completes and settles it; returns the reply to
-    /// the last call.
+    /// Locks, scores, completes and settles a contest. Returns the reply to the last call.
+    ///
+    /// - Parameter points: The points of each entry, by its number.
     func settled(_ id: String, _ points: [Int: Int]) async throws -> WireReply {
         let scores = points.sorted { $0.key < $1.key }.map {
             #"{"entry_number":\#($0.key),"points":\#($0.value)}"#

@@ -6,14 +6,14 @@ import Testing
 @testable import GotchuAPI
 @testable import GotchuServer
 
-/// The API description that the server serves; it validates the server's replies.
+/// A description of the server's API, which validates the server's replies.
 ///
 /// The validation is stricter than JSON Schema: undescribed members, codes that are not listed for
 /// the status, and keywords that this validator does not know are errors.
 struct Contract: Sendable {
     private let document: JSON
 
-    /// The server's own description.
+    /// Returns the description that the server serves, without the contest API.
     static func served() async throws -> Contract { try await Contract(yaml: OpenAPI.document) }
 
     /// Reads a description with PyYAML.
@@ -31,7 +31,7 @@ struct Contract: Sendable {
         Set(schema("Code")?["enum"]?.elements.compactMap(\.string) ?? [])
     }
 
-    /// All operations by method and path: `POST /wallet/send`.
+    /// All operations by method and path, such as `POST /wallet/send`.
     var described: [String: JSON] {
         var found: [String: JSON] = [:]
         for (path, item) in value("paths").members {
@@ -118,7 +118,7 @@ struct Contract: Sendable {
         let code = reply.code ?? ""
         let words = described.split { !($0.isLetter || $0 == "_") }
         if !words.contains(code[...]) { found.append("the code \(code) is not described here") }
-        if reply.integer("status") != Int64(reply.status) { found.append("another status inside") }
+        if reply.integer("status") != Int64(reply.status) { found.append("wrong status in body") }
         if ErrorCode(rawValue: code)?.httpStatus != reply.status {
             found.append("\(code) with \(reply.status)")
         }
@@ -150,7 +150,7 @@ struct Contract: Sendable {
         target(of: value).map(resolved) ?? value
     }
 
-    /// Returns the description of a value; if it has none, that of the target of its reference.
+    /// Returns the description of a value, or else the description of the value that it refers to.
     private func description(of value: JSON) -> String {
         value["description"]?.string ?? target(of: value).map(description) ?? ""
     }
@@ -174,7 +174,7 @@ extension Contract {
         let schema = resolved(given)
         let unknown = Set(schema.members.keys).subtracting(Self.keywords)
             .subtracting(Self.annotations)
-        if !unknown.isEmpty { return ["\(place): keywords \(unknown) that the judge cannot read"] }
+        if !unknown.isEmpty { return ["\(place): keywords \(unknown) are not supported"] }
         if schema.members.isEmpty { return ["\(place): no schema"] }
         var found: [String] = []
         func demand(_ isRight: Bool, _ what: String) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import GotchuServer
 
-/// Validates replies to the tests of this process against the API description.
+/// Validates the replies that this process receives against the API descriptions.
 actor ContractJudge {
     static let shared = ContractJudge()
 
@@ -25,7 +25,7 @@ actor ContractJudge {
     var contests: Contract {
         get async throws {
             if let loadingContests { return try await loadingContests.value }
-            // SAFETY: owned by this actor, which lives as long as the tests; awaited just below.
+            // SAFETY: this actor owns the task, awaits it below, and lives as long as the tests.
             let task = Task { try await Contract(yaml: OpenAPI.contests) }
             loadingContests = task
             return try await task.value
@@ -36,7 +36,7 @@ actor ContractJudge {
     var contract: Contract {
         get async throws {
             if let loading { return try await loading.value }
-            // SAFETY: owned by this actor, which lives as long as the tests; awaited just below.
+            // SAFETY: this actor owns the task, awaits it below, and lives as long as the tests.
             let task = Task { try await Contract.served() }
             loading = task
             return try await task.value

@@ -4,15 +4,15 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-/// A connection to the events of a session or a wallet, read as a browser does.
+/// A connection that receives the events of a session or a wallet.
 struct EventStream {
     struct Event: Equatable {
-        /// The event's id; empty if the event repeats a state.
+        /// The event's id; empty if the event has none, because it repeats a version.
         let id: String
         let status: String
         var tip: Int64?
         var noticedAt: String?
-        /// The number of free places; only for a desk.
+        /// The number of free places of a contest; `nil` if the session is no desk.
         var placesLeft: Int?
     }
 
@@ -26,7 +26,7 @@ struct EventStream {
     }
 
     let status: Int
-    /// A Boolean that is true if the reply has `Connection: close`: no other request may follow.
+    /// A Boolean that is true if the reply has `Connection: close`: it is the connection's last.
     let isLast: Bool
     private var parts: HTTPClientResponse.Body.AsyncIterator
     private var rest = ""

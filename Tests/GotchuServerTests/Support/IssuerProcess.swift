@@ -1,17 +1,17 @@
 import Foundation
 import TestSupport
 
-/// An OpenID issuer in Python (PyJWT) that makes its keys when it starts.
+/// An OpenID issuer in Python (PyJWT) that generates its keys when it starts.
 struct IssuerProcess {
     static let name = "https://issuer.example"
 
     private let program: Program
     let wire: Wire
 
-    /// The URL of its public keys.
+    /// The URL of the issuer's public keys.
     var keys: String { wire.base + "/jwks.json" }
 
-    /// The arguments that make a server trust it.
+    /// The arguments that make a server trust the issuer.
     var arguments: [String] {
         ["--oidc-issuer", Self.name, "--oidc-audience", "gotchu", "--oidc-jwks", keys]
     }
@@ -19,18 +19,18 @@ struct IssuerProcess {
     init() async throws {
         let program = try await Python.run("issuer.py")
         self.program = program
-        let port = try await eventually("the issuer listens; it said: \(program.text)") {
+        let port = try await eventually("the issuer listens; its output: \(program.text)") {
             program.text.firstMatch(of: /listening ([0-9]+)\n/)?.output.1
         }
         wire = Wire(base: "http://127.0.0.1:\(port)", isJudged: false)
     }
 
-    /// Returns a token that is valid except for the changes in `more`, which `issuer.py` defines.
+    /// Returns a valid token with the changes in `more`: members of a request to `issuer.py`.
     func token(_ more: String = "") async throws -> String {
         try await made(#"{"op":"token"\#(more.isEmpty ? "" : ",")\#(more)}"#)
     }
 
-    /// Returns a forged token.
+    /// Returns a token with any header, payload and signature, chosen by members of the request.
     func forge(_ members: String) async throws -> String {
         try await made(#"{"op":"forge",\#(members)}"#)
     }
@@ -47,7 +47,7 @@ struct IssuerProcess {
     func act(_ body: String) async throws -> WireReply {
         let reply = try await wire.post("/do", body)
         guard reply.status == 200 else {
-            throw NeverHappened(description: "the issuer does it: \(body): \(program.text)")
+            throw NeverHappened(description: "the issuer answers \(body) with 200: \(program.text)")
         }
         return reply
     }

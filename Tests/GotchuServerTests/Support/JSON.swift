@@ -1,4 +1,4 @@
-/// A JSON value, for validators that read every member.
+/// A JSON value of any type, for the validator of replies.
 enum JSON: Decodable, Equatable, Sendable {
     case null
     case boolean(Bool)
@@ -27,7 +27,7 @@ enum JSON: Decodable, Equatable, Sendable {
         }
     }
 
-    /// The member of an object; `nil` for other values.
+    /// The member of an object with this name; `nil` if there is none.
     subscript(_ name: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members[name]
@@ -53,7 +53,7 @@ enum JSON: Decodable, Equatable, Sendable {
         return value
     }
 
-    /// The name of the type in JSON Schema.
+    /// The name of the value's type in JSON Schema.
     var type: String {
         switch self {
         case .null: "null"

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Libraries that are preloaded into a program under test and intercept calls to the C library.
+/// Libraries that are preloaded into a tested program and intercept its calls to the C library.
 enum Preload {
     /// Builds a library.
     ///

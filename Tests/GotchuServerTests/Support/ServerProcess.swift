@@ -1,19 +1,20 @@
 import Foundation
 import TestSupport
 
-/// A real gotchu-server on a loopback port, with a database for this test only.
+/// A running gotchu-server on a loopback port. By default, it has a new database.
 final class ServerProcess: Sendable {
     let folder: TemporaryFolder
     let program: Program
     let wire: Wire
 
-    /// The path of its database file.
+    /// The path of the database file in `folder`; not used if `database` was given.
     var path: String { folder.path + "/books.db" }
 
     /// Starts the server and waits until it listens.
     ///
     /// - Parameters:
-    ///   - folder: The folder of an earlier server, to restart on its database.
+    ///   - folder: The folder of the database file: that of an earlier server to restart on its
+    ///     database.
     ///   - database: The address of the database, if it is not a file in the folder.
     ///   - opening: The opening balance of new wallets; `nil` for a server without development
     ///     logins.
@@ -37,7 +38,7 @@ final class ServerProcess: Sendable {
         )
         self.program = program
         let line = /listening on http:\/\/127\.0\.0\.1:([0-9]+)\n/
-        let port = try await eventually("the server listens; it said: \(program.text)") {
+        let port = try await eventually("the server listens; its output: \(program.text)") {
             program.text.firstMatch(of: line)?.output.1
         }
         wire = Wire(base: "http://127.0.0.1:\(port)")

@@ -1,14 +1,14 @@
 import Foundation
 import TestSupport
 
-/// A merchant's web server in Python that checks signatures with the Standard Webhooks library.
+/// A merchant's web server in Python. The Standard Webhooks library verifies the signatures.
 final class WebhookReceiver: Sendable {
     struct Message: Decodable, Sendable {
         let path: String
         let id: String?
         let isVerified: Bool
         let body: String?
-        /// The number of messages in progress at this path when this one arrived, itself included.
+        /// The number of messages in progress at this path on arrival, this message included.
         let running: Int?
 
         enum CodingKeys: String, CodingKey {
@@ -37,11 +37,11 @@ final class WebhookReceiver: Sendable {
         let venv = try Program("/bin/bash", [root.appendingPathComponent(".ci/venv").path])
         guard try await venv.exitCode(within: .seconds(300)) == 0,
             let python = venv.text.split(separator: "\n").last
-        else { throw NeverHappened(description: "Python's packages are there: \(venv.text)") }
+        else { throw NeverHappened(description: "Python's packages are installed: \(venv.text)") }
         let script = root.appendingPathComponent("Tests/Python/webhook_receiver.py").path
         let program = try Program(String(python), ["-B", script, folder.path + "/secrets.json"])
         self.program = program
-        let line = try await eventually("the receiver listens; it said: \(program.text)") {
+        let line = try await eventually("the receiver listens; its output: \(program.text)") {
             program.text.firstMatch(of: /port ([0-9]+)\n/)?.output.1
         }
         port = String(line)
@@ -49,7 +49,7 @@ final class WebhookReceiver: Sendable {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// Sets the secret of each path, with which its signatures are verified.
+    /// Sets the secrets with which the receiver verifies the signatures, by path.
     func know(_ secrets: [String: String]) throws {
         let data = try JSONEncoder().encode(secrets)
         try data.write(to: URL(fileURLWithPath: folder.path + "/secrets.json"), options: .atomic)
@@ -64,7 +64,7 @@ final class WebhookReceiver: Sendable {
 
     /// Waits until a path has received this many messages.
     func wait(for count: Int, at path: String) async throws -> [Message] {
-        try await eventually("\(count) messages have come to \(path): \(program.text)") {
+        try await eventually("\(count) messages arrived at \(path): \(program.text)") {
             let messages = messages(path)
             return messages.count >= count ? messages : nil
         }

@@ -9,7 +9,7 @@ import TestSupport
 
 @testable import GotchuServer
 
-/// A database with a payee, and a real receiver of the webhooks about their sessions.
+/// A database with a payee, and a web server that receives webhooks about the payee's sessions.
 struct WebhookRig: Sendable {
     let store: any Store
     let receiver: WebhookReceiver
@@ -53,7 +53,7 @@ struct WebhookRig: Sendable {
         try receiver.know(secrets)
     }
 
-    /// Creates and cancels sessions; each one causes an event.
+    /// Creates sessions and cancels them; each session causes one event.
     func happen(_ count: Int) async throws {
         for _ in 0..<count {
             let create = CreateSession(
@@ -96,9 +96,9 @@ struct WebhookRig: Sendable {
         }
     }
 
-    /// Waits until the outbox is empty.
+    /// Waits until no delivery waits in the outbox.
     func drained() async throws {
-        try await eventually("nothing waits any more") {
+        try await eventually("no delivery waits in the outbox") {
             try await outbox.backlog(dead: false, limit: 1).isEmpty ? true : nil
         }
     }

@@ -1,4 +1,4 @@
-/// The steps that most tests need.
+/// The steps of a payment that most tests need.
 extension Wire {
     func login(_ name: String) async throws -> String {
         try await post("/auth/dev-login", #"{"email":"\#(name)@shop.example"}"#).string("token")

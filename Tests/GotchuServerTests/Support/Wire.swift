@@ -9,12 +9,13 @@ struct Wire: Sendable {
     /// A Boolean that is true if replies are validated against the API description of
     /// gotchu-server.
     var isJudged = true
-    /// The server, kept running as long as this value exists.
+    /// The server that this value keeps running; `nil` if the test does so.
     var owner: ServerProcess?
-    /// The time limit for a reply; then the connection is closed.
+    /// The time limit for a reply. After it, the connection is closed.
     var patience: Duration = .seconds(30)
 
-    /// The shared client: up to 256 connections, since the default of eight would queue callers.
+    /// The shared client, with up to 256 connections: with the default of eight, requests would
+    /// wait.
     static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration()
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
@@ -78,7 +79,7 @@ struct WireReply: Sendable {
         (try? JSONSerialization.jsonObject(with: bytes)) as? [String: Any] ?? [:]
     }
 
-    /// The names of its members, sorted and joined by spaces.
+    /// The names of the body's members, sorted and joined by spaces.
     var names: String { members.keys.sorted().joined(separator: " ") }
 
     var code: String? { members["code"] as? String }
