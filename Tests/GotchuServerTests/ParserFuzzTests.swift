@@ -8,8 +8,8 @@ import Testing
 
 @testable import GotchuServer
 
-/// Tests of parsers with texts that mostly differ from a valid text in a few bytes.
-@Suite("Parsers under fuzz", .timeLimit(.minutes(hangLimit)))
+/// Tests of parsers with random texts. Most of them are valid texts with a few changed bytes.
+@Suite("Parsers with random texts", .timeLimit(.minutes(hangLimit)))
 struct ParserFuzzTests {
     @Test("A text that is accepted as a JSON object has the same members when Foundation reads it")
     func json() throws {
@@ -26,8 +26,8 @@ struct ParserFuzzTests {
                 )
                 continue
             }
-            // Foundation refuses numbers out of its range. Nested values of spoilt texts are not
-            // compared.
+            // Texts with numbers that are not integers are not compared: Foundation refuses some
+            // of them. Nested values are compared only in texts without changed bytes.
             guard !ours.values.contains(where: Self.isOtherNumber),
                 isWhole || !ours.values.contains(where: Self.isNested)
             else { continue }
@@ -110,7 +110,7 @@ struct ParserFuzzTests {
     }
 
     @Test(
-        "A parsed key, URL or address can be written and parsed again, and decoding adds no bytes"
+        "A key, URL or address is equal after it is written and parsed, and decoding adds no bytes"
     )
     func texts() throws {
         var random = SeededGenerator("texts")
@@ -136,7 +136,7 @@ struct ParserFuzzTests {
         }
     }
 
-    @Test("A changed cursor or token is not accepted")
+    @Test("A history cursor or a signed token with a changed byte is refused")
     func sealed() throws {
         var random = SeededGenerator("sealed")
         let account = Account(

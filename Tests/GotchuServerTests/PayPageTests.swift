@@ -43,7 +43,7 @@ struct PayPageTests {
         return try await browser.send("/p/\(eid)", fields, from: page)
     }
 
-    @Test("The page of a request opens in upper and lower case, and does not change the session")
+    @Test("A request's page opens in upper and lower case, and does not change the session")
     func shown() async throws {
         let request = try await request(more: #","memo":"2 <b>flat</b> whites""#)
         let reply = try await wire.create(payee, cents: 1)
@@ -64,7 +64,7 @@ struct PayPageTests {
         #expect(try await session(request.sid) == ("ADVERTISING", 1))
     }
 
-    @Test("A payer who logs in on the way to the page pays once, even if the form is sent again")
+    @Test("A payer who logs in from a request's page pays once, even if the form is sent again")
     func paid() async throws {
         let request = try await request()
         let browser = Browser(server)
@@ -84,12 +84,12 @@ struct PayPageTests {
         let result = try await browser.open(try #require(pressed.location))
         #expect(result.title == "Paid" && result.text.contains("$12.80"), "\(result.text)")
         #expect(result.text.contains("Your wallet had $87.20 afterwards."))
-        // The same form again, as after a double click or a reload, leads to the same result.
+        // The same form is sent again, as after a double click, and leads to the same result.
         for _ in 0..<2 {
             let again = try await press(page, request.eid, browser)
             #expect(again.status == 303 && again.location == pressed.location)
         }
-        // A form with another key, from a page that was opened before the payment, pays nothing.
+        // A form with another key pays nothing, because the request is paid.
         let other = try await press(
             page,
             request.eid,
@@ -99,7 +99,7 @@ struct PayPageTests {
         #expect(other.location == "/p/\(request.eid)")
         let have = try await browser.open("/p/\(request.eid)")
         #expect(have.title == "You have paid this" && have.text.contains("charged nothing."))
-        // A visitor without a login may be the payer, so the page does not mention a charge.
+        // A visitor without a login may be the payer, so the page says nothing about a charge.
         let anybody = try await Browser(server).open("/p/\(request.eid)")
         #expect(anybody.title == "Paid" && !anybody.text.contains("charged"))
         #expect(try await session(request.sid).status == "PAID")
@@ -108,7 +108,7 @@ struct PayPageTests {
         #expect(try await wire.balance(payee) == 11_280)
     }
 
-    @Test("A payment form that is sent ten times at once charges once")
+    @Test("A payment form that is sent ten times at the same time charges once")
     func pressedOften() async throws {
         let request = try await request()
         let browser = try await browser()
@@ -188,7 +188,7 @@ struct PayPageTests {
         #expect(try await session(request.sid) == ("ADVERTISING", 1))
     }
 
-    @Test("The page of a request that cannot be paid says why")
+    @Test("The page of a request that cannot be paid shows the reason")
     func ends() async throws {
         let payer = try await browser()
         let own = try await request()
@@ -210,14 +210,14 @@ struct PayPageTests {
         #expect(try await payer.open("/p/\(cancelled.eid)").title == "Cancelled")
 
         let short = try await request(more: #","ttl_seconds":1"#)
-        try await eventually("it has expired") {
+        try await eventually("the request has expired") {
             try await payer.open("/p/\(short.eid)").title == "Time is up" ? true : nil
         }
         #expect(try await payer.open("/p/0000000000").status == 404)
         #expect(try await payer.open("/p/what").title == "No such request")
     }
 
-    @Test("A payer whose wallet became too small before the press is told how much is missing")
+    @Test("A payer whose balance fell after the page was opened is shown the missing amount")
     func tooLittle() async throws {
         let dear = try await request(cents: 9_000)
         let browser = try await browser()
@@ -235,7 +235,7 @@ struct PayPageTests {
         #expect(try await session(dear.sid).status == "ADVERTISING")
     }
 
-    @Test("A repeat resolves a payment with an unknown outcome, and the payer is charged once")
+    @Test("A payment with an unknown outcome is resolved by a repeat, which charges the payer once")
     func unresolved() async throws {
         let request = try await request()
         let browser = try await browser()
@@ -249,7 +249,7 @@ struct PayPageTests {
         #expect(unknown.text.contains("http-equiv=\"refresh\""))
         lock.signal(SIGKILL)
         _ = try await lock.exitCode()
-        // The button of that page sends the same payment again.
+        // The form of the page has the same key and fields, so it repeats the same payment.
         let fields = try page.fields(beside: "sid").merging(["tip": "0.00"]) { $1 }
         #expect(try unknown.fields(beside: "sid") == fields)
         #expect(try await press(unknown, request.eid, browser).location == place)
@@ -259,7 +259,7 @@ struct PayPageTests {
     }
 
     @Test(
-        "The page of an expired request mentions no charge while a payment's outcome is unknown"
+        "The page of an expired request says nothing of a charge while a payment is unresolved"
     )
     func expiredUnresolved() async throws {
         // The request must not expire before the page is open, even on a busy machine.
@@ -277,7 +277,7 @@ struct PayPageTests {
         #expect(!shown.text.contains("charged"))
         lock.signal(SIGKILL)
         _ = try await lock.exitCode()
-        try await eventually("the end is written") {
+        try await eventually("the page says that nothing was charged") {
             let page = try await browser.open(try #require(pressed.location))
             return page.text.contains("You were not charged.") ? true : nil
         }
@@ -301,7 +301,7 @@ struct PayPageTests {
         #expect(result.title == "Paid", "\(result.text)")
         #expect(result.text.contains("$15.30</p>") && result.text.contains("$12.80 + $2.50 tip"))
         #expect(try await wire.balance(try await wire.login("payer")) == 8_470)
-        // If the request allows no tip, its page has no field for one, and a form with a tip pays
+        // The page of a request without tips has no field for a tip. A form with a tip pays
         // nothing.
         let other = try await self.request()
         let plain = try await browser.open("/p/\(other.eid)")
@@ -330,7 +330,7 @@ struct PayPageTests {
         #expect(try await stranger.open(place).location?.hasPrefix("/web/login?to=/p/") == true)
     }
 
-    @Test("Guessed EIDs on pages and in the API count towards one limit")
+    @Test("Unknown EIDs on pages and in the API count towards one limit")
     func guesses() async throws {
         let browser = Browser(server)
         var statuses: [Int] = []

@@ -34,7 +34,7 @@ struct PayerLanguageTests {
     }
 
     @Test(
-        "A payer's pages and amounts are in the browser's language, and English text is marked",
+        "A payer's pages are in the browser's language, and English messages are marked as English",
         arguments: [
             (
                 "de-AT,en;q=0.5", "<html lang=\"de\" dir=\"ltr\">",
@@ -76,7 +76,7 @@ struct PayerLanguageTests {
     }
 
     @Test(
-        "A tip may have a decimal comma or Arabic or Persian digits, and an unclear tip is refused"
+        "A tip with a decimal comma, Arabic or Persian digits is paid; an unclear tip is refused"
     )
     func typed() async throws {
         for (tip, total) in [("2,50", "$15.30"), ("٢٫٥", "$15.30"), ("۱", "$13.80")] {

@@ -30,7 +30,7 @@ struct PipelinedPaymentTests {
         payer = try await server.wire.login("payer")
     }
 
-    @Test("Pipelined payments are answered in order, among other requests")
+    @Test("Pipelined payments and other requests are answered in the order of the requests")
     func pipelined() async throws {
         let first = try await session(cents: 1_000)
         let second = try await session(cents: 2_000)
@@ -53,7 +53,7 @@ struct PipelinedPaymentTests {
         #expect(Set(replies.map(\.requestID)).count == replies.count)
     }
 
-    @Test("A payment is answered although its client has closed its sending side")
+    @Test("A payment is answered after its client has closed its sending side")
     func half() async throws {
         let sid = try await session(cents: 500)
         let replies = try await play(
@@ -76,7 +76,7 @@ struct PipelinedPaymentTests {
         }
     }
 
-    @Test("A payment is answered before an unreadable request that follows it")
+    @Test("A payment is answered, and the unreadable request that follows it gets a 400")
     func broken() async throws {
         let head = """
             POST /sessions/resolve HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n

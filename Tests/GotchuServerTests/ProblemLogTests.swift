@@ -27,7 +27,7 @@ struct ProblemLogTests {
         }
     }
 
-    @Test("The first report of a broken database and every unknown outcome are logged as warnings")
+    @Test("The first error of a corrupt database and every unknown outcome are logged as warnings")
     func broken() {
         let levels = Levels()
         func fail(_ code: LedgerError.Code) {

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Readiness", .timeLimit(.minutes(hangLimit)))
 struct ReadinessTests {
-    @Test("Readiness checks of all callers share one command, and fail if it takes too long")
+    @Test("All callers share one readiness check, and get an error if it takes too long")
     func oneProof() async throws {
         let folder = try TemporaryFolder()
         let ledger = Ledger(
@@ -23,7 +23,7 @@ struct ReadinessTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await readiness.check() }
             // No service of the ledger runs yet, so the check waits.
-            try await eventually("the proof is queued") { ledger.waitingCount == 1 ? true : nil }
+            try await eventually("the check is queued") { ledger.waitingCount == 1 ? true : nil }
             for _ in 0..<100 { try await readiness.check() }
             clock.advance(.seconds(1))
             await #expect(throws: ProblemWithHeaders.self) { try await readiness.check() }

@@ -26,7 +26,7 @@ struct RefundTests {
         try await wire.post("/sessions/\(sid)/refund", body, token: token ?? payee, key: key)
     }
 
-    /// Returns a session that the payer has paid.
+    /// Returns the id of a session that the payer has paid.
     private func paidSession(cents: Int) async throws -> String {
         let sid = try await wire.lockedSession(payee, payer, cents: cents)
         let sent = try await wire.send(sid, by: payer, key: "pay-for-\(sid)")
@@ -40,7 +40,7 @@ struct RefundTests {
         return recent.compactMap { $0["type"] as? String }
     }
 
-    @Test("Partial refunds are made once each, appear in both histories, and pass verification")
+    @Test("Each partial refund is made once and is in both histories, and the books are verified")
     func parts() async throws {
         let sid = try await paidSession(cents: 450)
         let first = try await refund(sid, #"{"amount_cents":150}"#, key: key + "1")
@@ -80,7 +80,7 @@ struct RefundTests {
         )
     }
 
-    @Test("One of fifty simultaneous full refunds with different keys succeeds")
+    @Test("Of fifty simultaneous full refunds with different keys, exactly one succeeds")
     func race() async throws {
         let sid = try await paidSession(cents: 450)
         let codes = try await withThrowingTaskGroup(of: String?.self) { group in
@@ -94,7 +94,7 @@ struct RefundTests {
         #expect(try await wire.balance(payee) == 10_000)
     }
 
-    @Test("An impossible refund is refused with its code")
+    @Test("A refund that cannot be made is refused with the error code of the reason")
     func refusals() async throws {
         let open = try await wire.create(payee, cents: 5).string("sid")
         let unpaid = try await refund(open, key: key + "1")

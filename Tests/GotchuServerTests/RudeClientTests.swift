@@ -46,7 +46,7 @@ struct RudeClientTests {
         #expect(outcomes.count == 38)
         for (name, outcome) in outcomes { #expect(outcome.closed, "\(name)") }
         func status(_ name: String) -> String? { outcomes[name]?.status }
-        // Clients without a complete head get no reply.
+        // A client that does not complete its head gets no reply.
         for name in ["silent", "half-head", "dripping-head"] {
             #expect(status(name) == "", "\(name)")
         }
@@ -90,7 +90,7 @@ struct RudeClientTests {
         #expect(status("compressed") == "415")
         #expect(outcomes["waits-for-leave"]?.statuses == ["100", "400"])
         #expect(status("honest") == "200")
-        // A reply to HEAD has no body: the client would take it for the next reply.
+        // A reply to HEAD has no body: the client would read it as the next reply.
         #expect(status("no-body-please") == "405")
         #expect(outcomes["no-body-please"]?.reply.hasSuffix("\r\n\r\n") == true)
         #expect(try await server.wire.get("/healthz").status == 200)

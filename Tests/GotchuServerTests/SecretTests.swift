@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The secret beside a database")
 struct SecretTests {
-    @Test("A secret is created despite an incomplete file of an earlier process with the same id")
+    @Test("A secret is created although an earlier process with the same id left a partial file")
     func left() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/books.db"
@@ -17,7 +17,7 @@ struct SecretTests {
     }
 
     @Test(
-        "A secret that others may read, or that is short, a link or without a folder, is refused",
+        "A secret file that others can read, that is short or a link, or has no folder, is refused",
         arguments: [
             ("others", "Others than its owner may read it."),
             ("short", "It does not hold 32 bytes."),

@@ -27,13 +27,13 @@ struct SessionStreamTests {
             #expect(client.versions.last == 4)
             #expect(server.isActive && feed.watcherCount == 0)
             try await client.ask()
-            try await eventually("it is followed") { feed.watcherCount == 1 ? true : nil }
+            try await eventually("the stream is open") { feed.watcherCount == 1 ? true : nil }
             feed.publish(Cast.record(version: 5))
-            try await eventually("the next stream tells") { client.versions.last == 5 ? true : nil }
+            try await eventually("version 5 arrives") { client.versions.last == 5 ? true : nil }
         }
     }
 
-    @Test("A stream ends once, even if a change arrives during its last write")
+    @Test("The end of a stream is sent once, even if a change arrives during its last write")
     func reentrance() async throws {
         try await withStream { server, client in
             try await server.eventLoop.submit { [feed] in
@@ -53,10 +53,10 @@ struct SessionStreamTests {
             try await client.ask()
             feed.publish(Cast.record(version: 2))
             try await client.channel.setOption(.autoRead, value: true).get()
-            try await eventually("version 2 comes") { client.versions == [2] ? true : nil }
+            try await eventually("version 2 arrives") { client.versions == [2] ? true : nil }
             #expect(client.replyCount == 1, "\(client.text)")
             feed.publish(Cast.record(version: 3, .cancelled))
-            try await eventually("the next is answered") { client.replyCount == 2 ? true : nil }
+            try await eventually("a second reply begins") { client.replyCount == 2 ? true : nil }
         }
     }
 
@@ -64,17 +64,17 @@ struct SessionStreamTests {
     func gone() async throws {
         try await withStream { _, client in
             #expect(feed.watcherCount == 1)
-            // If data is unread when the client closes, the connection is reset.
+            // The client closes with unread data, so the kernel resets the connection.
             feed.publish(Cast.record(version: 2))
             try await client.channel.close()
-            try await eventually("nobody watches any more") {
+            try await eventually("no stream is open") {
                 feed.publish(Cast.record(version: .max))
                 return feed.watcherCount == 0 ? true : nil
             }
         }
     }
 
-    @Test("A stream is released even if its client resets the connection at the start")
+    @Test("A stream is released even if its client resets the connection while the stream starts")
     func reset() async throws {
         for delay in 0..<200 {
             try await withStream(awaited: false) { server, client in
@@ -82,7 +82,7 @@ struct SessionStreamTests {
                 try await server.closeFuture.get()
             }
         }
-        try await eventually("nobody watches any more") { feed.watcherCount == 0 ? true : nil }
+        try await eventually("no stream is open") { feed.watcherCount == 0 ? true : nil }
     }
 
     @Test(
@@ -106,22 +106,22 @@ struct SessionStreamTests {
         try await withStream { server, _ in
             try await fill(server)
             server.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
-            try await eventually("it is closed") { server.isActive ? nil : true }
+            try await eventually("the connection is closed") { server.isActive ? nil : true }
         }
     }
 
-    @Test("A stream stays open for a slow client, and is closed once the client reads nothing")
+    @Test("A stream stays open while its client reads slowly, and is closed after the last read")
     func neverRead() async throws {
-        // The limit is longer than a read takes, even on a busy machine.
+        // The write limit is longer than a read takes, even on a busy machine.
         try await withStream(writeLimit: .seconds(4 * Int64(patience))) { server, client in
             for version in 2...10_000 where server.isWritable {
                 feed.publish(Cast.record(version: Int64(version)))
                 try await server.eventLoop.submit {}.get()
             }
-            // The client reads a little at a time, so that the stream stays open.
+            // The client reads a part of the data at a time, so the stream stays open.
             for _ in 0..<4 {
                 let left = try await server.getOption(.bufferedWritableBytes).get()
-                try await eventually("the kernel has taken more") {
+                try await eventually("the kernel has accepted more") {
                     client.channel.read()
                     let now = try await server.getOption(.bufferedWritableBytes).get()
                     return now < left ? true : nil
@@ -129,13 +129,14 @@ struct SessionStreamTests {
                 #expect(server.isActive)
             }
             let start = ContinuousClock.now
-            try await eventually("it is closed") { server.isActive ? nil : true }
+            try await eventually("the connection is closed") { server.isActive ? nil : true }
             #expect(ContinuousClock.now - start < .seconds(20 * patience))
         }
-        try await eventually("nobody watches any more") { feed.watcherCount == 0 ? true : nil }
+        try await eventually("no stream is open") { feed.watcherCount == 0 ? true : nil }
     }
 
-    /// Publishes more changes than can be in transit to a client that does not read.
+    /// Publishes enough changes to fill all buffers between the server and a client that does not
+    /// read.
     private func fill(_ server: any Channel) async throws {
         for version in 2...10_000 {
             feed.publish(Cast.record(version: Int64(version)))
@@ -180,7 +181,7 @@ struct SessionStreamTests {
             try await client.ask()
             for try await server in accepted {
                 if awaited {
-                    try await eventually("it is followed") { feed.watcherCount == 1 ? true : nil }
+                    try await eventually("a stream is open") { feed.watcherCount == 1 ? true : nil }
                 }
                 try await body(server.channel, client)
                 break
@@ -220,7 +221,7 @@ private struct StreamClient {
 
     /// Resets the connection, so that the server gets an error.
     func reset(after delay: Duration) async throws {
-        // SAFETY: the delays reach different moments of the start, which no event marks.
+        // SAFETY: each delay ends at another moment of the stream's start; no event marks these.
         try await Task.sleep(for: delay)
         let now = linger(l_onoff: 1, l_linger: 0)
         try await #require(channel as? any SocketOptionProvider).setSoLinger(now).get()
@@ -230,12 +231,12 @@ private struct StreamClient {
     /// Reads until the text ends with `end`.
     func read(to end: String) async throws {
         try await channel.setOption(.autoRead, value: true).get()
-        try await eventually("\(end.debugDescription) comes") { text.hasSuffix(end) ? true : nil }
+        try await eventually("\(end.debugDescription) arrives") { text.hasSuffix(end) ? true : nil }
     }
 }
 
-/// A handler that runs an action and reports writability during the first flush. It sends all
-/// writes together after that.
+/// A handler that runs an action during the first flush and reports a change of writability. It
+/// sends all writes of that time together, in the event loop's next turn.
 private final class Nudge: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 

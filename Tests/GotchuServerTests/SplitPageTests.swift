@@ -39,7 +39,7 @@ struct SplitPageTests {
         return try await browser.open(try #require(pressed.location))
     }
 
-    @Test("A payer who has paid a share sees it, before and after the whole bill is paid")
+    @Test("A bill's page shows a payer's own paid share, before and after the bill is paid")
     func paid() async throws {
         let bill = try await bill(#""share_cents":[700,300]"#)
         let ann = try await browser("ann")
@@ -65,7 +65,7 @@ struct SplitPageTests {
     }
 
     @Test(
-        "A cancelled bill's page shows a paid share to its payer, and mentions no charge to others"
+        "A cancelled bill's page shows a paid share to its payer, and no charge to other visitors"
     )
     func cancelled() async throws {
         let bill = try await bill(#""shares":2"#)
@@ -81,7 +81,7 @@ struct SplitPageTests {
         }
     }
 
-    @Test("The payer of a share is told that a cancelled all-or-nothing bill returned it")
+    @Test("A cancelled all-or-nothing bill refunds a share, and its page shows this to the payer")
     func returned() async throws {
         let bill = try await bill(#""shares":2,"is_all_or_nothing":true"#)
         let ann = try await browser("ann")
@@ -106,14 +106,14 @@ struct SplitPageTests {
         #expect(try await wire.balance(token) == 9_700)
     }
 
-    @Test("The result page of an unanswered payment shows its own amount until the bill has ended")
+    @Test("The result page of a payment without an answer keeps its amount until the bill ends")
     func unanswered() async throws {
         let bill = try await bill(#""share_cents":[700,300]"#)
         let ann = try await browser("ann")
         let page = try await ann.open("/p/\(bill.eid)")
         let key = try #require(page.field("key"))
         let path = "/p/\(bill.eid)/result?sid=\(bill.sid)&key=\(key)&amount=700"
-        // Another payer pays meanwhile, so the next share is a different one.
+        // Another payer pays the first share, so the next free share has another amount.
         #expect(try await pay(bill.eid, try await browser("bob")).title == "Paid")
         let waiting = try await ann.open(path)
         #expect(waiting.title == "Being found out" && waiting.field("amount_cents") == "700")

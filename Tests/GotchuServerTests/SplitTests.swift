@@ -66,7 +66,7 @@ struct SplitTests {
         }
     }
 
-    @Test("Phones that send no split fields each pay one share", arguments: BooksKind.all)
+    @Test("A phone that sends no split fields pays one share", arguments: BooksKind.all)
     func oldPhones(kind: BooksKind) async throws {
         let table = try await Table(kind, payers: 3)
         let bill = try await table.bill(1_500, #""shares":3"#)
@@ -141,7 +141,7 @@ struct SplitTests {
     }
 
     @Test(
-        "The payments of an unfinished all-or-nothing bill are refunded when it expires",
+        "The paid shares of an unpaid all-or-nothing bill are refunded when the bill expires",
         arguments: BooksKind.all
     )
     func nothing(kind: BooksKind) async throws {
@@ -172,7 +172,7 @@ struct SplitTests {
     }
 
     @Test(
-        "Invalid terms of a bill are refused with the reason",
+        "A bill with invalid terms is refused with the reason",
         arguments: BooksKind.single
     )
     func terms(kind: BooksKind) async throws {
@@ -213,7 +213,7 @@ struct SplitTests {
     }
 
     @Test(
-        "Four of eight payers at two servers pay the four shares of a bill, one each",
+        "Of eight payers at two servers, four pay the four shares of a bill, one share each",
         arguments: [BooksKind.postgresql]
     )
     func race(kind: BooksKind) async throws {
@@ -317,7 +317,7 @@ struct SplitWebhookTests {
         #expect(end["places_paid"] as? Int == 2 && end["paid_cents"] as? Int == 1_000)
     }
 
-    @Test("The event of a bill has its places, and the event of a share names its bill")
+    @Test("The event of a bill has the number of its places, and a share's event names its bill")
     func told() throws {
         let now = Timestamp(milliseconds: 1_000)
         let (payee, payer) = (UserID.make(), UserID.make())
@@ -392,6 +392,6 @@ struct SplitWebhookTests {
 }
 
 extension CheckedBooks {
-    /// Returns the first row that breaks a rule, for each broken rule of `verify`.
+    /// Returns one row for each rule of `verify` that the database breaks.
     fileprivate func broken() throws -> [String] { try audit().findings.compactMap(\.broken) }
 }

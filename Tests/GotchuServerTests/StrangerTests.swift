@@ -5,7 +5,7 @@ import SQLite
 import TestSupport
 import Testing
 
-/// Tests that invalid credentials, which anybody can send, do not affect other callers.
+/// Tests that calls with invalid credentials, which anybody can make, do not affect other callers.
 @Suite("Invalid credentials", .timeLimit(.minutes(hangLimit)))
 struct StrangerTests {
     private func add(_ database: String) async throws -> String {
@@ -22,8 +22,8 @@ struct StrangerTests {
         try await wire.post("/auth/token", #"{"refresh_token":"\#(credential)"}"#)
     }
 
-    /// Returns well-formed credentials: of an unknown device, and of this device with a wrong
-    /// secret.
+    /// Returns two well-formed credentials: one of an unknown device, and one of the device of
+    /// `code` with a wrong secret.
     private func guesses(at code: String) -> [String] {
         let parts = code.split(separator: ".")
         let wrong = "AAAAAAAAAAAAAAAAAAAAAA"
@@ -47,7 +47,7 @@ struct StrangerTests {
     }
 
     @Test(
-        "Invalid credentials get 401 and sessions are created while devices are locked (PostgreSQL)"
+        "Invalid credentials get 401, and sessions are created, while the devices table is locked"
     )
     func postgresql() async throws {
         let cluster = try PostgresCluster.shared()
@@ -62,9 +62,9 @@ struct StrangerTests {
         for guess in guesses(at: code) {
             #expect(try await show(guess, server.wire).status == 401)
         }
-        // The valid credential waits for the lock, for at most four seconds. The round is repeated
-        // until another write takes place during such a wait.
-        try await eventually("something is written while a device waits") {
+        // The exchange of the valid credential waits for the lock until its timeout. The round is
+        // repeated until a session is created during such a wait.
+        try await eventually("a session is created while a device waits") {
             async let refreshed = show(code, server.wire)
             let deadline = ContinuousClock.now + .seconds(10)
             while try !isAnybodyWaiting(link), ContinuousClock.now < deadline { await Task.yield() }
@@ -91,14 +91,15 @@ struct StrangerTests {
         let known = try await show(try await add(books), server.wire).string("refresh_token")
         let new = try await add(books)
         let guess = guesses(at: new)[0]
-        try await eventually("too many guesses") {
+        try await eventually("a guess is rate-limited") {
             try await show(guess, server.wire).status == 429 ? true : nil
         }
         let refused = try await show(guess, server.wire)
         #expect(refused.code == "RATE_LIMITED" && refused.headers["retry-after"] != nil)
         #expect(try await show(known, server.wire).status == 200)
-        // A code that was never exchanged counts as a guess: it is delayed, and then accepted.
-        try await eventually("the new device is let in") {
+        // A credential that was never exchanged counts as a guess. It is rate-limited at first, and
+        // accepted later.
+        try await eventually("the new device is accepted") {
             try await show(new, server.wire).status == 200 ? true : nil
         }
     }

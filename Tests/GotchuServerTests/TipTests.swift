@@ -86,14 +86,14 @@ struct TipTests {
             let reply = try await wire.create(payee, cents: 500, more: more)
             #expect(reply.string("detail") == "allows_tip must be true or false.")
         }
-        // A tip of zero is the same as no tip: both calls with the key get the same answer.
+        // A tip of zero is the same as no tip: both calls with one key get the same answer.
         let nothing = try await wire.send(plain, by: payer, key: key + "3", more: tip(0))
         #expect(nothing.status == 200 && nothing.integer("tip_cents") == nil)
         let unsaid = try await wire.send(plain, by: payer, key: key + "3")
         #expect(unsaid.bytes == nothing.bytes)
     }
 
-    @Test("A tip counts towards the required balance, and a key is refused with another tip")
+    @Test("A tip counts towards the required balance, and a key with another tip is refused")
     func keys() async throws {
         let (wire, payee, payer) = try await shop(.sqlite)
         let sid = try await wire.create(payee, cents: 9_000, more: allow).string("sid")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The cache of verified tokens")
 struct VerifiedTokenCacheTests {
-    @Test("Verified tokens are cached by their bytes, and a full cache is emptied")
+    @Test("A token is found only by its exact bytes, and a full cache is emptied before an insert")
     func limit() throws {
         let cache = VerifiedTokenCache()
         let text = #"{"iss":"gotchu","sub":"user","exp":4102444800}"#
@@ -18,7 +18,7 @@ struct VerifiedTokenCacheTests {
         #expect(cache.count == 1)
         #expect(cache.claims(of: "one more") == claims)
         #expect(cache.claims(of: "token 0") == nil)
-        // Equal as Unicode, but two different tokens.
+        // The two texts are equal in Unicode, but their bytes differ.
         cache.insert("caf\u{E9}", claims)
         #expect(cache.claims(of: "cafe\u{301}") == nil)
     }

@@ -5,11 +5,11 @@ import Testing
 
 @Suite("A wallet's events", .timeLimit(.minutes(hangLimit)))
 struct WalletEventTests {
-    /// The maximum time from the reply to a call until its event.
+    /// The longest time between the reply to a call and its event.
     private static let limit: Duration = .seconds(1) * patience
 
     @Test(
-        "Both wallets' events show a payment and a refund within the time limit",
+        "The event streams of both wallets show a payment and a refund within the time limit",
         arguments: BooksKind.all
     )
     func payment(kind: BooksKind) async throws {
@@ -52,7 +52,7 @@ struct WalletEventTests {
         #expect(ContinuousClock.now - refunded < Self.limit)
     }
 
-    @Test("A payment and a refund at one server appear on a wallet's stream at another")
+    @Test("A payment and a refund at one server appear on a wallet's stream at another server")
     func twoServers() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())
@@ -74,7 +74,7 @@ struct WalletEventTests {
         #expect(ContinuousClock.now - refunded < Self.limit)
     }
 
-    @Test("A wallet's events begin with its state, also after the client has reconnected")
+    @Test("A wallet's stream begins with its state, also after the client has reconnected")
     func reconnect() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -90,7 +90,7 @@ struct WalletEventTests {
         #expect(try await events.nextWallet() == .init(balance: 9_995, type: "debit", amount: -5))
     }
 
-    @Test("The limit of a user's streams counts wallets and sessions together")
+    @Test("A user has at most 64 streams of wallets and sessions together")
     func bounded() async throws {
         let server = try await ServerProcess()
         let wire = server.wire
@@ -105,12 +105,12 @@ struct WalletEventTests {
         #expect(try await EventStream(wire, walletOf: payee).status == 200)
         #expect(try await wire.metric("gotchu_server_event_streams") == 65)
         open = []
-        try await eventually("its watches have ended") {
+        try await eventually("the server has ended all streams") {
             try await wire.metric("gotchu_server_event_streams") == 0 ? true : nil
         }
     }
 
-    @Test("A wallet's events are refused without a token, and if the request names a user")
+    @Test("A request for a wallet's events that has no token or names a user is refused")
     func refused() async throws {
         let server = try await ServerProcess()
         #expect(try await server.wire.get("/api/wallet/events").code == "UNAUTHORIZED")

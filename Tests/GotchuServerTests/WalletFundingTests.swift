@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-/// Tests of deposits and withdrawals on a development server, where the mint pays at once.
+/// Tests of deposits and withdrawals on a development server, where the mint carries them out at
+/// once.
 @Suite("Deposits and withdrawals", .timeLimit(.minutes(hangLimit)))
 struct WalletFundingTests {
     private static let key = "funding-key-0000"
@@ -35,7 +36,7 @@ struct WalletFundingTests {
     }
 
     @Test(
-        "Twenty simultaneous deposits with one key make one deposit and get the same answer",
+        "Twenty simultaneous requests with one key make one deposit and get the same answer",
         arguments: BooksKind.all
     )
     func once(kind: BooksKind) async throws {
@@ -61,7 +62,7 @@ struct WalletFundingTests {
     }
 
     @Test(
-        "Deposited money can be withdrawn once with a key, and not more than the balance",
+        "Deposited money is withdrawn once per key, and a withdrawal above the balance is refused",
         arguments: BooksKind.all
     )
     func outAgain(kind: BooksKind) async throws {
@@ -112,7 +113,7 @@ struct WalletFundingTests {
         )
     }
 
-    @Test("A deposit by a user outside the funding users file is refused as not configured")
+    @Test("A deposit by a user who is not in the funding users file is refused as not configured")
     func notConfigured() async throws {
         let users = try TemporaryFolder()
         let list = try users.write("nobody\n", to: "users")
@@ -125,7 +126,7 @@ struct WalletFundingTests {
         #expect(reply.text.contains("GOTCHU_SERVER_STRIPE_KEY_FILE"))
     }
 
-    @Test("The house's take is not credited to the payee, and partial refunds return it")
+    @Test("The house's take is deducted from the payee's credit, and partial refunds return it")
     func take() async throws {
         let server = try await ServerProcess(
             environment: ["GOTCHU_SERVER_TAKE_BASIS_POINTS": "333"]
@@ -162,7 +163,7 @@ struct WalletFundingTests {
 }
 
 extension BooksKind {
-    /// Verifies the database while its server runs; does nothing for PostgreSQL.
+    /// Verifies an SQLite database while its server runs; does nothing for PostgreSQL.
     fileprivate func verify(_ server: ServerProcess) async throws {
         guard self == .sqlite else { return }
         let verified = try await ServerProcess.run("verify", "--database", "sqlite:\(server.path)")

@@ -11,7 +11,7 @@ import Testing
 /// Tests of a user's wallets in a browser without scripts.
 @Suite("The wallet's page", .timeLimit(.minutes(hangLimit)))
 struct WalletPageTests {
-    @Test("The wallet shows its balance with the time, and 25 entries per page")
+    @Test("The wallet's page shows the balance with its time, and 25 entries")
     func wallet() async throws {
         let server = try await ServerProcess(more: Browser.arguments)
         let wire = server.wire
@@ -25,7 +25,7 @@ struct WalletPageTests {
         #expect(first.status == 200 && first.title == "Wallet")
         #expect(first.text.contains("$70.00</p>") && first.text.contains("<time datetime="))
         #expect(first.text.contains("hidden>As of <time"))
-        // Each entry names the payee, and the page links to the form for another payment.
+        // Each entry names the payee, and the page has a link to the form for the next payment.
         #expect(first.text.ranges(of: "Paid to <bdi>corner.cafe</bdi>").count == 25)
         #expect(first.text.contains("href=\"/p\">Pay</a>"))
         let earner = try await Browser.loggedIn("corner.cafe@shop.example", at: server)
@@ -46,9 +46,9 @@ struct WalletPageTests {
         }
     }
 
-    @Test("A payer pays from the wallet of the request's currency, and sees all wallets")
+    @Test("A payer pays from the wallet of the request's currency, and can see all own wallets")
     func currencies() async throws {
-        // The server opens no wallets in a second currency, so the test adds them to the database.
+        // The server opens wallets in one currency only, so the test adds others to the database.
         let server = try await ServerProcess(more: Browser.arguments)
         let payee = try await server.wire.login("corner.cafe")
         _ = try await server.wire.login("payer")

@@ -3,7 +3,7 @@ import GotchuAPI
 import TestSupport
 import Testing
 
-/// Tests of the public contract of wallet reads. Clients rely on every field.
+/// Tests of the API's contract for wallet reads. Clients rely on every field.
 @Suite("Wallet reads", .timeLimit(.minutes(hangLimit)))
 struct WalletReadTests {
     private let server: ServerProcess
@@ -28,13 +28,13 @@ struct WalletReadTests {
         try await wire.get(path + query, token: user ?? payee)
     }
 
-    /// Returns the amount of each entry, which is unique in these tests.
+    /// Returns the amounts of the listed entries, in their order.
     private func amounts(_ reply: WireReply) throws -> [Int] {
         let list = try #require(reply.members["transactions"] as? [[String: Any]], "\(reply.text)")
         return list.compactMap { $0["amount_cents"] as? Int }
     }
 
-    /// Returns a reply without the parts that differ between runs.
+    /// Returns a reply's text with placeholders for the ids, times and cursors.
     private func golden(_ reply: WireReply) -> String {
         reply.text
             .replacing(/[0-9a-f]{8}-[0-9a-f-]{27}/, with: "ID")
@@ -42,7 +42,7 @@ struct WalletReadTests {
             .replacing(/"next_cursor":"[A-Za-z0-9_=-]+"/, with: #""next_cursor":"CURSOR""#)
     }
 
-    @Test("Replies to wallet reads have exactly the fields of the contract")
+    @Test("The replies to wallet reads have exactly the fields of the contract")
     func projection() async throws {
         let body = #"{"amount_cents":450,"memo":"Flat white","payee_reference":"order 7"}"#
         let sid = try await wire.post("/sessions/create", body, token: payee).string("sid")
@@ -79,7 +79,7 @@ struct WalletReadTests {
         #expect(golden(other).contains(#""type":"debit""#))
     }
 
-    @Test("Pages are numbered, and cursors show every entry once while new entries arrive")
+    @Test("Page numbers select entries, and cursors list each entry once while new ones arrive")
     func paging() async throws {
         for cents in 1...7 { _ = try await pay(cents) }
         #expect(try amounts(await list("?page=1&limit=3")) == [7, 6, 5])

@@ -55,7 +55,7 @@ final class WalletStreamTests: Sendable {
         }
     }
 
-    @Test("A slow reader of a wallet gets only its newest state, and no state twice")
+    @Test("A wallet's slow reader gets only the newest state, and no state twice")
     func newest() throws {
         var stream = try stream()
         for number: Int64 in [1, 2, 4, 3] { feed.publish(wallet(number)) }
@@ -66,7 +66,7 @@ final class WalletStreamTests: Sendable {
         #expect(text(stream.next()) == nil)
     }
 
-    @Test("A wallet's stream sends keep-alives, and ends once its token has expired")
+    @Test("A wallet's stream sends keep-alives, and ends when its token has expired")
     func tokenEnd() throws {
         var (told, silent) = (try stream(for: .seconds(60)), try stream(for: .seconds(60)))
         for _ in 0..<15 { feed.tick() }

@@ -3,7 +3,7 @@ import SQLite
 import TestSupport
 import Testing
 
-/// Tests of logins with an OpenID provider: valid logins, and attempts to misuse another user's.
+/// Tests of logins at an OpenID provider: valid logins, and attempts to misuse another's login.
 @Suite("Logins to the pages", .timeLimit(.minutes(hangLimit)))
 struct WebLoginTests {
     private static let origin = "https://pay.example"
@@ -27,7 +27,7 @@ struct WebLoginTests {
 
     private func browser() -> Browser { Browser(server, origin: Self.origin) }
 
-    /// Follows a login to the provider and returns the path of the provider's answer.
+    /// Begins a login, opens the provider's page, and returns the callback's path and query.
     private func answer(
         _ browser: Browser,
         to path: String = earnings,
@@ -59,7 +59,7 @@ struct WebLoginTests {
         try await issuer.act(#"{"op":"set","person":\#(claims)}"#)
     }
 
-    /// Expects that an answer starts no session.
+    /// Expects that a callback starts no session.
     private func expectRefused(
         _ browser: Browser,
         _ answer: String,
@@ -73,7 +73,7 @@ struct WebLoginTests {
         #expect(earnings.status == 303, what, sourceLocation: sourceLocation)
     }
 
-    @Test("A login at the provider is stored with its issuer and subject, and ends with a logout")
+    @Test("A login is stored with the provider's issuer and subject, and ends with a logout")
     func login() async throws {
         try await person(#"{"sub":"anna","name":"Corner Cafe"}"#)
         let stranger = browser()
@@ -89,13 +89,12 @@ struct WebLoginTests {
         #expect(logins == ["<\(issuer.wire.base)>anna"])
         let held = try books.query("SELECT scopes FROM web_sessions") { try $0.text(0) }
         #expect(held == ["openid payee payer"])
-        // A logout ends the session.
         let out = try await browser.send("/web/logout", [:], from: page)
         #expect(out.status == 303)
         #expect(try await browser.open(Self.earnings).status == 303)
     }
 
-    @Test("A login to pay requests only the payer's scope, and a login to the wallet both scopes")
+    @Test("A login for a payment page asks for the payer's scope, and one for the wallet for both")
     func payer() async throws {
         try await issuer.act(#"{"op":"set","granted":null}"#)
         for (path, scopes) in [
@@ -126,7 +125,7 @@ struct WebLoginTests {
         ] {
             try await expectRefused(browser, wrong, "\(wrong)")
         }
-        // A victim's browser opens the attacker's answer, without and with a login in progress.
+        // A victim's browser opens the attacker's callback, without and with a login in progress.
         let victim = self.browser()
         try await expectRefused(victim, answer, "no login")
         _ = try await self.answer(victim)
@@ -134,14 +133,14 @@ struct WebLoginTests {
         #expect(try await browser.open(answer, headers: Self.back).status == 303)
     }
 
-    @Test("A provider's answer that is used twice starts no second session")
+    @Test("A provider's answer that is sent twice starts no second session")
     func replay() async throws {
         let browser = browser()
         let answer = try await answer(browser)
         let copy = browser.copy(at: server)
         #expect(try await browser.open(answer, headers: Self.back).status == 303)
         try await expectRefused(copy, answer, "the provider refuses the code")
-        // A code that the provider accepts for this login starts no session: the login was used.
+        // Even a code that the provider accepts starts no session: the login was already used.
         let other = try await self.answer(self.browser())
         let code = try #require(other.firstMatch(of: /code=([^&]*)/)?.output.1)
         try await issuer.act(#"{"op":"adopt","code":"\#(code)","of":"\#(answer)"}"#)
@@ -164,7 +163,7 @@ struct WebLoginTests {
         try await expectRefused(browser, try await answer(browser), "\(claims)")
     }
 
-    @Test("A login for a refund requires a recent authentication by the provider")
+    @Test("A login that must be fresh requires a recent authentication by the provider")
     func fresh() async throws {
         try await person(#"{"sub":"anna","auth_time":"now-9000"}"#)
         let browser = browser()

@@ -21,7 +21,7 @@ struct WebPageTests {
         try await wire.post("/auth/dev-login", #"{"email":"\#(email)"}"#).string("token")
     }
 
-    /// Creates a session and pays it; returns its id.
+    /// Creates and pays a session; returns its id.
     private func pay(
         _ cents: Int64,
         _ memo: String = "tea",
@@ -47,7 +47,7 @@ struct WebPageTests {
         return sid
     }
 
-    @Test("Refunds reduce the shown earnings, and the merchant's own payments do not")
+    @Test("The shown earnings are reduced by refunds, and not by the merchant's own payments")
     func earnings() async throws {
         let ada = try await browser("ada@cafe.example")
         let empty = try await ada.open("/web/earnings")
@@ -74,16 +74,16 @@ struct WebPageTests {
             if period != "all" {
                 #expect(page.text.contains("2 payments, 1 refund of $2.80"), "\(period)")
             }
-            // The page has an update interval of 60 seconds and a hidden note of its time. It has
-            // no automatic reload.
+            // The page has an update interval of 60 seconds for its script, a hidden text with
+            // its time, and no automatic reload.
             #expect(page.text.contains("data-seconds=\"60\""), "\(period)")
             #expect(page.text.contains(/status" hidden>As of <time [^>]+>[A-Z][a-z]+ [0-9]+/))
             #expect(!page.text.contains("http-equiv"))
         }
         let past = try await ada.open("/web/earnings?from=2026-01-01&to=2026-01-31&zone=Asia/Tokyo")
         #expect(past.text.contains("Nothing here") && past.text.contains("Asia/Tokyo"))
-        // Without amounts there is no chart. The page for a refused period has the typed date and
-        // the navigation.
+        // A page without amounts has no chart. The page for an invalid period has the typed date
+        // and the navigation.
         #expect(!empty.text.contains("<svg height") && !past.text.contains("<svg height"))
         let turned = try await ada.open("/web/earnings?from=2026-03-02&to=2026-03-01")
         #expect(turned.status == 400 && turned.text.contains("from not after to"))
@@ -100,7 +100,7 @@ struct WebPageTests {
         }
     }
 
-    @Test("Pages of payments repeat and omit no payment while new payments arrive")
+    @Test("The list of payments repeats and omits none on its pages while new payments arrive")
     func keyset() async throws {
         let ada = try await browser("ada@cafe.example")
         for number in 1...50 { _ = try await pay(Int64(number), "no. \(number).") }
@@ -117,11 +117,11 @@ struct WebPageTests {
             next += 1
         }
         #expect(seen == Array((1...50).reversed()))
-        // There were two full pages, and no empty third page.
+        // Each page was followed by one new payment: there were two pages, and no empty third.
         #expect(next == 53)
     }
 
-    @Test("The CSV file has each payment's amount in minor units, and a quote before a formula")
+    @Test("The CSV file has amounts in minor and major units, and a quote before a formula")
     func file() async throws {
         let ada = try await browser("ada@cafe.example")
         _ = try await pay(1_234_50, "=1+1")
@@ -238,14 +238,14 @@ struct WebPageTests {
         #expect(hooks.text.contains(":9/ada") && !hooks.text.contains(":9/o"))
         let ids = try Connection(path: server.path, mode: .readOnly)
             .query("SELECT id FROM endpoints") { try $0.text(0) }
-        // The payer may see the session, but is not its payee.
+        // The payer may see the session, but cannot refund it.
         for email in ["eve@x.example", "payer@x.example"] {
             let eve = try await browser(email)
             let page = try await eve.open("/web/devices")
             #expect(!page.text.contains("Front"))
             #expect(try await eve.open(String(revoke)).status == 404)
             let missing = try await eve.open("/web/payments/\(sid)")
-            // The page has the usual navigation.
+            // The page with status 404 has the usual navigation.
             #expect(missing.status == 404 && missing.text.contains(">Earnings</a>"))
             let fields = ["amount": "1.00", "key": UUID().uuidString]
             for (path, fields) in [
@@ -265,7 +265,7 @@ struct WebPageTests {
         let ada = try await browser("ada@cafe.example")
         let page = try await ada.open("/web/devices")
         let fields = ["name": "Front <till>", "key": try #require(page.field("key"))]
-        // The form is sent twice: there is one device, and only the second code is valid.
+        // The form is sent twice. It adds one device, and only the second code is valid.
         let first = try code(try await ada.send("/web/devices", fields, from: page))
         let second = try code(try await ada.send("/web/devices", fields, from: page))
         #expect(try await enrol(with: first).status == 401)
@@ -300,7 +300,7 @@ struct WebPageTests {
         try await wire.post("/auth/token", #"{"refresh_token":"\#(credential)"}"#)
     }
 
-    @Test("An event that was given up can be sent again by the owner of its endpoint")
+    @Test("The owner of an endpoint can send one or all of its given-up events again")
     func webhooks() async throws {
         let receiver = try await WebhookReceiver()
         let ada = try await browser("ada@cafe.example")
@@ -318,7 +318,7 @@ struct WebPageTests {
         let sid = try await pay(1_280)
         var page = try await givenUp(ada)
         #expect(page.text.contains("Stopped") && page.text.contains(sid))
-        // The owner's earnings page shows a badge; that of another user does not.
+        // The owner's earnings page shows a badge; another user's earnings page does not.
         let badge = "<span class=\"badge\">"
         #expect(try await ada.open("/web/earnings").text.contains(badge))
         let eve = try await browser("eve@x.example")
@@ -327,7 +327,7 @@ struct WebPageTests {
             page.text.firstMatch(of: /action="(\/web\/webhooks\/[^"]+\/resend)"/)?.output.1
         )
         let event = try page.fields(beside: "event")
-        // Another event that was given up: only the second repeat is of all events.
+        // A second given-up event. The first form sends only the first event, and the second all.
         let books = try Connection(path: server.path, mode: .readWrite)
         try books.execute(
             "INSERT INTO deliveries SELECT endpoint, 'evt_z', kind, record, owner, at, amount, "
@@ -349,16 +349,15 @@ struct WebPageTests {
         #expect(try await ada.open("/web/webhooks").text.contains("nothing is sent again"))
     }
 
-    /// Waits until the page of webhooks shows this number of events that were given up, and returns
-    /// the page.
+    /// Waits until the page of webhooks shows this number of given-up events, and returns the page.
     private func givenUp(_ browser: Browser, _ count: Int = 1) async throws -> BrowserPage {
-        try await eventually("the receiver has said that it is gone") {
+        try await eventually("the page shows \(count) given-up events") {
             let page = try await browser.open("/web/webhooks")
             return page.text.contains("Send all \(count) again") ? page : nil
         }
     }
 
-    @Test("A repeat with the same key resolves a refund with an unknown outcome, and refunds once")
+    @Test("A refund with an unknown outcome is resolved by a repeat, which refunds once")
     func unresolved() async throws {
         let ada = try await browser("ada@cafe.example")
         let path = "/web/payments/\(try await pay(1_280))"
@@ -374,8 +373,8 @@ struct WebPageTests {
         _ = try await lock.exitCode()
         let known = try await ada.send("\(path)/refund", fields, from: unknown)
         #expect(known.status == 303 && known.location == path, "\(known.text)")
-        // A repeat of a decided refund gets its answer, even if the login is too old for a new
-        // refund.
+        // A repeat of a decided refund gets the same answer, even if the login is too old for a
+        // new refund.
         try Connection(path: server.path, mode: .readWrite).execute(
             "UPDATE web_sessions SET authenticated_at = authenticated_at - 900001"
         )

@@ -19,7 +19,7 @@ struct WebTests {
         try await Browser.loggedIn(email, at: server, for: path)
     }
 
-    @Test("A visitor without a login is sent to log in, and returns to the page")
+    @Test("A visitor without a login is led to the login page, and back after the login")
     func login() async throws {
         let browser = Browser(server)
         let sent = try await browser.open("/web/earnings?period=week")
@@ -40,7 +40,7 @@ struct WebTests {
         #expect(try await browser.open("/web").location == "/web/earnings")
     }
 
-    @Test("A user who logged in to pay sees the wallet, and no merchant's pages")
+    @Test("A user who has logged in to pay can open the wallet, and no page of merchants")
     func payer() async throws {
         let browser = try await loggedIn(for: "/p/0123456789")
         #expect(try await browser.open("/web").location == "/web/wallet")
@@ -94,7 +94,7 @@ struct WebTests {
         #expect(try await browser.open("/assets/tokens.0000000000000000.css").status == 404)
     }
 
-    @Test("A request with another Host, or by another site, gets no page; a followed link does")
+    @Test("A request with another Host or from another site is refused, but a followed link is not")
     func strangers() async throws {
         let browser = try await loggedIn()
         for headers in [
@@ -110,7 +110,7 @@ struct WebTests {
         #expect(try await browser.open("/web/earnings", headers: link).status == 200)
     }
 
-    @Test("A form without the session's token, or from another origin, changes nothing")
+    @Test("A logout form without the session's token, or from another origin, changes nothing")
     func forms() async throws {
         let browser = try await loggedIn()
         let page = try await browser.open("/web/earnings")
@@ -148,7 +148,7 @@ struct WebTests {
         #expect(try await browser.open("/web/earnings").status == 200)
     }
 
-    @Test("A logout ends the session, for a copy of its cookie too")
+    @Test("A logout ends the session, also for a copy of its cookie")
     func logout() async throws {
         let browser = try await loggedIn()
         let copy = browser.copy(at: server)
@@ -169,7 +169,8 @@ struct WebTests {
         let books = try Connection(path: server.path, mode: .readWrite)
         let columns = "hex(id) || hex(user_id) || hex(user_name) || hex(scopes)"
         let held = try books.query("SELECT \(columns) FROM web_sessions") { try $0.text(0) }
-        // The cookie begins with the token in Base64URL. Neither that nor the token is stored.
+        // The cookie begins with the token in Base64URL. The database has neither its text nor its
+        // bytes.
         let text = String(try #require(cookie.split(separator: ".").first))
         let base64 = text.replacing("-", with: "+").replacing("_", with: "/") + "="
         let token = try #require(Data(base64Encoded: base64))
@@ -179,12 +180,12 @@ struct WebTests {
         }
         try books.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
         #expect(try await browser.open("/web/earnings").status == 200)
-        // The request above was recorded as a use, so the half hour has started again.
+        // The request above counts as a use, so the half hour starts again.
         try books.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
         #expect(try await browser.open("/web/earnings").status == 200)
         try books.execute("UPDATE web_sessions SET used_at = used_at - 1800001")
         #expect(try await browser.open("/web/earnings").status == 303)
-        // Automatic requests of a page do not count as use.
+        // An automatic request of a page does not count as a use.
         let background = ["Sec-Fetch-Dest": "empty", "Sec-Fetch-Site": "same-origin"]
         let third = try await loggedIn()
         try books.execute("UPDATE web_sessions SET used_at = used_at - 1700000")
@@ -199,7 +200,7 @@ struct WebTests {
         #expect(try books.query("SELECT count(*) FROM web_sessions") { try $0.integer(0) } == [1])
     }
 
-    @Test("A problem is shown as a page with its HTTP status and the request's id")
+    @Test("A problem is shown as a page with the HTTP status and the request's id")
     func problems() async throws {
         let browser = try await loggedIn()
         for (method, path, status) in [

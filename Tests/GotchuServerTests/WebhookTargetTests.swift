@@ -3,7 +3,7 @@ import Testing
 
 @testable import GotchuServer
 
-/// Tests that webhooks cannot reach the server's own network.
+/// Tests of the check that keeps webhooks out of the server's own network.
 @Suite("Allowed targets of webhooks")
 struct WebhookTargetTests {
     @Test(
@@ -63,7 +63,7 @@ struct WebhookTargetTests {
         #expect(WebhookURL(text) == nil)
     }
 
-    @Test("Loopback is allowed in development, also over http, and https to public addresses")
+    @Test("Webhooks go over https to public addresses, and in development also to loopback")
     func development() throws {
         let here = NetworkAddress.all(of: "127.0.0.1")
         let inside = NetworkAddress.all(of: "10.0.0.1")
@@ -82,7 +82,7 @@ struct WebhookTargetTests {
         let refused: [(WebhookURL, Bool, [NetworkAddress])] = [
             (plain, false, outside), (plain, false, here), (plain, true, outside),
             (secure, false, here), (secure, true, inside), (secure, false, inside),
-            // A name with a public and a private address is refused, as either might be used.
+            // A name with a public and a private address is refused: either could be used.
             (secure, false, outside + inside), (secure, true, here + inside), (secure, true, []),
         ]
         for (url, isDevelopment, addresses) in refused {
@@ -93,7 +93,7 @@ struct WebhookTargetTests {
     }
 
     @Test(
-        "The shortest delay doubles up to half an hour, and is at least the receiver's Retry-After"
+        "The shortest delay doubles up to half an hour, and a longer Retry-After replaces it"
     )
     func schedule() {
         let schedule = WebhookSchedule()
@@ -105,7 +105,7 @@ struct WebhookTargetTests {
     }
 
     @Test(
-        "A receiver's Retry-After may be seconds or a date, and other text is ignored",
+        "A receiver's Retry-After is read as seconds or a date, and other text is ignored",
         arguments: [
             ("7", .seconds(7)), ("-7", .zero), ("Thu, 01 Jan 1970 00:01:40 GMT", .seconds(90)),
             ("Thu, 01 Jan 1970 00:00:01 GMT", .zero), ("soon", nil), (nil, nil),

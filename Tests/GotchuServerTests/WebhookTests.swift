@@ -15,7 +15,7 @@ import Testing
 @Suite("Webhooks", .timeLimit(.minutes(hangLimit)))
 struct WebhookTests {
     @Test(
-        "Two workers send each event signed, and once if nothing fails",
+        "Two workers together send each event once, with a valid signature, if no attempt fails",
         arguments: BooksKind.all
     )
     func arrive(kind: BooksKind) async throws {
@@ -40,7 +40,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "An endpoint that hangs or always fails does not delay another",
+        "An endpoint that hangs or always fails does not delay another endpoint",
         arguments: BooksKind.single
     )
     func isolation(kind: BooksKind) async throws {
@@ -53,13 +53,13 @@ struct WebhookTests {
     }
 
     @Test(
-        "The next deliveries to an accepting endpoint start at once, several at a time",
+        "The deliveries to an accepting endpoint follow each other at once, several at a time",
         arguments: BooksKind.single
     )
     func together(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/together", events: 24)
-        // The worker polls once; later deliveries start when earlier ones end. The receiver answers
-        // the first eight at once, and later ones only when eight arrive together.
+        // The worker polls once; each later delivery starts when an earlier delivery ends. The
+        // receiver answers the first eight at once, and then eight at a time when all have arrived.
         try await rig.working(interval: .seconds(3_600)) {
             _ = try await rig.receiver.wait(for: 24, at: "/together")
             try await rig.drained()
@@ -68,7 +68,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "A large backlog is sent with at most 16 calls at a time, and delays no other endpoint",
+        "A large backlog is sent in at most 16 calls at a time, and delays no other endpoint",
         arguments: BooksKind.single
     )
     func backlog(kind: BooksKind) async throws {
@@ -81,7 +81,7 @@ struct WebhookTests {
             let passed = Int((ContinuousClock.now - began) / .seconds(10))
             #expect((1...1 + passed).contains(tries), "\(tries) tries")
             let messages = try await rig.receiver.wait(for: 304, at: "/mended")
-            try await eventually("only what hangs is left") {
+            try await eventually("only deliveries to the hanging endpoint are left") {
                 let left = try await rig.outbox.backlog(dead: false, limit: 400)
                 return left.allSatisfy { $0.id.endpoint == "/slow" } ? true : nil
             }
@@ -90,7 +90,7 @@ struct WebhookTests {
         #expect(Set(messages.dropFirst(4).map(\.id)).count == 300)
         #expect(messages.prefix(5).allSatisfy { $0.running == 1 })
         let most = messages.compactMap(\.running).max()
-        // The number that the receiver sees at the same time depends on the machine.
+        // The machine's load determines how many simultaneous calls the receiver sees.
         let bound = DeliverySlots.limitPerEndpoint
         #expect((bound / 2...bound).contains(most ?? 0), "\(most ?? 0)")
     }
@@ -111,7 +111,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "An attempt that a shutdown interrupts is repeated when its lease ends",
+        "An attempt that a shutdown interrupts is due again when its lease ends",
         arguments: BooksKind.single
     )
     func cutShort(kind: BooksKind) async throws {
@@ -158,7 +158,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "Outside development mode, no spelling of this machine's address gets a webhook",
+        "A server outside development mode sends no webhook to any spelling of its own address",
         arguments: BooksKind.single
     )
     func privateTargets(kind: BooksKind) async throws {
@@ -180,10 +180,10 @@ struct WebhookTests {
         }
         try await rig.happen(1)
         let errors = try await rig.working(isDevelopment: false) {
-            try await eventually("all were tried and refused") {
+            try await eventually("all deliveries were attempted and refused") {
                 let backlog = try await rig.outbox.backlog(dead: false, limit: 100)
                 let errors = Set(backlog.map(\.error))
-                // An attempt in progress already has an error, in case it never ends.
+                // An attempt in progress already has an error, which stays if it never ends.
                 return errors.isDisjoint(with: [nil, "The try did not end."]) ? errors : nil
             }
         }
@@ -196,7 +196,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "A backlog of several slices is given up, sent again and removed completely",
+        "A backlog of more than one slice is given up, sent again and removed completely",
         arguments: BooksKind.single
     )
     func slices(kind: BooksKind) async throws {
@@ -230,7 +230,7 @@ struct WebhookTests {
     private enum WebhookSlices { static let events = 700 }
 
     @Test(
-        "An event gets a last attempt at the end of a day, and is then given up",
+        "An event gets a last attempt at the end of one day, and is then given up",
         arguments: BooksKind.single
     )
     func giveUp(kind: BooksKind) async throws {
@@ -250,20 +250,20 @@ struct WebhookTests {
         let last = WebhookDelivery.Outcome.failed("HTTP 500.", nextTryAt: end)
         let late = end.advanced(by: .seconds(-59))
         #expect(worker.outcome(of: answer, for: delivery, at: late) == last)
-        // If the receiver asks for a longer delay, the last attempt is still at the end of the day.
+        // The last attempt is at the end of the day, even if the receiver asks for a longer delay.
         let start = end.advanced(by: .seconds(-24 * 3_600))
         let patient = WebhookSender.Answer.refused("HTTP 500.", retryAfter: .seconds(Int64.max))
         #expect(worker.outcome(of: patient, for: delivery, at: start) == last)
         let early = worker.outcome(of: answer, for: delivery, at: delivery.at)
         guard case .failed(_, let next) = early else {
-            Issue.record("it was given up at once")
+            Issue.record("the event was given up after its first attempt: \(early)")
             return
         }
         #expect(delivery.at.duration(to: next) >= .seconds(60))
     }
 
     @Test(
-        "Commands add, list and remove an endpoint of a running server, which reports a payment",
+        "The webhooks commands add, list and remove an endpoint, and the running server uses it",
         arguments: BooksKind.all
     )
     func commands(kind: BooksKind) async throws {
@@ -333,7 +333,7 @@ struct WebhookTests {
             + amounts.map { "\($0.output.1) \($0.output.2)" }.joined(separator: ", ")
     }
 
-    /// Leaves an endpoint in the state of an interrupted removal.
+    /// Puts an endpoint into the state that an interrupted removal leaves.
     private static func cutRemovalShort(of id: String, in books: String) throws {
         let sql = """
             UPDATE endpoints SET disabled = 'It is being removed.' WHERE id = '\(id)'

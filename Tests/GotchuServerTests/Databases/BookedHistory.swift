@@ -1,9 +1,9 @@
 import Ledger
 import Payments
 
-/// The history according to the database. The entries of a wallet are numbered, which gives their
-/// order.
+/// The history that the database holds. The number of an entry is its position in its wallet.
 struct BookedHistory {
+    /// A user's idempotency key. Refunds and other calls have separate keys.
     struct Order: Hashable {
         let user: Int
         let key: Int
@@ -18,17 +18,17 @@ struct BookedHistory {
 
     static let keyPrefix = "0123456789abcdef-"
 
-    /// The transfers of each user, in the order of their entries.
+    /// The transfer of each entry of a user's wallet, in the order of the entries' numbers.
     var entries: [Int: [String]] = [:]
-    /// The transfer that the stored answer to an order names.
+    /// The transfer in the answer that is stored for a user's key.
     var transfers: [Order: String] = [:]
-    /// The records by id.
+    /// The sessions, bills and contests by record id.
     var sessions: [String: Session] = [:]
     var balances: [Int: Int64] = [:]
 
     init() {}
 
-    /// - Parameter users: The users' logins; a user's number is the index.
+    /// - Parameter users: The users' logins; the index of a login is the user's number.
     init(_ books: CheckedBooks, users: [String]) throws {
         let numbers = Dictionary(uniqueKeysWithValues: users.enumerated().map { ($1, $0) })
         for row in try books.rows(

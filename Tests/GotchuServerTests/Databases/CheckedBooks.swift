@@ -49,12 +49,12 @@ enum CheckedBooks: Sendable {
 }
 
 extension Audit {
-    /// Audits a file as `verify` does.
+    /// Audits an SQLite file with the rules of `verify`.
     static func of(path: String) throws -> Audit {
         try run(path: path, kinds: TransferKind.all, records: RecordRule.all)
     }
 
-    /// Audits a database as `verify` does.
+    /// Audits a PostgreSQL database with the rules of `verify`.
     static func of(url: String) throws -> Audit {
         try run(url: url, kinds: TransferKind.all, records: RecordRule.all)
     }

@@ -8,7 +8,7 @@ struct Deed: Sendable, CustomStringConvertible {
         var reply: ReferenceModel.Reply
         /// The balance in the reply, if the wallet had too little money.
         var available: Int64?
-        /// A Boolean that is true if an earlier attempt got no reply; that attempt may have taken
+        /// A Boolean that is true if earlier attempts at the call got no reply. They may have taken
         /// effect.
         var isRetry: Bool
     }
@@ -17,8 +17,8 @@ struct Deed: Sendable, CustomStringConvertible {
     let began: ContinuousClock.Instant
     /// The time at which the reply arrived.
     var ended: ContinuousClock.Instant?
-    /// The reply; `nil` without one. Such a call may have taken effect at any time since its start,
-    /// or never.
+    /// The reply; `nil` if none arrived. The call may then have taken effect at any time after its
+    /// start, or never.
     var told: Told?
     /// The call's index in the history, sorted by start time.
     var number = 0
@@ -29,7 +29,8 @@ struct Deed: Sendable, CustomStringConvertible {
         return "\(action) told \(told.reply)\(available)\(told.isRetry ? ", asked again" : "")"
     }
 
-    /// Returns true if the reply matches the model's reply.
+    /// Returns true if the reply equals the model's. For a retry, the mark of a repeated answer
+    /// does not count.
     func agrees(with reply: ReferenceModel.Reply) -> Bool {
         guard let told else { return false }
         return told.isRetry ? told.reply.asFirst == reply.asFirst : told.reply == reply
@@ -37,7 +38,7 @@ struct Deed: Sendable, CustomStringConvertible {
 }
 
 extension ReferenceModel.Reply {
-    /// The same reply, not marked as repeated.
+    /// The same reply without the mark of a repeated answer.
     var asFirst: Self {
         switch self {
         case .paid(let left, let tip, _): .paid(left: left, tip: tip, again: false)
@@ -48,7 +49,7 @@ extension ReferenceModel.Reply {
         }
     }
 
-    /// A Boolean that is true if no other user can observe this reply's effect.
+    /// A Boolean that is true if the call changed neither money nor a session, bill or contest.
     var changesNothing: Bool {
         switch self {
         case .no, .declined: true

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests under load with a disk that is slow, is full or fails to sync. Some clients also
-/// disconnect before their reply.
+/// disconnect before the reply arrives.
 @Suite("Databases whose disk fails", .timeLimit(.minutes(hangLimit)))
 struct DiskFaultTests {
     @Test("PostgreSQL under load survives a slow sync, a failed sync and a full disk")
@@ -18,8 +18,8 @@ struct DiskFaultTests {
             try await tally.waitForPayments(10)
             try faults.slowSync(milliseconds: 120)
             try await tally.waitForPayments(10)
-            // After a failed sync, PostgreSQL does not know the content of the disk. It panics, and
-            // recovers by itself.
+            // After a failed sync, PostgreSQL does not know the content of the disk. It stops with
+            // a panic and recovers by itself.
             try faults.failSync(of: "pg_wal")
             try await eventually("the sync fails") { faults.hasFailed ? true : nil }
             try await eventually("PostgreSQL panics") {
@@ -38,7 +38,7 @@ struct DiskFaultTests {
     }
 
     @Test(
-        "SQLite under load survives slow and failed syncs, a full disk, and a kill just after that"
+        "SQLite under load survives slow and failed syncs, a full disk, and a kill after that"
     )
     func sqlite() async throws {
         let folder = try TemporaryFolder()
@@ -56,8 +56,8 @@ struct DiskFaultTests {
             try await tally.waitForPayments(10)
             try faults.slowSync(milliseconds: nil)
             for _ in 0..<2 {
-                // After a failed sync the server exits. It finds the unsynced commits after its
-                // restart.
+                // After a failed sync the server exits. The next server finds the commits that
+                // were not synced.
                 try faults.failSync(of: "books.db-wal")
                 try await fleet.restartEnded(0)
                 try await tally.waitForPayments(10)

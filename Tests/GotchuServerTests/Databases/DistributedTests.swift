@@ -10,7 +10,7 @@ import Testing
     .timeLimit(.minutes(hangLimit))
 )
 struct DistributedTests {
-    @Test("Servers on a cluster that are killed under load lose and duplicate no payments")
+    @Test("Servers on a Citus cluster that are killed under load lose and duplicate no payments")
     func serversKilled() async throws {
         let url = try BooksKind.makeDistributed()
         let fleet = try await Fleet(2, database: url, opening: PaidHistory.opening)

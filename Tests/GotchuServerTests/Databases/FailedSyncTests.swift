@@ -7,7 +7,7 @@ import Testing
 @Suite("A disk that fails to sync", .timeLimit(.minutes(hangLimit)))
 struct FailedSyncTests {
     @Test(
-        "A payment during a failed sync has an unknown outcome; a power cut loses no later payment"
+        "A payment whose sync fails has an unknown outcome, and a later power cut loses no payment"
     )
     func failedSync() async throws {
         var generator = SeededGenerator("A failed sync")
@@ -25,12 +25,12 @@ struct FailedSyncTests {
         let reply = try await first.wire.send(sessions[0], by: payer, key: Self.key(0))
         #expect(reply.status == 503 && reply.code == "TRY_AGAIN")
         #expect(reply.text.contains("not known") && !reply.text.contains("Nothing was decided"))
-        // The content of the database is now uncertain. The server exits with a code that makes
+        // The server does not know the content of the disk now. It exits with a code that makes
         // systemd restart it.
         #expect(try await first.program.exitCode() == 74, "\(first.program.text)")
         try cut.failSyncs(false)
 
-        // The payment is in the file, although its sync failed.
+        // The payment is in the file although its sync failed.
         let second = try await ServerProcess(folder: folder, environment: cut.environment)
         let outcome = try await second.wire.get("/wallet/sends/\(Self.key(0))", token: payer)
         #expect(outcome.status == 200)

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Several servers on one database; a server that is killed is replaced by a new one.
+/// One or more servers on one database. A killed server is replaced by a new server.
 actor Fleet {
     private let database: String
     private let opening: Int64
     private let environment: [String: String]
     private var servers: [ServerProcess] = []
 
-    /// - Parameter environment: The environment of each server, to inject faults.
+    /// - Parameter environment: The environment variables of each server, which inject faults.
     init(
         _ count: Int,
         database: String,
@@ -33,7 +33,7 @@ actor Fleet {
 
     var wires: [Wire] { servers.map(\.wire) }
 
-    /// Returns the client of one server, which may just have been killed.
+    /// Returns the client of one server. The server may have been killed meanwhile.
     func wire(_ number: Int) -> Wire { servers[number % servers.count].wire }
 
     /// Kills one server and starts another in its place.
@@ -44,8 +44,7 @@ actor Fleet {
         servers[index] = try await start()
     }
 
-    /// Waits until a server has exited by itself, as it does after a disk failure, and starts
-    /// another.
+    /// Waits until a server has exited after a disk failure, and starts another in its place.
     func restartEnded(_ index: Int) async throws {
         #expect(try await servers[index].program.exitCode() == 74)
         servers[index] = try await start()

@@ -4,8 +4,8 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-/// Tests with a full log disk. PostgreSQL then panics, cannot recover and exits. An operator only
-/// has to free space and start PostgreSQL again.
+/// Tests with a full disk of PostgreSQL's write-ahead log. PostgreSQL then exits. An operator has
+/// to free space and start PostgreSQL again, and nothing else.
 @Suite("A database whose log's disk is full", .timeLimit(.minutes(hangLimit)))
 struct FullLogTests {
     @Test(
@@ -23,7 +23,7 @@ struct FullLogTests {
                 try await tally.waitForPayments(10)
                 disk.fill()
                 try await eventually("PostgreSQL ends", within: .seconds(60)) {
-                    // Fills the log faster than payments alone would.
+                    // This fills the log faster than payments alone.
                     try? cluster.connect("postgres").connection.execute("SELECT pg_switch_wal()")
                     return cluster.isRunning ? nil : true
                 }

@@ -1,22 +1,22 @@
 import LedgerTestSupport
 
-/// Replays a whole history through the model, as Jepsen does. There must be an order of all calls
-/// in which the model gives every reply that was given. In that order, a call with a reply comes
-/// before each call that began after that reply. The payments and refunds of each wallet have the
-/// order of its entries' numbers.
+/// Searches for an order of all calls in which the model gives each call the recorded reply, as
+/// Jepsen does. In this order, a call comes after every call whose reply arrived before its start.
+/// The payments and refunds of a wallet are in the order of the entries' numbers.
 ///
-/// A call that can be next without excluding another call is applied at once; nearly always there
-/// is one. Otherwise each candidate is tried, because neither times nor entries show whether a
-/// payment comes before or after a call whose reply contained the balance.
+/// The search adds a call to the order at once if the call does not change the reply to any other
+/// remaining call. Nearly always there is such a call. Otherwise the search tries each candidate:
+/// times and entries do not show if a payment comes before or after a call whose reply has the
+/// balance.
 struct HistoryCheck {
-    /// The number of states after which the search ends without a result.
+    /// The number of states after which the search gives up and returns a complaint.
     private static let longestSearch = 20_000
 
     private let booked: BookedHistory
-    /// The ids of sessions; a session's number is the index.
+    /// The ids of sessions, bills and contests; the index of an id is its number.
     private let sids: [String]
     private let deeds: [Deed]
-    /// The failed attempt that explained the most calls, and the reason why it failed.
+    /// The failed order with the most calls, and the reason why it failed.
     private var farthest: (replay: Replay, complaint: String)?
 
     private init(_ deeds: [Deed], booked: BookedHistory, sids: [String]) {
@@ -25,12 +25,12 @@ struct HistoryCheck {
         self.sids = sids
     }
 
-    /// Returns the contradiction in the order that explains the most calls, with all related calls
-    /// of the users concerned. Returns `nil` if the history is consistent.
+    /// Returns `nil` if there is a valid order. Otherwise returns the contradiction at the end of
+    /// the failed order with the most calls, and all related calls of the users concerned.
     ///
     /// - Parameters:
     ///   - deeds: All calls that may have had an effect.
-    ///   - users: The number of users; each has `opening` at first.
+    ///   - users: The number of users. The first balance of each is `opening`.
     static func complaint(
         about deeds: [Deed],
         booked: BookedHistory,
@@ -81,7 +81,7 @@ struct HistoryCheck {
         return "no order explains: \(what.joined(separator: "; "))\n\(story(of: users))"
     }
 
-    /// Returns all calls on the sessions of the given users, one line per call.
+    /// Returns one line for each call on a session that one of the users has made a call on.
     private func story(of users: Set<Int>) -> String {
         func concerns(_ deed: Deed) -> Bool { deed.action.user.map(users.contains) ?? false }
         let sessions = Set(deeds.filter(concerns).compactMap(\.action.session))
@@ -97,7 +97,8 @@ struct HistoryCheck {
             .joined(separator: "\n")
     }
 
-    /// Returns the first difference between the final states of the database and the model.
+    /// Returns the first difference between the database and the model after all calls; `nil` if
+    /// there is none, or if calls with a reply remain.
     private func end(_ replay: Replay) -> String? {
         guard replay.rest.isEmpty else { return nil }
         for (user, entries) in booked.entries {

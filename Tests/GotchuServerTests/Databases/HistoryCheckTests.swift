@@ -26,8 +26,8 @@ struct HistoryCheckTests {
         .create(session: session, payee: 0, amount: amount, seconds: 300, proposesTaken: false)
     }
 
-    /// User 1 pays 30 to user 0, gets 10 back and then cannot pay 81. User 2 fails to lock the
-    /// first session. Each has 100 at first.
+    /// User 1 pays 30 to user 0, gets a refund of 10, and then has too little money to pay 81. User
+    /// 2 fails to lock the first session. The first balance of each user is 100.
     private static let deeds = [
         deed(create(0, 30), 0, 1, .deal(mark: "a", holder: nil)),
         deed(.lock(session: 0, user: 2), 2, 3, .no(.sessionBusy)),
@@ -72,15 +72,15 @@ struct HistoryCheckTests {
         )
     }
 
-    @Test("A valid history is accepted, and also with its calls in reverse order")
+    @Test("The checker accepts a valid history, also with its calls in reverse order")
     func truth() {
         #expect(complaint() == nil)
         #expect(complaint { deeds, _ in deeds.reverse() } == nil)
     }
 
-    @Test("A call without a reply can explain other replies, but only those after its start")
+    @Test("A call without a reply can explain other calls' replies, but none before its start")
     func unknown() {
-        // The lock's reply was lost, but other calls show that it took effect.
+        // The reply to the lock is lost, but the replies to other calls show that it took effect.
         #expect(
             complaint { deeds, _ in deeds[2] = Self.deed(deeds[2].action, 2, 5, nil) } == nil
         )
@@ -89,10 +89,9 @@ struct HistoryCheckTests {
         #expect(late?.hasPrefix("no order explains") == true)
     }
 
-    /// Balances in replies around a payment. User 1 has 100 and pays 30. Before the reply arrives,
-    /// two other payments of this user are refused, and each refusal shows a balance. The payment
-    /// comes after the refusals that show 100 and before those that show 70.
-    @Test("A payment is ordered by the balances in the replies to calls that run at the same time")
+    /// User 1 has 100 and pays 30. Before the reply arrives, two other payments of user 1 are
+    /// refused, and each refusal has a balance: 100 before the payment of 30, and 70 after it.
+    @Test("The checker orders a payment by the balances in replies that arrive during the payment")
     func latePayment() {
         func complaint(available: Int64, second: Int64 = 100) -> String? {
             var booked = BookedHistory()
@@ -150,8 +149,8 @@ struct HistoryCheckTests {
         }
     }
 
-    /// Users 1 and 2 each pay half of user 0's pooled bill. User 1 gets the only place of a
-    /// contest, user 2 is refused, and the contest is cancelled. Each has 100 at first.
+    /// Users 1 and 2 each pay half of user 0's all-or-nothing bill. User 1 gets the only place of a
+    /// contest, user 2 is refused, and the contest is cancelled. The first balance of each is 100.
     private static let sharedDeeds: [Deed] = {
         func act(_ action: SharedAction, _ session: Int, _ user: Int) -> Step.Action {
             .shared(action, session: session, user: user)
@@ -197,10 +196,10 @@ struct HistoryCheckTests {
         )
     }
 
-    @Test("A valid history of shared payments is accepted, and contradictions in it are found")
+    @Test("The checker accepts valid calls on bills and contests, and finds contradictions in them")
     func shared() {
         #expect(sharedComplaint() == nil)
-        // Both pay at the same time: either payment may be the last.
+        // Both users pay at the same time, so either payment may be the last.
         #expect(sharedComplaint { deeds, _ in deeds.swapAt(3, 4) } == nil)
         let lies: [(inout [Deed], inout BookedHistory) -> Void] = [
             { deeds, _ in deeds[7].told?.reply = .deal(mark: "j", holder: 2) },
@@ -225,7 +224,7 @@ struct HistoryCheckTests {
         }
     }
 
-    @Test("The checker finds missing, additional and different content of the database")
+    @Test("The checker finds missing, additional and wrong content in the database")
     func books() {
         let changes: [(inout BookedHistory) -> Void] = [
             { $0.entries[1] = ["paid"] },

@@ -8,8 +8,8 @@ import Testing
 
 @testable import GotchuServer
 
-/// Tests with a database that does not answer but keeps its connections: its machine or its disk
-/// hangs.
+/// Tests with a database that does not answer but keeps its connections, as when its machine or
+/// its disk hangs.
 @Suite("A database that hangs", .timeLimit(.minutes(hangLimit)))
 struct HungDatabaseTests {
     private let cluster: PostgresCluster
@@ -26,7 +26,7 @@ struct HungDatabaseTests {
         payer = try await server.wire.login("payer")
     }
 
-    /// Two servers use the hanging database: one keeps running, and the other is told to exit.
+    /// Two servers use the database that hangs. One keeps running, and the other gets SIGTERM.
     @Test("A database that hangs delays calls and the server's exit for a limited time only")
     func calls() async throws {
         let sid = try await server.wire.lockedSession(payee, payer, cents: 5)
@@ -56,7 +56,7 @@ struct HungDatabaseTests {
             let reply = try await server.wire.send(sid, by: payer, key: key)
             return reply.status == 200 ? true : nil
         }
-        // Reads use another connection, which may recover later.
+        // Reads use another connection, which may recover later than the writer's.
         let balance = try await eventually("the wallet is read", within: .seconds(30)) {
             try await server.wire.balance(payer)
         }
@@ -64,7 +64,7 @@ struct HungDatabaseTests {
     }
 
     @Test(
-        "No concurrent reader gets metrics of a database that hangs, and none waits long"
+        "No concurrent reader of metrics gets a value while the database hangs, and none waits long"
     )
     func readers() async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -77,7 +77,7 @@ struct HungDatabaseTests {
         #expect(known != nil)
         try cluster.freeze(true)
         let began = ContinuousClock.now
-        // While one reader waits for new metrics, the others must not get the old ones.
+        // While one reader waits for new metrics, the other readers must not get the old metrics.
         async let readings = [watch.reading, watch.reading]
         async let more = [watch.reading, watch.reading]
         let all = await readings + more
@@ -85,14 +85,14 @@ struct HungDatabaseTests {
         #expect(ContinuousClock.now - began < .seconds(4))
         let next = ContinuousClock.now
         #expect(await watch.reading == nil)
-        #expect(ContinuousClock.now - next < .milliseconds(900), "the next one waited too")
+        #expect(ContinuousClock.now - next < .milliseconds(900), "the next reader waited too")
         try cluster.freeze(false)
         try await eventually("the store is read again", within: .seconds(60)) {
             await watch.reading == nil ? nil : true
         }
     }
 
-    @Test("Expiry and the outbox log the loss of the database once, and its return")
+    @Test("The expiry and the outbox log the loss of the database once, and then its return")
     func log() async throws {
         func count(_ sentence: String) -> Int { server.program.text.ranges(of: sentence).count }
         let failures = [
@@ -102,10 +102,10 @@ struct HungDatabaseTests {
             "Expired records are recorded again.", "The outbox can be read again.",
         ]
         try cluster.killPostmaster()
-        try await eventually("each has failed") {
+        try await eventually("the expiry and the outbox have failed") {
             failures.allSatisfy { count($0) > 0 } ? true : nil
         }
-        // The client calls as often as it can; each of these messages appears about once a second.
+        // Calls follow each other without a pause, and each message appears once a second or so.
         let sentences = ["A batch was not committed.", "The ledger failed."]
         let began = ContinuousClock.now
         let before = sentences.map(count)
@@ -115,7 +115,7 @@ struct HungDatabaseTests {
             calls += 1
         }
         let after = sentences.map(count)
-        // The counts were read within this time, however busy the machine is.
+        // The time is read after the counts, so it is long enough even on a busy machine.
         let seconds = Int((ContinuousClock.now - began) / .seconds(1))
         #expect(failures.map(count) == [1, 1], "\(server.program.text)")
         for (number, sentence) in sentences.enumerated() {
@@ -123,7 +123,7 @@ struct HungDatabaseTests {
             #expect((1...seconds + 2).contains(new), "\(sentence)")
         }
         try cluster.start()
-        try await eventually("each works") {
+        try await eventually("the expiry and the outbox work again") {
             recoveries.allSatisfy { count($0) > 0 } ? true : nil
         }
     }

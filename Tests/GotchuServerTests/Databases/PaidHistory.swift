@@ -3,7 +3,7 @@ import Ledger
 import TestSupport
 import Testing
 
-/// Load on several servers during faults. Afterwards every unknown outcome is resolved, and the
+/// Load on one or more servers during faults. Afterwards every unknown outcome is resolved, and the
 /// whole history is checked: no money may be lost or created.
 struct PaidHistory {
     private static let payees = (0..<3).map { "payee\($0)" }
@@ -12,7 +12,7 @@ struct PaidHistory {
     static let opening: Int64 = 3_000
 
     /// - Parameters:
-    ///   - faults: The faults during the load. After them, the load ends with 20 more payments.
+    ///   - faults: Causes the faults during the load. The load ends 20 payments after its return.
     static func check(
         _ name: String,
         on fleet: Fleet,
@@ -81,7 +81,7 @@ struct PaidHistory {
     }
 
     private static func balance(_ token: String, on fleet: Fleet) async throws -> Int64 {
-        try await eventually("a balance") {
+        try await eventually("the balance is read") {
             guard let reply = try? await fleet.wire(0).get("/wallet/me", token: token) else {
                 return nil
             }

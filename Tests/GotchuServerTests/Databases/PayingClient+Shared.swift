@@ -2,9 +2,12 @@ import Foundation
 import LedgerTestSupport
 import TestSupport
 
-/// Calls on bills and contests: several users pay at once, often more than there are places.
+/// Calls on bills and contests. Several users pay at the same time, often more users than places.
 extension PayingClient {
-    /// Runs the calls of one bill, pooled or not, or of one contest.
+    /// Runs the calls on one bill or contest.
+    ///
+    /// - Parameter plot: The kind: 0 or 1 for a contest, 2 for an all-or-nothing bill, 3 for
+    ///   another bill.
     func share(
         _ deeds: inout [Deed],
         _ plot: Int,
@@ -42,7 +45,7 @@ extension PayingClient {
             let ends = (0..<2).map { _ in act(.callOff(key: tally.nextKey()), owner) }
             deeds += await all(ends, through: servers)
         } else {
-            // A bill that is to be closed gets too few payers.
+            // A bill that its owner closes gets fewer payers than places.
             let payers = guests.prefix(isEnded ? places - 1 : guests.count)
             let claims = await all(payers.map { act(.claim, $0) }, through: servers)
             deeds += claims
@@ -62,7 +65,8 @@ extension PayingClient {
         }
     }
 
-    /// Opens a bill or a contest. Returns `nil` without a good reply: no client then knows the id.
+    /// Opens a bill or a contest. Returns `nil` without a successful reply, because no client then
+    /// knows the id.
     private func open(_ action: SharedAction, _ owner: Int, through server: Int) async -> Deed? {
         let began = ContinuousClock.now
         let wire = await fleet.wire(server)
@@ -113,7 +117,7 @@ extension PayingClient {
     ) async throws -> WireReply {
         let key = action.key.map { BookedHistory.keyPrefix + "\($0)" }
         func contest(_ call: String, _ body: String = "{}") async throws -> WireReply {
-            // The path for the first clients requires no fee in the body.
+            // The path with the first clients' field names requires no fee in the body.
             let place = call == "join" ? "custom-contests" : "contests"
             let path = "/api/\(place)/\(name)/\(call)"
             return try await wire.post(path, body, token: token, key: key)

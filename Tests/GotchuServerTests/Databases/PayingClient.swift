@@ -4,8 +4,8 @@ import LedgerTestSupport
 import Synchronization
 import TestSupport
 
-/// A client that creates, locks and pays one session after the other through any server that
-/// answers; some of its calls are wrong on purpose. It records every call for the later check.
+/// A client that creates, locks and pays one session after the other at any server that answers.
+/// Some of its calls are wrong on purpose. It records every call for the later check.
 struct PayingClient: Sendable {
     /// The shared state of a test's clients.
     final class Tally: Sendable {
@@ -19,11 +19,11 @@ struct PayingClient: Sendable {
         var isOver: Bool { state.withLock { $0.isOver } }
 
         func countPaid() { state.withLock { $0.paid += 1 } }
-        /// Records an unexpected reply: one that is not a refusal and that no fault explains.
+        /// Records a reply that is neither a success nor a refusal, and that no fault explains.
         func note(_ surprise: String) { state.withLock { $0.surprises.append(surprise) } }
         func finish() { state.withLock { $0.isOver = true } }
 
-        /// Returns the number of a new session.
+        /// Stores the id of a new session, bill or contest, and returns its number.
         func number(_ sid: String) -> Int {
             state.withLock { state in
                 state.sids.append(sid)
@@ -47,7 +47,7 @@ struct PayingClient: Sendable {
         }
     }
 
-    /// The age of a lock after which its session is not paid; the lock itself lasts for one minute.
+    /// The age of a lock after which the client does not pay. A lock lasts for one minute.
     private static let lease: Duration = .seconds(35)
 
     /// The client's index among the users.
@@ -67,7 +67,7 @@ struct PayingClient: Sendable {
             await tell(&deeds, &generator)
             let isHeard = deeds[before...].allSatisfy { $0.told != nil } && deeds.count > before
             guard !isHeard else { continue }
-            // SAFETY: a client whose server is away waits briefly, as a real one does.
+            // SAFETY: a client whose server does not answer waits briefly, as a real client does.
             try? await Task.sleep(for: .milliseconds(50))
         }
         return deeds
@@ -115,7 +115,7 @@ struct PayingClient: Sendable {
         deeds += await all(epilogue(of: send, payee, amount, rival, &generator), through: servers)
     }
 
-    /// Returns calls that follow a payment: often none, else repetitions, misuses of a key or
+    /// Returns the calls after a payment: often none, otherwise a repeat, a wrong payment or
     /// refunds.
     private func epilogue(
         of send: Step.Action,
@@ -150,7 +150,8 @@ struct PayingClient: Sendable {
         }
     }
 
-    /// Creates a session. Returns `nil` without a good reply: no client then knows the id.
+    /// Creates a session. Returns `nil` without a successful reply, because no client then knows
+    /// the id.
     private func create(
         _ payee: Int,
         _ amount: Int64,
@@ -181,8 +182,8 @@ struct PayingClient: Sendable {
         )
     }
 
-    /// Makes a call, and repeats it at another server if there is no reply; all calls here are
-    /// idempotent.
+    /// Makes a call, and repeats it at the next of the servers until a reply is definite. All these
+    /// calls are idempotent.
     func call(
         _ action: Step.Action,
         through servers: [Int],
@@ -238,10 +239,11 @@ struct PayingClient: Sendable {
         }
     }
 
-    /// Reads or repeats a call without a reply until its outcome is known.
+    /// Finds the outcome of a call without a reply. Reads the outcome of a payment, and repeats
+    /// other calls that have a key.
     ///
-    /// - Returns: The call with its reply; `nil` if the call had no effect and never will. A call
-    ///   without a key is returned unchanged.
+    /// - Returns: The call with its reply; `nil` for a payment that was not made and never will be.
+    ///   A call without a key is returned unchanged.
     func resolved(_ deed: Deed) async throws -> Deed? {
         switch deed.action {
         case .send(let session, let user, let key, _, _),
@@ -268,8 +270,8 @@ struct PayingClient: Sendable {
         }
     }
 
-    /// Returns the outcome under a payment's key: `nil` if unknown yet, an inner `nil` if the key
-    /// has none or belongs to another session.
+    /// Returns the outcome of a payment's key: `nil` if it is not known yet, and an inner `nil` if
+    /// the server has none or has one of another session.
     private func outcome(
         of key: Int,
         _ user: Int,

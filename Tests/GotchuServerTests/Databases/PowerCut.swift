@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// A simulated power cut: a preloaded library records each write and sync of a server's files
-/// (`Tests/PowerCut/powercut.c`), from which the files after a power cut are reconstructed.
+/// A simulated power cut. A preloaded library (`Tests/PowerCut/powercut.c`) records each write and
+/// sync of a server's files. The files after a power cut are reconstructed from these records.
 struct PowerCut {
     private struct Record {
         let kind: UInt8
@@ -18,7 +18,7 @@ struct PowerCut {
 
     /// - Parameters:
     ///   - folder: The folder for the library and its log.
-    ///   - prefix: The prefix of the paths to watch.
+    ///   - prefix: The prefix of the paths of the recorded files.
     init(in folder: TemporaryFolder, watching prefix: String) async throws {
         let library = try await Preload.library("PowerCut/powercut.c", in: folder)
         log = "\(folder.path)/powercut.log"
@@ -30,7 +30,7 @@ struct PowerCut {
         ]
     }
 
-    /// Makes syncs of the database's log fail from now on, or succeed again.
+    /// Makes syncs of the database's write-ahead log fail from now on, or succeed again.
     func failSyncs(_ isSo: Bool) throws {
         if isSo {
             try Data().write(to: URL(fileURLWithPath: fault))
@@ -39,16 +39,16 @@ struct PowerCut {
         }
     }
 
-    /// Writes the files as they would be after the power cut.
+    /// Writes the files as they are after the power cut.
     ///
-    /// Each 512-byte block written after a file's last sync is kept or lost at random. Data left by
-    /// a failed sync is always lost: the system considers it written, and later syncs skip it.
+    /// Each 512-byte block that was written after its file's last sync is kept or lost at random.
+    /// Data before a failed sync is always lost: the system regards it as written, so later syncs
+    /// skip it.
     ///
     /// - Parameters:
-    ///   - prefix: The new prefix of the paths.
-    ///   - syncs: The number of syncs that reach the disk; a smaller number simulates a disk that
-    ///     ignores syncs.
-    /// - Returns: The number of writes that were not synced.
+    ///   - prefix: The prefix of the written files' paths.
+    ///   - syncs: The number of syncs that reach the disk. The disk ignores all later syncs.
+    /// - Returns: The number of writes that no sync made durable.
     func restore(
         as prefix: String,
         believing syncs: Int = .max,

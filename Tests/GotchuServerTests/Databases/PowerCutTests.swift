@@ -11,7 +11,7 @@ struct PowerCutTests {
         let transfer: String
     }
 
-    @Test("A power cut loses no acknowledged payment, while unsynced blocks are lost at random")
+    @Test("A power cut that loses unsynced blocks at random loses no acknowledged payment")
     func powerCut() async throws {
         var generator = SeededGenerator("A power cut")
         let folder = try TemporaryFolder()
@@ -29,7 +29,7 @@ struct PowerCutTests {
             let missing = try await missing(acknowledged, after: after)
             #expect(missing == 0, "seed \(generator.seed)")
         }
-        // Counter-check: with a disk that ignores half of the syncs, payments must be missing.
+        // Counter-check: if the disk ignores the second half of the syncs, payments are missing.
         let after = try TemporaryFolder()
         let half = try cut.syncCount() / 2
         let inDanger = try cut.restore(
@@ -42,7 +42,7 @@ struct PowerCutTests {
         #expect(try await missing(acknowledged, after: after) > 0)
     }
 
-    /// Runs clients that pay at the same time; returns the acknowledged payments.
+    /// Runs four clients that pay at the same time; returns the acknowledged payments.
     private func payments(at server: ServerProcess) async throws -> [Acknowledged] {
         let wire = server.wire
         let payee = try await wire.login("payee")
@@ -75,8 +75,8 @@ struct PowerCutTests {
         )
     }
 
-    /// Returns the number of payments that are unknown to a server on the remaining files, and
-    /// verifies its database.
+    /// Starts a server on the restored files and audits its database. Returns the number of
+    /// payments that the server does not know.
     private func missing(
         _ acknowledged: [Acknowledged],
         after folder: TemporaryFolder
@@ -84,7 +84,7 @@ struct PowerCutTests {
         let server = try await ServerProcess(folder: folder)
         var missing = 0
         for payment in acknowledged {
-            let reply = try await eventually("an answer") {
+            let reply = try await eventually("the outcome is read") {
                 let path = "/wallet/sends/\(payment.key)"
                 let reply = try await server.wire.get(path, token: payment.payer)
                 return reply.status == 429 ? nil : reply

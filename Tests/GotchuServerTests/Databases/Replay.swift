@@ -1,10 +1,10 @@
 import Ledger
 import LedgerTestSupport
 
-/// The beginning of a possible order of calls: the model's state after them, and the remaining
+/// The beginning of a possible order of the calls: the model after these calls, and the remaining
 /// calls.
 struct Replay {
-    /// The model's constant time: no session expires during a test.
+    /// The time of every call in the model: no session expires during a test.
     private static let time: Int64 = 1_000
 
     /// A call that can be next.
@@ -15,14 +15,14 @@ struct Replay {
     }
 
     private let booked: BookedHistory
-    /// The ids of sessions; a session's number is the index.
+    /// The ids of sessions, bills and contests; the index of an id is its number.
     private let sids: [String]
     private(set) var model: ReferenceModel
     /// The remaining calls with a reply, sorted by start time.
     private(set) var rest: [Deed]
-    /// The remaining calls without a reply, which may or may not have taken effect.
+    /// The remaining calls without a reply, which may have taken effect.
     private(set) var open: [Deed]
-    /// The number of each user's entries that are explained.
+    /// The number of entries of each user that the calls in the order have made.
     private(set) var explained: [Int: Int] = [:]
 
     init(
@@ -40,11 +40,12 @@ struct Replay {
         for user in 0..<users { _ = model.take(Step(time: Self.time, action: .open(user: user))) }
     }
 
-    /// The numbers of the remaining calls. They identify the state: the model does not depend on
-    /// the order of the others.
+    /// The numbers of the remaining calls. They identify the state: every order of the other calls
+    /// leads to the same model.
     var left: [Int] { rest.map(\.number) + open.map(\.number) }
 
-    /// The remaining calls with a reply that can be next by time alone.
+    /// The remaining calls with a reply that began before any remaining reply arrived. Their times
+    /// allow each of them to be next.
     var candidates: ArraySlice<Deed> {
         let horizon = horizon
         return rest.prefix { $0.began <= horizon ?? $0.began }
@@ -68,7 +69,7 @@ struct Replay {
         open.removeAll { $0.number == move.deed.number }
     }
 
-    /// Returns a call that can be next and excludes no other call from any order.
+    /// Returns a call that can be next and does not change the reply to any other remaining call.
     func safeMove() -> Move? {
         for deed in candidates {
             if let move = move(of: deed), isSafe(move) { return move }
@@ -76,8 +77,8 @@ struct Replay {
         return nil
     }
 
-    /// Returns all calls that can be next: those with a reply first, by reply time, then the
-    /// others.
+    /// Returns all calls that can be next: first the calls with a reply, by the time of the reply,
+    /// then the calls without.
     func moves() -> [Move] {
         let told = candidates.compactMap(move).sorted { first, second in
             guard let end = first.deed.ended else { return false }
@@ -94,8 +95,8 @@ struct Replay {
         return Move(deed: deed, reply: reply, after: after)
     }
 
-    /// Returns the calls without a reply that would have an effect. A lock or a cancellation is
-    /// tried only when it can affect a call with a reply.
+    /// Returns the calls without a reply that can be next and would have an effect. A call without
+    /// a key and without entries is returned only if a candidate is on the same session.
     private func openMoves() -> [Move] {
         let horizon = horizon
         let sessions = Set(candidates.compactMap(\.action.session))
@@ -112,14 +113,14 @@ struct Replay {
         }
     }
 
-    /// Returns false if the reply for too little money showed a balance other than the model's.
+    /// Returns false if a refusal because of too little money has another balance than the model.
     private func isTrueAmount(_ deed: Deed, _ reply: ReferenceModel.Reply) -> Bool {
         guard reply.isPoverty, let available = deed.told?.available, let user = deed.action.user
         else { return true }
         return model.money[user] == available
     }
 
-    /// Returns true if each entry of a call is the next one in its wallet.
+    /// Returns true if each entry of a call is the next entry of its wallet.
     private func isNext(_ deed: Deed) -> Bool {
         guard let made = entries(of: deed) else { return false }
         return made.allSatisfy { entry in
@@ -135,7 +136,7 @@ struct Replay {
         let transfer: String
     }
 
-    /// Returns the entries that a call makes; `nil` if the database has none for it.
+    /// Returns the entries that a call makes; `nil` if the database has no transfer for its key.
     private func entries(of deed: Deed) -> [Entry]? {
         if case .shared(let action, let session, let user) = deed.action {
             guard let shared = model.shared[session] else { return [] }
@@ -176,8 +177,8 @@ struct Replay {
         }
     }
 
-    /// Returns true if no remaining call would get another reply after this call than before it.
-    /// Any valid order then stays valid if this call is moved to its front.
+    /// Returns true if this call does not change the reply to any other remaining call. Then any
+    /// valid order of the remaining calls stays valid if this call is moved to its front.
     private func isSafe(_ move: Move) -> Bool {
         let end = move.deed.ended
         let isEarly = { (deed: Deed) in deed.began <= end ?? deed.began }
@@ -194,22 +195,21 @@ struct Replay {
         if let user = other.action.user, owners.contains(user),
             other.told?.reply.asFirst.isPoverty == true
         {
-            // No other call can change the wallet before this one: its transfer is the wallet's
-            // next entry.
+            // No other call can change the wallet before this call, because this call's transfer is
+            // the wallet's next entry.
             return other.told?.available.map { $0 == model.money[user] } ?? true
         }
         guard other.action.session == move.deed.action.session else { return false }
         let reply = said(to: other).reply
         guard let told = other.told else { return !reply.changesNothing }
-        // The model refuses the other call now. This call, or another candidate, must come before
-        // it.
+        // If the model does not give the other call its reply now, then this call or another
+        // candidate must come before the other call.
         return told.reply.movesMoney || other.agrees(with: reply)
     }
 }
 
 extension ReferenceModel.Reply {
-    /// A Boolean that is true for the first refusal because of too little money, not for a repeated
-    /// one.
+    /// A Boolean that is true for a refusal because of too little money that is not a repeat.
     fileprivate var isPoverty: Bool { self == .declined(.insufficientBalance, again: false) }
 
     fileprivate var movesMoney: Bool {
@@ -241,7 +241,7 @@ extension Step.Action {
         }
     }
 
-    /// The order, for actions with an idempotency key.
+    /// The user and key of an action with an idempotency key; `nil` for other actions.
     var order: BookedHistory.Order? {
         switch self {
         case .send(_, let user, let key, _, _): .init(user: user, key: key, isRefund: false)

@@ -19,7 +19,7 @@ struct RestoreTests {
         #expect(try await program.exitCode() == 0, "\(tool): \(program.text)")
     }
 
-    @Test("After the database and its secret are restored, a registered till still works")
+    @Test("A registered till still works after the database and its secret are restored")
     func restored() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())
@@ -48,7 +48,7 @@ struct RestoreTests {
             "--file=\(secret)",
             url
         )
-        // From here on the credential is newer than the backup.
+        // These exchanges make the till's credential newer than the backup.
         for _ in 0..<3 { #expect(try await use(server.wire) == 200) }
         let old = credential
         #expect(try await server.stop() == 0)

@@ -9,7 +9,7 @@ import Testing
 /// Tests of several servers on one PostgreSQL database, under faults.
 @Suite("Servers that share a database", .timeLimit(.minutes(hangLimit)))
 struct SharedDatabaseTests {
-    @Test("Servers that are killed one after the other under load lose and duplicate no payments")
+    @Test("Servers that are killed in turn under load lose and duplicate no payments")
     func serversKilled() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())
@@ -25,7 +25,7 @@ struct SharedDatabaseTests {
     }
 
     @Test(
-        "Servers recover by themselves from terminated connections and a killed database"
+        "Servers under load recover by themselves from terminated connections and a killed database"
     )
     func databaseKilled() async throws {
         let cluster = try PostgresCluster()
@@ -59,7 +59,7 @@ struct SharedDatabaseTests {
     }
 
     @Test(
-        "Servers switch to a replica promoted under load, which has every acknowledged payment"
+        "Servers switch to a replica promoted under load, and it has every acknowledged payment"
     )
     func failover() async throws {
         let primary = try PostgresCluster()
@@ -71,7 +71,7 @@ struct SharedDatabaseTests {
                 try $0.integer(0)
             } == [1] ? true : nil
         }
-        // With synchronous replication, a payment is acknowledged only when both databases have it.
+        // With synchronous replication, a payment is acknowledged once both databases have it.
         try link.connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
         try link.connection.execute("SELECT pg_reload_conf()")
         let fleet = try await Fleet(
@@ -139,7 +139,7 @@ struct SharedDatabaseTests {
             #expect(ContinuousClock.now - start < .seconds(4) * patience)
         }
         servers[0].program.signal(SIGCONT)
-        try await eventually("it serves again") {
+        try await eventually("the frozen server is ready again") {
             try await servers[0].wire.get("/readyz").status == 200 ? true : nil
         }
         for load in loads { load.cancel() }
@@ -169,7 +169,7 @@ struct SharedDatabaseTests {
         )
         let key = "0123456789abcdef"
         #expect(try await fast.wire.send(sid, by: payer, key: key).status == 200)
-        // A new session of the fast server does not last an hour longer either.
+        // A new session of the fast server does not last an hour longer.
         let made = try await fast.wire.create(payee, cents: 7).string("exp_at")
         let end = try #require(Timestamp(iso8601: made))
         #expect(Timestamp.now.duration(to: end) < .seconds(1_000))
@@ -179,28 +179,28 @@ struct SharedDatabaseTests {
         #expect(fast.program.text.contains("the database's counts"))
     }
 
-    @Test("A server pushes a session's changes, made at other servers, to the payee's event stream")
+    @Test("A payee's event stream at one server shows the changes that other servers make")
     func events() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
         let fleet = try await Fleet(3, database: cluster.url(name))
         let wires = await fleet.wires
         let payee = try await wires[0].login("payee")
-        // A token of one server is valid at the others.
+        // A token of one server is valid at the other servers.
         let payer = try await wires[1].login("payer")
         let sid = try await wires[1].create(payee, cents: 7).string("sid")
         var stream = try await EventStream(wires[0], sid, token: payee)
         #expect(try await stream.next()?.status == "ADVERTISING")
         _ = try await wires[1].lock(sid, by: payer)
         #expect(try await stream.next()?.status == "LOCKED")
-        // The server's listener loses its connection and can miss the next change.
+        // The servers lose their connections, so the first server's listener can miss a change.
         try cluster.connect("postgres").connection.run([
             Query(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1",
                 [.text(name)]
             )
         ])
-        try await eventually("the payment") {
+        try await eventually("the payment is made") {
             let sent = try await wires[2].send(sid, by: payer, key: "0123456789abcdef")
             return sent.status == 200 ? true : nil
         }
@@ -208,7 +208,7 @@ struct SharedDatabaseTests {
         #expect(try await stream.next() == nil)
     }
 
-    @Test("Commands work on a PostgreSQL database, and failed ones do not print its password")
+    @Test("The migrate and verify commands work on PostgreSQL, and no failed one prints a password")
     func commands() async throws {
         let cluster = try PostgresCluster.shared()
         let url = cluster.url(try cluster.makeDatabase())

@@ -3,7 +3,7 @@ import PostgresTestSupport
 import TestSupport
 import Testing
 
-/// Tests of the web pages while the database is away, and with two servers on one database.
+/// Tests of the web pages while the database does not answer, and with two servers on one database.
 @Suite("Pages and their database", .timeLimit(.minutes(hangLimit)))
 struct WebDatabaseTests {
     private let cluster: PostgresCluster
@@ -45,10 +45,10 @@ struct WebDatabaseTests {
             #expect(page.text.contains("The books cannot be reached") && !page.text.contains("$"))
             #expect(page.text.contains("<code>\(page.header("X-Request-ID") ?? "-")</code>"))
         }
-        // An action with an unknown outcome is not reported as failed.
+        // The pages do not report an unknown outcome as a failure.
         #expect(pages[1].text.contains("It is not known yet whether this was paid"))
         #expect(pages[2].text.contains("It is not known whether this was done"))
-        // The browser reloads pages by itself, but never sends a form again.
+        // The browser reloads the opened pages by itself, but never sends a form again.
         for page in pages.prefix(2) {
             let again = "<noscript><meta http-equiv=\"refresh\" content=\"5\"></noscript>"
             #expect(page.text.contains("data-seconds=\"5\"") && page.text.contains(again))

@@ -29,7 +29,7 @@ struct AlertTests {
         return file.groups.flatMap(\.rules)
     }
 
-    @Test("All metrics and labels in the alert rules exist on the metrics page")
+    @Test("All metrics and labels of the alert rules exist on the metrics page")
     func names() async throws {
         let rules = try await Self.rules()
         #expect(rules.count >= 10)
@@ -58,7 +58,7 @@ struct AlertTests {
     }
 
     @Test(
-        "The operator's manual describes all metrics of a server with every feature, and no others"
+        "The operator's manual names all metrics of a server with every feature, and no others"
     )
     func metrics() async throws {
         let text = try String(contentsOfFile: Python.file("docs/operations.md"), encoding: .utf8)

@@ -7,7 +7,7 @@ import Testing
 /// Tests of the operator's commands for deposits, payees and payouts.
 @Suite("The operator's commands for deposits, payees and payouts", .timeLimit(.minutes(hangLimit)))
 struct FundingCommandTests {
-    @Test("A deposit with a wrong amount is held; it cannot be dropped, but accepted as received")
+    @Test("A deposit paid with a wrong amount is held, and can be accepted but not dropped")
     func accept() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -15,7 +15,7 @@ struct FundingCommandTests {
             let name = ControlValue.text(try await rig.object(of: made))
             try await rig.standIn.order("pay", ["name": name, "amount": .integer(1_999)])
             let id = made.string("payment_intent_id")
-            try await eventually("it is held") {
+            try await eventually("the deposit is held") {
                 let list = try await rig.run("deposits", "list", "--held").text
                 return list.contains("\(id)\t") && list.contains("\t20.00\t19.99\t") ? true : nil
             }
@@ -29,7 +29,7 @@ struct FundingCommandTests {
         }
     }
 
-    @Test("A user's own deposit limit applies until it is reset to the usual one")
+    @Test("A user's own deposit limit applies until it is reset to the usual limit")
     func limit() async throws {
         try await FundingRig.with(more: ["DEPOSIT_MAXIMUM": "1000"]) { rig in
             let payer = try await rig.wire().login("payer")
@@ -75,7 +75,7 @@ struct FundingCommandTests {
         }
     }
 
-    @Test("The retry of a held withdrawal looks for an existing payout")
+    @Test("The retry of a held withdrawal first looks for an existing payout")
     func retried() async throws {
         try await FundingRig.with { rig in
             let payee = try await rig.wire().login("payee")
@@ -118,7 +118,7 @@ struct FundingCommandTests {
         }
     }
 
-    @Test("An operator can forgive part of a debt, and set and reset the house's part of sales")
+    @Test("An operator can forgive a part of a debt, and set and reset the house's take")
     func terms() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()

@@ -4,12 +4,12 @@ import Testing
 
 @testable import GotchuServer
 
-/// Tests of a server that is killed around each of its calls to Stripe, and restarted on its
+/// Tests of a server that is killed just before or after a call to Stripe, and restarted on its
 /// database.
 @Suite("Crashes around calls to Stripe", .timeLimit(.minutes(hangLimit)))
 struct FundingCrashTests {
-    /// The calls of one scenario: a deposit is paid, a payee is set up, and a withdrawal is paid
-    /// out, fails at the bank and is reversed.
+    /// The calls of one scenario: a deposit is paid, a payee is set up, and the payout of a
+    /// withdrawal fails at the bank and is reversed.
     private static let calls = [
         "POST /v1/checkout/sessions", "GET /v1/checkout/sessions/{session}",
         "POST /v1/accounts", "POST /v1/transfers", "POST /v1/payouts",
@@ -31,7 +31,7 @@ struct FundingCrashTests {
     }
 
     @Test(
-        "A server killed before or after a call to Stripe makes each object there once",
+        "A server that is killed before or after a call to Stripe creates each object there once",
         arguments: moments
     )
     func killed(at moment: Moment) async throws {
@@ -62,7 +62,7 @@ struct FundingCrashTests {
             }
             let transfers = try await rig.standIn.state()["transfers"]?.list
             #expect(transfers?.first?["amount_reversed"]?.integer == 4_000)
-            #expect(await rig.restarts == 1, "it was not killed")
+            #expect(await rig.restarts == 1, "the server was not killed once")
         }
     }
 }

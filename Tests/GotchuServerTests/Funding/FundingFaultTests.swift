@@ -6,7 +6,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of repeated requests, closed accounts, damaged records and debts, with a real server and
-/// the stand-in.
+/// a stand-in for Stripe.
 @Suite("Faults around the provider", .timeLimit(.minutes(hangLimit)))
 struct FundingFaultTests {
     @Test("A payer who repeats a deposit request is rate-limited, and another payer is not")
@@ -70,7 +70,7 @@ struct FundingFaultTests {
                     ["name": .text(intent), "amount": .integer(300)]
                 )
             }
-            // The list of events is read at startup.
+            // The server reads Stripe's list of events when it starts.
             try await rig.kill()
             try await rig.waitForBalance(payer, 11_700)
             try rig.books.damage(
@@ -80,7 +80,7 @@ struct FundingFaultTests {
         }
     }
 
-    @Test("A payee whose account is closed gets the money back and sets up another account")
+    @Test("A payee whose account is closed gets the money back and can set up another account")
     func closed() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()
@@ -119,7 +119,7 @@ struct FundingFaultTests {
             try await rig.standIn.order("fund", ["amount": .integer(50_000)])
             let name = "gotchu_server_withdrawals_unreleased"
             func count(_ expected: Double) async throws {
-                try await eventually("\(expected) are counted") {
+                try await eventually("\(expected) withdrawals are counted") {
                     try await rig.wire().metric(name) == expected ? true : nil
                 }
             }
@@ -137,8 +137,8 @@ struct FundingFaultTests {
             try await rig.waitForPayouts(1)
             try await rig.movePayout(to: "paid")
             try await rig.wait(payee, for: second, "status", toBe: "paid")
-            // The stopped one is counted until the list of events is read again.
-            try await eventually("the released one is not counted") {
+            // The server may count the stopped withdrawal until it next reads the list of events.
+            try await eventually("the released withdrawal is not counted") {
                 let counted = try await rig.wire().metric(name)
                 return (counted ?? 2) < 2 ? true : nil
             }
@@ -191,7 +191,7 @@ struct FundingFaultTests {
         }
     }
 
-    @Test("A debt reduces the withdrawable amount, and is settled by the time a withdrawal is paid")
+    @Test("A debt reduces the withdrawable amount, and a paid withdrawal has settled the debt")
     func debt() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()

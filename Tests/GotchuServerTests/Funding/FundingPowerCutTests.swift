@@ -8,7 +8,7 @@ import Testing
 /// Tests of deposits and withdrawals when the server's machine loses power.
 @Suite("A power cut amid deposits and withdrawals", .timeLimit(.minutes(hangLimit)))
 struct FundingPowerCutTests {
-    /// The acknowledged deposits and withdrawals, by the path of their resource.
+    /// The tokens of the users, and the paths of the acknowledged deposits and withdrawals.
     private struct Acknowledged {
         let payer: String
         let payee: String
@@ -37,7 +37,7 @@ struct FundingPowerCutTests {
         return done
     }
 
-    /// Replaces the database of a killed server with the one that the power cut leaves.
+    /// Replaces the database of a killed server with the database that the power cut leaves.
     private static func replace(
         _ path: String,
         _ cut: PowerCut,
@@ -50,7 +50,7 @@ struct FundingPowerCutTests {
     }
 
     @Test(
-        "Acknowledged money survives a power cut if the disk syncs, and each payout is made once",
+        "A power cut loses no acknowledged deposit or withdrawal, unless the disk ignores syncs",
         arguments: [false, true]
     )
     func powerCut(isLying: Bool) async throws {
@@ -66,7 +66,8 @@ struct FundingPowerCutTests {
                 let power = try #require(cut)
                 let done = try await Self.story(rig)
                 guard case .sqlite(let path) = rig.books else { return }
-                // Counter-check: a disk that ignores half of the syncs must lose some of them.
+                // Counter-check: if the disk ignores the second half of the syncs, some deposits or
+                // withdrawals are missing.
                 let syncs = isLying ? try power.syncCount() / 2 : Int.max
                 try await rig.kill {
                     try Self.replace(path, power, believing: syncs, seed: seed)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GotchuServer
 
-/// A real server with its own database, and the stand-in as its provider.
+/// One or more real servers on one database, and a stand-in for Stripe.
 actor FundingRig {
     let standIn: StripeStandIn
     let books: CheckedBooks
@@ -18,7 +18,7 @@ actor FundingRig {
     /// The number of servers that have exited and were restarted.
     private(set) var restarts = 0
     private var servers: [ServerProcess] = []
-    /// The collected logs of all servers and commands.
+    /// The logs of the exited servers and the output of the commands.
     private var logs = ""
 
     static let key = "sk_test_" + "standin"
@@ -63,7 +63,7 @@ actor FundingRig {
         ].merging(more) { $1 }
     }
 
-    /// Writes a file that only its owner can read.
+    /// Writes a file that only its owner can read; returns its path.
     private static func file(
         _ text: String,
         _ name: String,
@@ -157,7 +157,7 @@ actor FundingRig {
         try await run(command)
     }
 
-    /// Compares this database with the stand-in.
+    /// Runs the command that compares this database with the stand-in.
     func reconcile(_ more: String...) async throws -> (code: Int32, text: String) {
         let ended = try await run(["reconcile"] + more)
         logs += ended.text
@@ -183,7 +183,7 @@ actor FundingRig {
     static func named(_ key: String) -> String { "key-of-a-story-\(key)" }
 
     /// Requests a deposit, and repeats the request until there is an answer, as a payer's program
-    /// does.
+    /// does. Restarts the server if it has exited.
     func deposit(
         _ token: String,
         cents: Int,
@@ -205,7 +205,7 @@ actor FundingRig {
         }
     }
 
-    /// Returns the stand-in's id of a deposit's payment or checkout.
+    /// Returns the stand-in's id of a deposit's checkout session or payment intent.
     func object(of reply: WireReply) throws -> String {
         let page = reply.string("checkout_url").split(separator: "/").last.map(String.init)
         let intent = reply.string("client_secret").split(separator: "_").prefix(2)
@@ -234,10 +234,10 @@ actor FundingRig {
         }
     }
 
-    /// Makes a payee ready for payouts and returns the account.
+    /// Makes a payee ready for payouts; returns the id of the payee's account at the stand-in.
     func onboard(_ token: String) async throws -> String {
         let path = "/api/connect/links"
-        try await eventually("there is a link") {
+        try await eventually("there is an onboarding link") {
             let reply = try? await wire().post(path, token: token)
             if reply == nil, !servers[0].program.isRunning { try await restart() }
             return reply?.status == 200 ? true : nil
@@ -252,7 +252,7 @@ actor FundingRig {
     /// Requests a withdrawal, and repeats the request until there is an answer; returns its path.
     func withdraw(_ token: String, cents: Int, key: String) async throws -> String {
         let path = "/api/wallet/withdrawals"
-        let made = try await eventually("it is ordered") {
+        let made = try await eventually("the withdrawal is ordered") {
             let reply = try? await wire().post(
                 path,
                 #"{"amount_cents":\#(cents)}"#,
@@ -274,7 +274,7 @@ actor FundingRig {
         try await standIn.order("move_payout", values)
     }
 
-    /// Waits until there are this many payouts.
+    /// Waits until the stand-in has this number of payouts.
     func waitForPayouts(_ count: Int) async throws {
         do {
             try await eventually("there are \(count) payouts") {
@@ -292,13 +292,13 @@ actor FundingRig {
         try await standIn.state()[kind]?.list?.count ?? 0
     }
 
-    /// Returns the number of requests of one call, such as `GET /v1/payouts/{payout}`.
+    /// Returns the number of requests for one call, such as `GET /v1/payouts/{payout}`.
     func calls(_ call: String) async throws -> Int {
         let requests = try await standIn.state()["requests"]?.list ?? []
         return requests.count { $0["call"]?.text == call }
     }
 
-    /// Returns the id of the newest object of a kind.
+    /// Returns the id of the stand-in's newest object of a kind.
     func last(_ kind: String) async throws -> String {
         try #require(try await standIn.state()[kind]?.list?.last?["id"]?.text)
     }

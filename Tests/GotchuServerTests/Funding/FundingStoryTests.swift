@@ -7,7 +7,7 @@ import Testing
 @testable import GotchuServer
 
 /// Tests of deposits and payouts as payers, payees and the operator see them, with a real server
-/// and the stand-in.
+/// and a stand-in for Stripe.
 @Suite("Deposits and payouts at the stand-in", .timeLimit(.minutes(hangLimit)))
 struct FundingStoryTests {
     private static let opening: Int64 = 10_000
@@ -50,7 +50,7 @@ struct FundingStoryTests {
     }
 
     @Test(
-        "One key, sent twenty times at once, makes one deposit; with another amount it is refused"
+        "Twenty simultaneous requests with one key open one deposit, and another amount is refused"
     )
     func key() async throws {
         try await FundingRig.with { rig in
@@ -77,7 +77,7 @@ struct FundingStoryTests {
             let path = "/api/payments/intents/" + made.string("payment_intent_id")
             let name = ControlValue.text(try await rig.object(of: made))
             try await rig.standIn.order("decline", ["name": name])
-            try await eventually("the payer sees it") {
+            try await eventually("the payer sees that the card was declined") {
                 let reply = try await rig.wire().get(path, token: payer)
                 let error = reply.members["last_error"] as? [String: Any]
                 return error?["code"] as? String == "generic_decline" ? true : nil
@@ -89,7 +89,7 @@ struct FundingStoryTests {
     }
 
     @Test(
-        "A deposit can be cancelled, but one that was already paid is credited"
+        "An unpaid deposit can be cancelled, and a paid deposit is credited instead"
     )
     func cancel() async throws {
         try await FundingRig.with { rig in
@@ -115,7 +115,7 @@ struct FundingStoryTests {
     }
 
     @Test(
-        "A refund of spent money is a debt that the next deposit pays; a failed refund is returned"
+        "A refund of spent money becomes a debt that the next deposit pays; a failed one is undone"
     )
     func refund() async throws {
         try await FundingRig.with { rig in
@@ -141,7 +141,7 @@ struct FundingStoryTests {
     }
 
     @Test(
-        "A dispute takes the amount, a won dispute returns it, and an inquiry changes nothing"
+        "A dispute debits the wallet, a won dispute credits it again, and an inquiry does neither"
     )
     func dispute() async throws {
         try await FundingRig.with { rig in
@@ -165,7 +165,7 @@ struct FundingStoryTests {
         }
     }
 
-    @Test("A payment of another amount than the deposit's is processed but not credited")
+    @Test("A payment with another amount than the deposit's is not credited")
     func wrongAmount() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -178,7 +178,7 @@ struct FundingStoryTests {
         }
     }
 
-    /// Measures the time in which eight payers make forty payments each.
+    /// Returns the time in which eight payers make forty payments each.
     private static func pay(_ rig: FundingRig, round: String) async throws -> Duration {
         let wire = await rig.wire()
         let payee = try await wire.login("payee")
@@ -201,7 +201,7 @@ struct FundingStoryTests {
     }
 
     @Test(
-        "Payments do not wait while Stripe is away or hangs; a refused deposit can be repeated",
+        "Payments do not wait while Stripe is down or hangs, and a refused deposit can be repeated",
         arguments: ["away", "slow"]
     )
     func away(fault: String) async throws {
@@ -217,13 +217,13 @@ struct FundingStoryTests {
             } else {
                 try await rig.standIn.order("away")
             }
-            // The server tries these withdrawals again and again during the payments.
+            // The server repeats the calls for these withdrawals during the payments.
             for number in 0..<5 {
                 _ = try await rig.withdraw(payee, cents: 100, key: "w\(number)")
             }
             let meanwhile = try await Self.pay(rig, round: "meanwhile")
-            // Generous, because other load on this machine varies; one call to Stripe would wait
-            // for half a minute.
+            // The bound is high because the load of the machine varies. A payment that waited for
+            // Stripe would take half a minute.
             #expect(meanwhile < before * 4 + .seconds(2), "\(before) before, \(meanwhile)")
             guard fault == "away" else {
                 try await rig.standIn.order("clear")
@@ -245,7 +245,7 @@ struct FundingStoryTests {
         }
     }
 
-    @Test("A deposit's status is shown within ten seconds while Stripe hangs for longer")
+    @Test("A deposit's status is shown within ten seconds although Stripe hangs for longer")
     func hangingPages() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -262,11 +262,11 @@ struct FundingStoryTests {
     }
 
     @Test(
-        "A key of another Stripe account makes the server exit; a key of the same account is valid"
+        "A server exits if its key is of another Stripe account than before, and otherwise starts"
     )
     func otherAccount() async throws {
         try await FundingRig.with { rig in
-            try await eventually("the books are bound") {
+            try await eventually("the server has read its Stripe account") {
                 let state = try await rig.standIn.state()["requests"]?.list ?? []
                 return state.contains { $0["path"]?.text == "/v1/account" } ? true : nil
             }
@@ -304,7 +304,7 @@ struct FundingStoryTests {
             let payee = try await rig.wire(1).login("payee")
             _ = try await rig.onboard(payee)
             try await rig.standIn.order("fund", ["amount": .integer(50_000)])
-            // The calls are so slow that the other server takes over the work of the first one.
+            // The calls are so slow that the other server takes over the work of the first server.
             try await rig.standIn.fault(
                 "slow",
                 of: "POST /v1/transfers",
@@ -319,7 +319,7 @@ struct FundingStoryTests {
                     key: FundingRig.named("w\(number)")
                 )
             }
-            try await eventually("all is on its way") {
+            try await eventually("there are three payouts") {
                 try await rig.count("payouts") == 3 ? true : nil
             }
             #expect(try await rig.count("transfers") == 3)

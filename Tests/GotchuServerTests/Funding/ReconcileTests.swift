@@ -5,11 +5,11 @@ import Testing
 
 @testable import GotchuServer
 
-/// Tests of `gotchu-server reconcile` and of the discrepancies that it must find.
+/// Tests of `gotchu-server reconcile` and of the differences that it must find.
 @Suite("The comparison with Stripe", .timeLimit(.minutes(hangLimit)))
 struct ReconcileTests {
-    /// Makes a deposit, a refund and a failed refund, a won and a lost dispute, and a withdrawal in
-    /// transit.
+    /// Makes a deposit with a refund, a failed refund, a won and a lost dispute, and a withdrawal
+    /// whose payout is in transit.
     private static func story(_ rig: FundingRig) async throws {
         let payer = try await rig.wire().login("payer")
         let made = try await rig.deposit(payer, cents: 2_000, key: "a")
@@ -47,7 +47,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("A correct database has no differences after the platform's own money is booked")
+    @Test("A correct database has no differences once the platform's own money is booked")
     func right() async throws {
         try await FundingRig.with { rig in
             try await Self.story(rig)
@@ -73,7 +73,7 @@ struct ReconcileTests {
             try await Self.story(rig)
             let before = try await rig.reconcile("--book")
             #expect(before.code == 0 && !before.text.contains("note\t"), "\(before.text)")
-            // No server runs here, so the comparison reads the changes first.
+            // The server is down here, so it cannot read the changes before the comparison.
             try await rig.kill {
                 let part: [String: ControlValue] = [
                     "name": .text(try await rig.last("intents")), "amount": .integer(100),
@@ -103,8 +103,8 @@ struct ReconcileTests {
             try await rig.standIn.fault("error", of: look, times: 1_000)
             let before = try await rig.calls(look)
             try await rig.movePayout(to: "paid")
-            // By the second call, the first one is recorded in the database.
-            try await eventually("the payout was looked at twice more") {
+            // When the second call is made, the outcome of the first call is in the database.
+            try await eventually("the payout was read twice more") {
                 try await rig.calls(look) >= before + 2 ? true : nil
             }
             try await rig.kill {
@@ -120,7 +120,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("Money at a closed account is a difference until it is back")
+    @Test("Money at a closed account is a difference until its transfer is reversed")
     func closed() async throws {
         try await FundingRig.with { rig in
             let payee = try await rig.wire().login("payee")
@@ -144,7 +144,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("Each of six kinds of discrepancies is found")
+    @Test("The comparison finds each of six kinds of differences")
     func lies() async throws {
         let lies = [
             ("adjust", "adjustment -15.00 is not booked"), ("charge more", "is booked as"),
@@ -189,7 +189,7 @@ struct ReconcileTests {
     func restored() async throws {
         try await FundingRig.with { rig in
             _ = try await rig.onboard(try await rig.wire().login("owner"))
-            // This payee is another shop of the same owner, paid to the owner's account.
+            // This payee is another shop of the same owner. Its payouts go to the owner's account.
             let payee = try await rig.wire().login("payee")
             let linked = try await rig.run(
                 "payees",
@@ -205,14 +205,14 @@ struct ReconcileTests {
             let old = "\(copy.path)/copy.db"
             let backup = try await rig.run("backup", old)
             #expect(backup.code == 0, "\(backup.text)")
-            // Only old withdrawals are adopted, so this one is made two hours in the past.
+            // The withdrawal is made two hours in the past, so its transfer is old when adopted.
             try await rig.standIn.order("advance", ["seconds": .integer(-7_200)])
             let withdrawal = try await rig.withdraw(payee, cents: 4_000, key: "w")
             try await rig.waitForPayouts(1)
             try await rig.standIn.order("advance", ["seconds": .integer(7_200)])
             try await rig.movePayout(to: "paid")
             try await rig.wait(payee, for: withdrawal, "status", toBe: "paid")
-            // Stripe has forgotten the idempotency keys when the old database is restored.
+            // Before the old database is restored, Stripe forgets the idempotency keys.
             try await rig.standIn.order("advance", ["seconds": .integer(2 * 86_400)])
             guard case .sqlite(let path) = rig.books else { return }
             try await rig.kill {

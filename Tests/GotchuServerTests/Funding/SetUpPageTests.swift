@@ -7,7 +7,7 @@ import Testing
 
 @testable import GotchuServer
 
-/// Tests of the pages where payees with a ticket set up payouts.
+/// Tests of the pages on which payees with a ticket set up payouts.
 @Suite("Invitations of payees", .timeLimit(.minutes(hangLimit)))
 struct SetUpPageTests {
     private static let site = "http://127.0.0.1:1"
@@ -17,13 +17,13 @@ struct SetUpPageTests {
         return String(line.dropFirst(Self.site.count))
     }
 
-    /// Opens a page of the stand-in and returns the redirect's target.
+    /// Opens a page of the stand-in; returns the target if the page redirects.
     private static func look(at address: String, _ rig: FundingRig) async throws -> String? {
         let path = String(address.dropFirst(rig.standIn.address.count))
         return try await Browser(Wire(base: rig.standIn.address)).open(path).location
     }
 
-    @Test("An invited payee can open the page several times and replace a used link by a new one")
+    @Test("An invited payee can open the page several times, and get a new link for a used one")
     func invited() async throws {
         try await FundingRig.with { rig in
             let payee = try await rig.wire().login("payee")
@@ -51,7 +51,7 @@ struct SetUpPageTests {
             let fresh = try await browser.send("/connect/refresh", ["ticket": renewal])
             #expect(fresh.status == 303 && fresh.location != link, "\(fresh.text)")
             #expect(try await rig.count("accounts") == 1)
-            // Tickets for one page are invalid for the other.
+            // A ticket for one page is invalid for the other page.
             for (page, ticket) in [("start", renewal), ("refresh", ticket), ("start", "x.1.y")] {
                 let refused = try await browser.send("/connect/\(page)", ["ticket": ticket])
                 #expect(refused.status == 403, "\(refused.text)")
@@ -66,7 +66,7 @@ struct SetUpPageTests {
         }
     }
 
-    @Test("A ticket is valid until it expires, with its own server's key and without changes")
+    @Test("A ticket is valid until it expires, with the same server's key, and if it is unchanged")
     func tickets() throws {
         let own = LocalTokenIssuer(Secret(bytes: [UInt8](repeating: 1, count: 32)))
         let other = LocalTokenIssuer(Secret(bytes: [UInt8](repeating: 2, count: 32)))
@@ -99,7 +99,7 @@ struct SetUpPageTests {
     }
 
     @Test(
-        "A renewal keeps the first renewal's expiry, and one of an invitation keeps its own purpose"
+        "A repeated renewal of a ticket keeps the purpose and the expiry of the first renewal"
     )
     func renewals() {
         let start = Timestamp(milliseconds: 1_900_000_000_123)

@@ -8,7 +8,7 @@ import Testing
 @testable import Ledger
 @testable import Stripe
 
-/// Tests of the provider's operations with the stand-in.
+/// Tests of the provider's operations with a stand-in for Stripe.
 @Suite("Operations at Stripe")
 struct StripeProviderTests {
     private static let created = Timestamp.now
@@ -55,7 +55,7 @@ struct StripeProviderTests {
         )
     }
 
-    @Test("A deposit is opened, declined, paid, refunded and disputed in either presentation")
+    @Test("A deposit is opened, declined, paid, refunded and disputed in each presentation")
     func deposit() async throws {
         for presentation in Presentation.allCases {
             try await Self.with { provider, standIn in
@@ -85,12 +85,12 @@ struct StripeProviderTests {
                 let found = await provider.perform(.findDeposit(Self.order(presentation)))
                 #expect(try Self.deposit(found) == seen)
                 let ended = await provider.perform(.endDeposit(Self.reference(seen)))
-                #expect(try Self.deposit(ended) == seen, "what is paid cannot be ended")
+                #expect(try Self.deposit(ended) == seen, "a paid deposit cannot be ended")
             }
         }
     }
 
-    @Test("An unpaid deposit can be ended, and one that was never opened is absent")
+    @Test("An unpaid deposit can be ended, and a deposit that was never opened is absent")
     func end() async throws {
         for presentation in Presentation.allCases {
             try await Self.with { provider, _ in
@@ -129,7 +129,7 @@ struct StripeProviderTests {
     }
 
     @Test(
-        "A transfer is refused, then sent and paid out; its payouts fail, and it is reversed once"
+        "A transfer is refused and then sent, its two payouts fail, and it is reversed once"
     )
     func withdrawal() async throws {
         try await Self.with { provider, standIn in

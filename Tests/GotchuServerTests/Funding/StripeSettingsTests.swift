@@ -71,7 +71,7 @@ struct StripeSettingsTests {
         for flags in cases {
             do {
                 _ = try Self.options(flags)
-                Issue.record("It is refused: \(flags)")
+                Issue.record("These settings are accepted: \(flags)")
             } catch let failure as ServerFailure {
                 #expect(failure.exitCode == .configuration)
                 #expect(

@@ -45,7 +45,7 @@ struct StripeWebhookTests {
         )
     }
 
-    @Test("A call without a valid and recent signature of Stripe is refused and counted")
+    @Test("A webhook without a valid and recent signature of Stripe is refused and counted")
     func forged() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()
@@ -69,7 +69,7 @@ struct StripeWebhookTests {
         }
     }
 
-    @Test("Events signed with either secret, even unknown or unreadable ones, are acknowledged")
+    @Test("An event that is signed with either secret is acknowledged, even if it is unreadable")
     func received() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()
@@ -121,7 +121,7 @@ struct StripeWebhookTests {
         }
     }
 
-    @Test("Two hundred forged calls do not block a valid call from the same address")
+    @Test("Two hundred forged webhooks do not block a valid webhook from the same address")
     func flood() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()

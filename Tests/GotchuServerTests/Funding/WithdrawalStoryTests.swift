@@ -4,13 +4,13 @@ import Testing
 
 @testable import GotchuServer
 
-/// Tests of payees and their withdrawals, with a real server and the stand-in.
+/// Tests of payees and their withdrawals, with a real server and a stand-in for Stripe.
 @Suite("Payees and withdrawals at the stand-in", .timeLimit(.minutes(hangLimit)))
 struct WithdrawalStoryTests {
     private static let opening: Int64 = 10_000
 
     @Test(
-        "A withdrawal without funds can be cancelled, and a paid one is returned if its bank fails"
+        "A withdrawal that waits for funds can be cancelled, and a paid one is returned on failure"
     )
     func withdrawal() async throws {
         try await FundingRig.with { rig in
@@ -56,7 +56,7 @@ struct WithdrawalStoryTests {
         }
     }
 
-    @Test("The operator's run pays out a payee's balance of the minimum or more, and does so once")
+    @Test("The command payouts run pays out each balance of at least the minimum, once")
     func operatorsRun() async throws {
         try await FundingRig.with { rig in
             let none = try await rig.run("payouts", "run")
@@ -74,7 +74,7 @@ struct WithdrawalStoryTests {
             #expect(all.code == 0 && all.text.contains("\t70.00"), "\(all.text)")
             let again = try await rig.run("payouts", "run")
             #expect(again.code == 0 && again.text.isEmpty, "\(again.text)")
-            try await eventually("both are on their way") {
+            try await eventually("there are two payouts") {
                 try await rig.count("payouts") == 2 ? true : nil
             }
             #expect(try await rig.wire().balance(payee) == 0)
@@ -128,7 +128,7 @@ struct WithdrawalStoryTests {
         }
     }
 
-    @Test("One balance is withdrawn once, although several requests arrive at the same time")
+    @Test("Of eight simultaneous withdrawals of more than half a balance, one is accepted")
     func twice() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()
@@ -155,7 +155,7 @@ struct WithdrawalStoryTests {
         }
     }
 
-    @Test("A till without the right to withdraw can neither withdraw nor see or set up payouts")
+    @Test("A device without the right to withdraw can neither withdraw nor see or set up payouts")
     func till() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()
