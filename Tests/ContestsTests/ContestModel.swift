@@ -16,11 +16,12 @@ struct ContestModel {
     var last: Int64 = 0
     /// The users who have objected to the newest result.
     var objectors: Set<Int> = []
-    /// Booleans: a desk was opened, and a lock or a cancellation closed it before the lock time.
+    /// Booleans that are true once the desk was opened, and once a lock or a cancellation closed
+    /// the desk before the lock time.
     var hasDesk = false
     var isDeskClosed = false
-    /// The ends of the holds by user: `claims` are those at the desk, `holds` those that the
-    /// contest counts.
+    /// The times at which the users' holds end: `claims` for the locks at the desk, `holds` for the
+    /// places that the contest reserves.
     var claims: [Int: Timestamp] = [:]
     var holds: [Int: Timestamp] = [:]
     var balances: [Int: Int64]

@@ -247,7 +247,7 @@ struct LimitTests {
         #expect(try room.complete(body.revision, at: Sample.starts) == nil)
     }
 
-    @Test("A user who has left ten times cannot enter again; others still can")
+    @Test("A user who has left ten times cannot enter again, and other users still can")
     func leaving() throws {
         var room = try Room()
         for _ in 0..<Contest.leaveLimit {
@@ -358,7 +358,7 @@ struct LimitTests {
         #expect(room.books.complaint == nil)
     }
 
-    @Test("A cancellation records who made it and when, whatever its text")
+    @Test("A cancellation records its source and time, even if its text names another source")
     func cancellation() throws {
         for organizer in [Self.organizer, nil] {
             var room = try Room()

@@ -201,7 +201,7 @@ struct OrderTests {
         for id in ids {
             desks.append(try Room.open(id, most: 4, lockIn: .seconds(600), in: &books))
         }
-        /// Returns all rows of a contest: its own, its children's, its desk's and its pot's.
+        /// Returns all rows of a contest: the contest, its desk, the children of both, and the pot.
         func rows(_ number: Int) -> [String] {
             let all = books.books.rows
             let parents = [ids[number], RecordID(desks[number])]

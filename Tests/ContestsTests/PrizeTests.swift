@@ -14,7 +14,7 @@ struct PrizeTests {
         #expect(prizes.map(\.rank) == Array(1...10))
     }
 
-    @Test("$1.50 at 50, 25 and 25 percent gives 75, 38 and 37 cents")
+    @Test("A pool of $1.50 with shares of 50, 25 and 25 percent pays 75, 38 and 37 cents")
     func seed() {
         let tiers = [
             Sample.tier(1, 1, 5000), Sample.tier(2, 2, 2500), Sample.tier(3, 3, 2500),
@@ -26,7 +26,7 @@ struct PrizeTests {
     @Test("The shares of ranks without an entry are divided among the other ranks")
     func fewEntries() {
         let prizes = Sample.prizes(5000, Sample.halves, (1...6).map { Sample.score($0, 10 - $0) })
-        // The weights of the ranks are 70, 17.5, 17.5, 5, 5 and 5, of 120 in all.
+        // The weights of the six ranks are 70, 17.5, 17.5, 5, 5 and 5. Their sum is 120.
         #expect(prizes.map(\.amount) == [2917, 729, 729, 209, 208, 208])
     }
 
@@ -70,7 +70,7 @@ struct PrizeTests {
         #expect(division.pool == 7 * 333 + 50 - 233)
     }
 
-    @Test("Prizes sum to the pool, do not depend on the order of entries, and fall with the rank")
+    @Test("Prizes sum to the pool, ignore the order of entries, and never grow from rank to rank")
     func property() {
         var random = SeededGenerator("prizes")
         for _ in 0..<(4_000 * effort) {
@@ -109,7 +109,7 @@ struct PrizeTests {
         }
     }
 
-    /// Returns random tiers in which no rank gets more than the one before it.
+    /// Returns random tiers in which no rank gets more than the rank before it.
     private static func tiers(using random: inout SeededGenerator) -> [ContestTerms.Tier] {
         while true {
             let count = Int.random(in: 1...5, using: &random)

@@ -40,7 +40,7 @@ struct RosterTests {
         #expect(rule.violation(in: [1, 2, 4].map(Self.id)) == .overCap(101))
     }
 
-    @Test("Built-in templates are valid, and stay equal when written to a file and read again")
+    @Test("Built-in templates are valid, and stay equal when they are encoded and decoded again")
     func builtIn() throws {
         for template in ContestTemplate.builtIn {
             #expect(template.violation == nil)

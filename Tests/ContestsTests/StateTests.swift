@@ -233,8 +233,8 @@ struct StateTests {
         #expect(Self.rows.count == 18 && Self.rows.allSatisfy { $0.answers.count == 9 })
     }
 
-    /// A stored state, a later time, the state at that time, and the answers that differ from that
-    /// state's column: those of an expired desk, of an expired hold, or without scores.
+    /// A stored state, a later time, the state at that time, and the answers that differ from the
+    /// column of the state at that time.
     private static let moments: [(State, Timestamp, State, [String: String])] = {
         let expired = ["hold": "sessionExpired", "pay": "sessionExpired"]
         let unscored = ["complete": "noScores"]
@@ -273,7 +273,7 @@ struct StateTests {
         }
     }
 
-    @Test("The sweep settles a contest after its review, and cancels one that nobody completes")
+    @Test("The sweep settles a contest after its review, and cancels an abandoned contest")
     func sweep() throws {
         let patience = Contest.abandonmentDelay
         let ends: [(State, Timestamp, Contest.State)] = [

@@ -11,7 +11,7 @@ import Testing
 struct StoryTests {
     private static let opening: Int64 = 2000
 
-    @Test("The books agree with the model after every step, and violate no rule at the end")
+    @Test("The ledger agrees with the model after every step, and violates no rule at the end")
     func histories() throws {
         let states = Contest.State.allCases.filter { $0 != .error }.map { "\($0)" }
         let reasons: [Refusal.Reason] = [
@@ -23,7 +23,7 @@ struct StoryTests {
         var missing = Set(states + reasons.map { "\($0)" } + ["accepted"])
         var random = SeededGenerator("contests")
         var count = 0
-        // The loop runs until every state and refusal has occurred. Every seed must reach them all.
+        // Every seed must reach every state and refusal, within 3,000 histories.
         while count < 50 * effort || !missing.isEmpty && count < 3_000 {
             count += 1
             let note = "seed \(random.seed)"
@@ -117,7 +117,7 @@ struct StoryTests {
             }
         }
 
-        /// - Returns: The reasons of the model and of the books; `nil` if the action is accepted.
+        /// - Returns: The refusals of the model and of the ledger; `nil` for an accepted action.
         mutating func take(
             _ action: ContestModel.Action
         ) throws -> (expected: Refusal.Reason?, got: Refusal.Reason?) {
@@ -222,7 +222,7 @@ struct StoryTests {
             }
         }
 
-        /// The difference between the model and the books; `nil` without one.
+        /// The difference between the model and the ledger; `nil` if they agree.
         var difference: String? {
             guard let contest = try? books.contest(id) else { return "no contest" }
             // Time may have changed the contest without a commit.

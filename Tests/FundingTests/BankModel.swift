@@ -24,16 +24,16 @@ struct BankModel {
 
     private(set) var transfers: [Sent] = []
     private(set) var payouts: [Paid] = []
-    /// A Boolean that is true once a reversal was refused, which only a person can resolve.
+    /// A Boolean that is true once a reversal was refused. Only the operator can resolve this.
     private(set) var needsPerson = false
     private var keys: [String: (observation: Observation, at: Timestamp)] = [:]
     private var count = 0
-    /// The chance that a call is lost, and that its reply is lost, in percent.
+    /// The chance in percent that a call is lost, and also the chance that a reply is lost.
     var troubles = 20
     /// The payee's own money at the connected account, in cents.
     var own: Int64 = 0
 
-    /// The delay before a new object appears in its lists.
+    /// The delay before a new object appears in the provider's lists.
     private static let lag: Duration = .seconds(300)
     private static let poor = ProviderRefusal(
         .insufficientFunds,
@@ -195,7 +195,7 @@ struct BankModel {
         return own + out - left
     }
 
-    /// The sum of the payouts that stay paid, in cents.
+    /// The sum of the payouts that are paid at `now`, in cents.
     func paid(at now: Timestamp) -> Int64 {
         payouts.filter { seen($0, at: now).status == .paid }.map(\.order.amount.minorUnits)
             .reduce(0, +)

@@ -4,7 +4,7 @@ import Ledger
 @testable import Funding
 
 /// A model of one card deposit at the provider, with its own sums. Its snapshots may reach the
-/// books late, twice or never.
+/// ledger late, twice or never.
 struct CardModel {
     private struct Movement {
         let id: String
@@ -65,7 +65,7 @@ struct CardModel {
         }
     }
 
-    /// The user's net result of the deposit, in cents.
+    /// The part of the deposit that the user keeps, in cents.
     var net: Int64 {
         guard status == .succeeded else { return 0 }
         let lost = (refunds + disputes).filter { $0.back == nil }.map(\.amount).reduce(0, +)

@@ -26,7 +26,7 @@ struct DepositTests {
         )
     }
 
-    @Test("Observations in any order, repeated or lost, lead to the provider's own sums")
+    @Test("Reordered, repeated and lost observations lead to the same sums as at the provider")
     func anyOrder() throws {
         var random = SeededGenerator("Deposits in any order")
         let wanted: Set = ["SUCCEEDED", "CANCELED", "owed", "settled"]
@@ -39,7 +39,7 @@ struct DepositTests {
         #expect(wanted.subtracting(reached) == [], "seed \(random.seed)")
     }
 
-    @Test("A paid deposit that is missing in the books, or has no payment there, is adopted once")
+    @Test("A paid deposit that the ledger does not know, or knows as unpaid, is adopted once")
     func adopted() throws {
         func adoption(_ id: RecordID, of user: UserID) -> AdoptDeposit {
             AdoptDeposit(
@@ -91,8 +91,8 @@ struct DepositTests {
             #expect(rig.balance(.user(payer)) == 100 && rig.complaint == nil)
             #expect(rig.balance(.house(.stripeFees)) == 0)
         }
-        // The exchange rate has changed meanwhile. The user gets the disputed amount back, in the
-        // charge's currency.
+        // The exchange rate has changed since. The user gets back the disputed amount, in the
+        // currency of the charge.
         try see(
             SeenReversal(
                 id: "dp_1",
@@ -246,7 +246,7 @@ struct DepositTests {
         }
     }
 
-    @Test("Deposits beyond the limits of open ones, recent ones or the wallet are refused")
+    @Test("A deposit is refused beyond the limits of open deposits, recent deposits or the wallet")
     func limits() throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer")
@@ -285,7 +285,7 @@ struct DepositTests {
         let ended = Self.seen(id, .canceled)
         _ = try rig.tell(Observe(id, .deposit(ended))).get()
         #expect(try rig.deposit(id).refreshAt == nil)
-        // A notification arrives for it, but the provider does not answer.
+        // A notification wakes the deposit, but the provider does not answer.
         _ = try rig.tell(Wake(id)).get()
         _ = try rig.tell(Observe(id, .unknown(after: nil))).get()
         #expect(try rig.deposit(id).refreshAt != nil)
@@ -294,7 +294,9 @@ struct DepositTests {
         #expect(try rig.deposit(id).state == .canceled)
     }
 
-    @Test("A deposit whose key was used with other parameters is held and searched for, or dropped")
+    @Test(
+        "A deposit whose key was used with other parameters is held until it is found or cancelled"
+    )
     func keyReused() throws {
         for isFound in [true, false] {
             var rig = FundingBooks()
@@ -305,7 +307,7 @@ struct DepositTests {
             _ = try rig.tell(Observe(id, .refused(reused), of: order)).get()
             #expect(try rig.deposit(id).state == .held)
             guard case .findDeposit = try rig.tell(Wake(id)).get() else {
-                Issue.record("it is not looked for")
+                Issue.record("the deposit is not searched for")
                 return
             }
             if isFound {

@@ -5,7 +5,7 @@ import Payments
 @testable import Funding
 @testable import Ledger
 
-/// Books in memory with a test clock. Commands are decided with only the rows of their footprint.
+/// A ledger in memory with a test clock. A command is decided with only the rows of its footprint.
 struct FundingBooks {
     var books = MemoryBooks()
     var time = Timestamp(milliseconds: 1_900_000_000_000)
@@ -22,7 +22,7 @@ struct FundingBooks {
         return try pending.reply.get().outcome
     }
 
-    /// Decides a command under a key, by default a new one.
+    /// Decides a command under an idempotency key, by default a new one.
     @discardableResult
     mutating func tell<Command: KeyedCommand>(
         _ command: Command,
@@ -144,7 +144,7 @@ struct FundingBooks {
 
     func balance(_ owner: Account.Owner) -> Int64 { account(owner).balance }
 
-    /// The inconsistency of the books; `nil` without one.
+    /// The first inconsistency of the ledger; `nil` if there is none.
     var complaint: String? {
         var sum: Int64 = 0
         for account in books.rows.accounts.values {
@@ -167,7 +167,7 @@ struct FundingBooks {
     }
 }
 
-/// An error for a step that leaves inconsistent books.
+/// An error for a step that leaves the ledger inconsistent.
 struct WrongBooks: Error {
     let complaint: String
 }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Funding
 
-/// The operator's actions on held withdrawals, and the checks before moving money that may have
-/// moved already.
+/// The operator's actions on held withdrawals, and the searches before money is sent that may have
+/// been sent already.
 @Suite("Withdrawals that may have been paid")
 struct HeldTests {
     private static let reused = Observation.refused(
@@ -69,7 +69,9 @@ struct HeldTests {
         if case .reverseTransfer = call { true } else { false }
     }
 
-    @Test("A failed payout whose transfer cannot be reversed is repeated once no other can exist")
+    @Test(
+        "A failed payout whose transfer cannot be reversed is repeated if no other payout is found"
+    )
     mutating func paidAgain() throws {
         _ = try rig.tell(Observe(id, transfer())).get()
         _ = try rig.tell(Observe(id, payout("po_1", .failed))).get()
@@ -80,7 +82,7 @@ struct HeldTests {
         #expect(try state == .held)
         _ = try rig.tell(ResumeWithdrawal(id, isReturned: false)).get()
         try answer(.absent, if: Self.isPayoutSearch)
-        // The old payout appears once more.
+        // A late notification reports the failed payout as pending.
         _ = try rig.tell(Observe(id, payout("po_1", .pending))).get()
         #expect(try state == .sent)
         // A search right after the notification proves nothing, because lists lag.
@@ -93,7 +95,7 @@ struct HeldTests {
         #expect(rig.complaint == nil)
     }
 
-    @Test("A withdrawal to be returned is reversed once two searches have found no payout")
+    @Test("A withdrawal to be returned is reversed after two searches have found no payout")
     mutating func returned() throws {
         _ = try rig.tell(Observe(id, transfer())).get()
         _ = try rig.tell(Observe(id, Self.reused)).get()
@@ -119,7 +121,7 @@ struct HeldTests {
     }
 
     @Test(
-        "A withdrawal held before its transfer is returned once two searches have found no transfer"
+        "A withdrawal held before its transfer is returned after two searches found no transfer"
     )
     mutating func neverSent() throws {
         _ = try rig.tell(Wake(id)).get()
@@ -156,7 +158,7 @@ struct HeldTests {
         _ = try rig.tell(ReleasePayee(payee, withdrawals: [late])).get()
         let call = try rig.tell(Wake(late)).get()
         #expect(call.map(Self.isTransferSearch) == true)
-        // The payout may exist too, if the books were restored from a backup.
+        // The payout may exist too, if the ledger was restored from a backup.
         let seen = SeenTransfer(
             id: "tr_2",
             amount: 500,
@@ -167,7 +169,7 @@ struct HeldTests {
         #expect(next.map(Self.isPayoutSearch) == true)
     }
 
-    @Test("A transfer with an unknown outcome is sent again only after two searches without it")
+    @Test("A transfer with an unknown outcome is sent again only after two searches without a find")
     mutating func unresolved() throws {
         func isCall(_ call: Call) -> Bool { if case .sendTransfer = call { true } else { false } }
         // The call's outcome is unknown, and the list does not contain its transfer.
@@ -194,7 +196,7 @@ struct HeldTests {
         #expect(rig.balance(.user(payee)) == 3_000 && rig.complaint == nil)
     }
 
-    @Test("An adopted withdrawal has its transfer's time and account, and is searched for")
+    @Test("The transfer and the payout of an adopted withdrawal are searched for, with its time")
     mutating func adopted() throws {
         let second = try rig.user("second", cents: 5_000)
         let lost = RecordID(trusted: "w-lost")
@@ -215,7 +217,7 @@ struct HeldTests {
         #expect(search.map(Self.isTransferSearch) == true)
         let next = try rig.tell(Observe(lost, transfer(), of: search)).get()
         guard case .findPayout(let order) = next else {
-            throw NeverHappened(description: "its payout is looked for")
+            throw NeverHappened(description: "the payout is searched for")
         }
         #expect(order.createdAt == sentAt)
         #expect(rig.balance(.user(second)) == 4_000 && rig.balance(.user(payee)) == 4_000)
@@ -223,7 +225,7 @@ struct HeldTests {
         #expect(rig.complaint == nil)
     }
 
-    @Test("A cancelled withdrawal whose transfer the provider knows is searched for and held")
+    @Test("A cancelled withdrawal that is adopted is held when its transfer is found")
     mutating func adoptedAnew() throws {
         _ = try rig.tell(CancelWithdrawal(id, user: payee)).get()
         let adoption = AdoptWithdrawal(
@@ -240,7 +242,7 @@ struct HeldTests {
         #expect(rig.complaint == nil)
     }
 
-    @Test("A refusal of another server's earlier call does not apply to the present one")
+    @Test("A refusal of another server's earlier call does not apply to the present call")
     mutating func stale() throws {
         let poor = Observation.refused(
             ProviderRefusal(.insufficientFunds, code: "balance_insufficient", message: "")
@@ -258,10 +260,10 @@ struct HeldTests {
         }
     }
 
-    @Test("A payout that cannot be read for a month is held for the operator")
+    @Test("A withdrawal whose payout cannot be read for 30 days is held for the operator")
     mutating func silent() throws {
         let silence = Observation.unknown(after: .seconds(900))
-        // The time before the payout is not counted.
+        // The time before the payout does not count.
         _ = try rig.tell(Observe(id, silence)).get()
         rig.pass(WithdrawalBody.unansweredLimit)
         _ = try rig.tell(Observe(id, transfer())).get()
@@ -286,11 +288,11 @@ struct HeldTests {
         #expect(try rig.withdrawal(id).refreshAt == nil)
     }
 
-    @Test("A payout that cannot be read is returned on the operator's order")
+    @Test("A withdrawal whose payout cannot be read is returned on the operator's order")
     mutating func unreadable() throws {
         _ = try rig.tell(Observe(id, transfer())).get()
         _ = try rig.tell(Observe(id, payout("po_1", .pending))).get()
-        // The server was away and did not ask, so its first call without an answer changes nothing.
+        // The server was down and made no calls, so its first unanswered call changes nothing.
         rig.pass(WithdrawalBody.unansweredLimit)
         _ = try rig.tell(Observe(id, .unknown(after: nil))).get()
         #expect(try state == .inTransit)
@@ -303,7 +305,7 @@ struct HeldTests {
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
-    @Test("After a replayed refusal the transfer is searched for; after any other one it is not")
+    @Test("A transfer is searched for after a replayed refusal, but not after a first refusal")
     mutating func replayed() throws {
         for isReplay in [false, true] {
             let id = try rig.withdraw(100, by: payee).outcome.get()

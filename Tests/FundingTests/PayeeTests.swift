@@ -39,7 +39,7 @@ struct PayeeTests {
             try #require(looks < 1_000)
         }
         #expect(looks > PayeeBody.refreshLimit)
-        // A request for the state still causes a refresh.
+        // A request for the payee's state still causes one refresh.
         rig.pass(.seconds(2))
         #expect(try payee()?.needsAccountRefresh(at: rig.time) == true)
         _ = try rig.tell(Wake(id)).get()
@@ -81,7 +81,7 @@ struct PayeeTests {
         #expect(try Payee(#require(rig.books.rows.records[id])).body.account == "acct_1")
     }
 
-    @Test("A linked user is paid to the other's account, and has no own set-up")
+    @Test("A linked user withdraws to the other user's account and has no set-up of their own")
     func linked() throws {
         var rig = FundingBooks()
         let (one, two) = (try rig.user("one", cents: 500), try rig.user("two", cents: 500))
@@ -103,7 +103,7 @@ struct PayeeTests {
         #expect(try rig.withdraw(100, by: two).refusal == Refusal(.payeeNotOnboarded))
     }
 
-    @Test("A payee whose account is closed cannot withdraw, and sets up another")
+    @Test("A payee whose account is closed cannot withdraw, and can set up another account")
     func renewed() throws {
         var rig = FundingBooks()
         let user = try rig.user("payee", cents: 5_000)
@@ -117,12 +117,12 @@ struct PayeeTests {
         #expect(try rig.withdraw(100, by: user).refusal == Refusal(.payeeNotOnboarded))
         #expect(try rig.tell(RenewPayee(user)).get())
         #expect(try payee().state == .notSetUp && payee().body.pastAccounts == ["acct_\(user)"])
-        // The user has not asked for another account yet, so a notification for the old one opens
-        // none.
+        // The user has not requested another account yet, so a notification about the old account
+        // opens none.
         #expect(try rig.tell(Wake(id)).get() == nil)
         _ = try rig.tell(PutPayee(user)).get()
         guard case .openAccount(let order) = try rig.tell(Wake(id)).get() else {
-            Issue.record("no account is made")
+            Issue.record("no account is opened")
             return
         }
         #expect(order.pastAccounts == ["acct_\(user)"])
@@ -131,8 +131,8 @@ struct PayeeTests {
         #expect(try payee().body.account == nil)
         _ = try rig.tell(Observe(id, Self.seen("acct_2", user: user))).get()
         #expect(try payee().body.account == "acct_2" && rig.complaint == nil)
-        // Late answers about the old account, or to the call that created it, do not affect the new
-        // one.
+        // Late refusals of a read of the old account, and of the call that opened the new account,
+        // do not affect the new account.
         _ = try rig.tell(Observe(id, .refused(gone), of: .readAccount("acct_\(user)"))).get()
         _ = try rig.tell(Observe(id, .refused(gone), of: .openAccount(order))).get()
         #expect(try payee().body.disabledReason == nil)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Funding
 
-/// Inconsistent records of money in and out that `verify` must find.
+/// Inconsistent deposits, withdrawals and payees that `verify` must find.
 @Suite("The rules of deposits and withdrawals")
 struct RuleTests {
     private var rig = FundingBooks()
@@ -14,8 +14,8 @@ struct RuleTests {
     private let deposit: RecordID
     private let withdrawal: RecordID
 
-    /// Creates a deposit with a fee and a refund, a withdrawal on its way to a bank, and a
-    /// transaction of the platform itself.
+    /// Creates a deposit with a fee and a refund, a withdrawal whose money is at the payee's
+    /// connected account, and a transaction of the platform itself.
     init() throws {
         payer = try rig.user("payer", cents: 5_000)
         deposit = try rig.open(2_000, by: payer).outcome.get()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Funding
 
-/// Records in their stored form, which later programs must read and write unchanged.
+/// Records in their stored form. Later versions must read and write this form unchanged.
 @Suite("Stored deposits, withdrawals and payees")
 struct StoredFormTests {
     private static let bound = #"""

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The house's part")
 struct TakeTests {
-    @Test("Take and net sum to the paid amount, and refunds in parts return both exactly")
+    @Test("The take and the net amount sum to the paid amount, and partial refunds return both")
     func sums() throws {
         var random = SeededGenerator("Takes")
         for _ in 0..<200 * effort {
@@ -29,7 +29,7 @@ struct TakeTests {
         var rig = FundingBooks()
         let (payer, payee) = (try rig.user("payer", cents: 5_000), try rig.user("payee"))
         let session = try paid(amount, tip: tip, bps: bps, payer, payee, &rig)
-        // The take is rounded down, and is a part of the amount without the tip.
+        // The take is a part of the amount without the tip, rounded down.
         var take: Int64 = 0
         while (take + 1) * 10_000 <= amount * bps { take += 1 }
         let account = Account.Owner.houseOf(.take, payee)
@@ -43,7 +43,7 @@ struct TakeTests {
             _ = try rig.tell(refund, by: payee).outcome.get()
             rest -= part
             let kept = min(amount, rest > tip ? rest - tip : 0)
-            // The take on the kept amount is at least the exact part, and less than a cent more.
+            // The take that remains is the exact part of the kept amount, rounded up to a cent.
             let exact = (rig.balance(account), take * kept)
             #expect(exact.0 * amount >= exact.1 && (exact.0 - 1) * amount < exact.1)
             #expect(rig.sessionComplaint == nil, "seed \(random.seed)")
@@ -127,7 +127,7 @@ struct TakeTests {
 }
 
 extension FundingBooks {
-    /// The inconsistency between a session or a group and its transfers; `nil` without one.
+    /// The first inconsistency of a session or a group with its transfers; `nil` if there is none.
     fileprivate var sessionComplaint: String? {
         let rules: [RecordRule] = [.sessions, .groups]
         return rules.lazy.flatMap { rule in

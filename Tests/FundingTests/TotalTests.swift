@@ -63,7 +63,7 @@ struct TotalTests {
         return all
     }()
 
-    @Test("Random observations in random states are decided and leave consistent books")
+    @Test("Random observations in random states are decided and leave the ledger consistent")
     func total() throws {
         var random = SeededGenerator("Any observation")
         for _ in 0..<50 * effort {

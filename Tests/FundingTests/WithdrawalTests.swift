@@ -13,7 +13,7 @@ struct WithdrawalTests {
         var random = SeededGenerator("Withdrawals")
         var missing: Set = ["PAID", "FAILED", "CANCELLED", "HELD"]
         var count = 0
-        // The loop runs until each of these ends has occurred. Every seed must reach them all.
+        // Every seed must reach each of these final states, within 1,000 withdrawals.
         while count < 30 * effort || !missing.isEmpty && count < 1_000 {
             count += 1
             missing.remove(try tell(&random).rawValue)
@@ -33,41 +33,41 @@ struct WithdrawalTests {
         for _ in 0..<2_000 {
             guard let refreshAt = try rig.withdrawal(id).refreshAt else { break }
             if Int.random(in: 0..<20, using: &random) == 0 {
-                // A cancellation is in time only if no call was made.
+                // A cancellation is accepted only if no call was made.
                 let isCancelled = try rig.tell(CancelWithdrawal(id, user: payee)).isSuccess
                 if isCancelled { #expect(bank.transfers.isEmpty, "seed \(random.seed)") }
             }
             if try rig.withdrawal(id).state == .held {
-                // The operator decides, repeatedly, or leaves it held.
+                // The operator resumes or returns the held withdrawal, or leaves it held.
                 guard Int.random(in: 0..<4, using: &random) > 0 else { break }
                 let isReturned = Bool.random(using: &random)
                 _ = try rig.tell(ResumeWithdrawal(id, isReturned: isReturned))
             }
             if Int.random(in: 0..<300, using: &random) == 0 {
-                // The operator orders the money back, which is in time only while the withdrawal is
-                // pending.
+                // The operator orders the money back. The order is accepted only while the
+                // withdrawal is pending.
                 _ = try rig.tell(ResumeWithdrawal(id, isReturned: true))
             }
-            // A notification may arrive at any time.
+            // In one of four rounds a notification wakes the withdrawal before its time.
             if Int.random(in: 0..<4, using: &random) > 0 { rig.time = max(rig.time, refreshAt) }
             rig.pass(.seconds(Int64.random(in: 0..<3, using: &random)))
-            // A server was away until the provider had forgotten the key.
+            // The server was down until the provider had forgotten the key.
             if Int.random(in: 0..<40, using: &random) == 0 { rig.pass(.seconds(30 * 3_600)) }
             if Int.random(in: 0..<10, using: &random) == 0,
                 let old = bag.randomElement(using: &random),
                 old.observation != .absent || old.at.duration(to: rig.time) < .seconds(120)
             {
-                // The late answer to another, slow server. A listing takes two minutes at most.
+                // A slow server commits an old answer late. A search takes at most two minutes.
                 _ = try rig.tell(Observe(id, old.observation, of: old.call)).get()
             }
             var call = try rig.tell(Wake(id)).get()
             for _ in 0..<5 {
                 guard let next = call else { break }
-                // A crash between the commit and the call.
+                // The server crashes between the commit and the call.
                 if Int.random(in: 0..<30, using: &random) == 0 { break }
                 let observation = bank.answer(next, at: rig.time, using: &random)
                 bag.append((observation, next, rig.time))
-                // A crash before the reply was committed.
+                // The server crashes before it commits the reply.
                 if Int.random(in: 0..<30, using: &random) == 0 { break }
                 call = try rig.tell(Observe(id, observation, of: next)).get()
                 if Int.random(in: 0..<10, using: &random) == 0, let complaint = rig.complaint {
@@ -106,7 +106,7 @@ struct WithdrawalTests {
             #expect(balance == 4_000, "seed \(seed)")
             #expect(bank.needsPerson, "seed \(seed): \(withdrawal)")
         case .pending, .sent, .inTransit, .returning:
-            Issue.record("seed \(seed): no end in sight: \(withdrawal)")
+            Issue.record("seed \(seed): the withdrawal did not end: \(withdrawal)")
         }
     }
 
@@ -132,7 +132,7 @@ struct WithdrawalTests {
         #expect(rig.balance(.house(.withdrawals)) == 2_000)
     }
 
-    @Test("A new payee's withdrawal waits for its release, and then goes on")
+    @Test("A new payee's withdrawal is not sent before the operator releases it")
     func release() throws {
         var rig = FundingBooks()
         let payee = try rig.user("payee", cents: 5_000)
@@ -144,8 +144,8 @@ struct WithdrawalTests {
             return
         }
         _ = try rig.tell(Observe(id, .absent, of: search)).get()
-        // The withdrawal is refreshed now and then, so that the operator is reminded while it
-        // waits.
+        // The withdrawal is refreshed every 15 minutes while it waits, so that the operator is
+        // reminded.
         rig.pass(Pace.held)
         let again = try rig.tell(Wake(id)).get()
         #expect(again == search)
@@ -161,7 +161,7 @@ struct WithdrawalTests {
         #expect(try rig.withdrawal(next).body.needsRelease == false)
     }
 
-    @Test("The operator stops a withdrawal at once if no call was made")
+    @Test("A withdrawal that the operator stops before any call is returned at once")
     func stopped() throws {
         var rig = FundingBooks()
         let payee = try rig.user("payee", cents: 5_000)
@@ -196,7 +196,7 @@ struct WithdrawalTests {
                 )
             )
         }
-        // The answer to the transfer arrives after the order.
+        // The answer to the transfer's call arrives after the operator's order.
         var next = try rig.tell(Observe(id, transfer(nil), of: call)).get()
         for _ in 0..<2 {
             let isSearch = if case .findPayout = next { true } else { false }
@@ -212,7 +212,7 @@ struct WithdrawalTests {
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
-    @Test("A pending or sent withdrawal that cannot be read for a month is held for the operator")
+    @Test("A pending or sent withdrawal that cannot be read for 30 days is held for the operator")
     func silence() throws {
         for states in [[WithdrawalBody.State.pending], [.pending, .sent]] {
             var rig = FundingBooks()
@@ -236,7 +236,7 @@ struct WithdrawalTests {
             }
             #expect(try rig.withdrawal(id).state == .held)
             #expect(rig.complaint == nil)
-            // The operator has checked that the bank does not have the money.
+            // The operator has checked that no payout was made.
             _ = try rig.tell(ResumeWithdrawal(id, isReturned: true)).get()
             let call = try rig.tell(Wake(id)).get()
             let isReturning =

@@ -9,10 +9,11 @@ import Testing
 
 @testable import Ledger
 
-/// Damage to the columns that another row or a rule checks.
+/// Damage to columns that the audit checks by a rule or by another row.
 @Suite("The audit of damage", .serialized, .timeLimit(.minutes(hangLimit)))
 struct AuditDamageTests {
-    /// Damage, the rule that must find it, and the required words of the finding.
+    /// A script that damages the database, the rule that must find the damage, and words that the
+    /// finding must contain.
     struct Damage: Sendable, CustomTestStringConvertible {
         let sql: String
         let rule: Rule
@@ -237,7 +238,7 @@ struct AuditDamageTests {
         Damage("UPDATE transfers SET \(set) WHERE step = 'paid'", rule, says)
     }
 
-    /// The payee's entry of the payment.
+    /// Returns damage to the payee's entry of the payment.
     private static func entry(_ set: String, _ rule: Rule, _ says: String) -> Damage {
         Damage("UPDATE entries SET \(set) WHERE step = 'paid' AND amount > 0", rule, says)
     }
@@ -286,7 +287,7 @@ struct AuditDamageTests {
             SELECT 'e', '', 'user-0', 1, hash FROM seals WHERE number = 1
         """
 
-    /// Damage to a session of 5 with a tip of 3, of which 2 and then 4 were refunded, 1 of it tip.
+    /// Damage to a session of 5 with a tip of 3. Refunds of 2 and 4 were made; 1 of the 4 is tip.
     private static let tips = [
         body("tip\":3", "tip\":4", "no transfer of 9"),
         body(",\"tip\":3", "", "cannot be read"),
@@ -307,7 +308,7 @@ struct AuditDamageTests {
         ),
     ]
 
-    @Test("A changed tip is found", arguments: tips, StoreKind.single)
+    @Test("The audit finds a changed tip", arguments: tips, StoreKind.single)
     func tip(damage: Damage, kind: StoreKind) async throws {
         let books = try await Planted.books(kind, tip: 3)
         #expect(try books.audit().isClean)
@@ -315,7 +316,7 @@ struct AuditDamageTests {
     }
 
     @Test(
-        "Damage is found by the expected rule on both engines, with the expected finding",
+        "Each damage is found by its rule, with the expected finding, on SQLite and PostgreSQL",
         arguments: users + accounts + transfers + answers + records + others,
         StoreKind.single
     )
@@ -334,7 +335,7 @@ struct AuditDamageTests {
     }
 
     @Test(
-        "Every rule finds its damage on a cluster",
+        "Each rule with damage that a cluster permits finds that damage on a cluster",
         .enabled(if: CitusCluster.isInstalled, "\(CitusCluster.absence)")
     )
     func foundOnCluster() async throws {

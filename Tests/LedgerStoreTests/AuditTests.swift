@@ -84,7 +84,7 @@ struct AuditTests {
         let books = try await Planted.books(kind)
         switch kind {
         case .sqlite:
-            // An index of the key that is not unique does not suffice.
+            // An index of the key does not suffice, because the index is not unique.
             let sql = try books.texts("SELECT sql FROM sqlite_schema WHERE name = '\(table.name)'")
             let plain = try #require(sql.first)
                 .replacing(" PRIMARY KEY,", with: ",")
@@ -117,7 +117,7 @@ struct AuditTests {
         #expect(broken == ["table \(table.name) may hold \(table.key) twice"])
     }
 
-    @Test("SQLite and PostgreSQL stores check the same rules")
+    @Test("The audit checks the same rules on SQLite and PostgreSQL")
     func sameList() async throws {
         let lists = try await [Planted.books(.sqlite), Planted.books(.postgresql)].map { books in
             try books.audit().findings.dropFirst().map(\.rule)
@@ -126,7 +126,7 @@ struct AuditTests {
         #expect(lists[0].count >= 16)
     }
 
-    @Test("The audit finds broken pages")
+    @Test("The audit finds a damaged page of a SQLite file")
     func brokenPages() async throws {
         let path = try await Planted.books(in: folder)
         let page = try Connection(path: path, mode: .readWrite).query(

@@ -10,7 +10,7 @@ import Testing
 @testable import Ledger
 @testable import LedgerStore
 
-/// A connection that breaks at each moment of a commit.
+/// Commits whose connection breaks before, during or after the commit.
 @Suite("A commit whose connection breaks", .timeLimit(.minutes(hangLimit)))
 struct BrokenCommitTests {
     private let books: TestBooks
@@ -36,7 +36,7 @@ struct BrokenCommitTests {
     @Test("A connection that breaks while loading is replaced, and the commit succeeds")
     func loading() async throws {
         _ = try await open(0)
-        // The login is loaded first, then the rows that it names.
+        // The first request reads the login, the second request the rows that the login names.
         for (user, skipped) in [(1, 0), (2, 1)] {
             proxy.cut(.beforeRequest(skipping: skipped))
             #expect(try await open(user).newUsers.count == 1)
@@ -47,7 +47,7 @@ struct BrokenCommitTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("A COMMIT that never arrives is an unknown outcome, and writes nothing")
+    @Test("A COMMIT that never reaches PostgreSQL has an unknown outcome and writes nothing")
     func before() async throws {
         _ = try await open(0)
         proxy.cut(.beforeRequest(skipping: 2))
@@ -59,7 +59,7 @@ struct BrokenCommitTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("A COMMIT whose answer is lost is an unknown outcome, and was carried out")
+    @Test("A COMMIT whose answer is lost has an unknown outcome, and was carried out")
     func after() async throws {
         _ = try await open(0)
         proxy.cut(.afterRequest(skipping: 2))
@@ -72,9 +72,10 @@ struct BrokenCommitTests {
 
     /// PostgreSQL panics after a failed sync, because the state of its disk is unknown. It restarts
     /// its processes and replays its log, which may contain the commit.
-    @Test("A commit in which PostgreSQL panics is an unknown outcome, and was carried out")
+    @Test("A commit in which PostgreSQL panics has an unknown outcome, and was carried out")
     func panic() async throws {
-        // The sync that fails must not be that of the log's background writer.
+        // The sync of the commit must fail, not a sync of the log's background writer, so the
+        // background writer waits for ten seconds.
         let cluster = try PostgresCluster(
             settings: ["wal_writer_delay=10s"],
             faultLibrary: try await Faults.libraryPath()
@@ -95,7 +96,7 @@ struct BrokenCommitTests {
     }
 
     /// PostgreSQL ends a cancelled wait for a replica with only a warning, and reports a commit.
-    @Test("A commit whose wait for a replica was cancelled is an unknown outcome")
+    @Test("A commit whose wait for a replica was cancelled has an unknown outcome")
     func replicaAway() async throws {
         let cluster = try PostgresCluster()
         let name = try cluster.makeDatabase()
@@ -119,8 +120,8 @@ struct BrokenCommitTests {
         #expect("\(await failure as Any)".contains("01000"))
     }
 
-    /// The wait for the replica was cancelled. The payment can be seen, but would be lost if the
-    /// machine died now.
+    /// The wait for the replica is cancelled. The payment can then be read from the primary, but
+    /// would be lost if the primary failed.
     @Test("A payment that the replica does not have yet is stored, but reads of it fail")
     func seenTooEarly() async throws {
         let cluster = try PostgresCluster()
@@ -164,7 +165,7 @@ struct BrokenCommitTests {
         }
     }
 
-    /// Makes commits wait for a replica of that name, or for none.
+    /// Makes commits wait for the replica `name`, or for no replica if `name` is empty.
     private static func replicate(
         to name: String,
         _ link: PostgresCluster.Link,
@@ -173,7 +174,7 @@ struct BrokenCommitTests {
     ) async throws {
         try link.connection.execute("ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
         try link.connection.execute("SELECT pg_reload_conf()")
-        try await eventually("commits wait for it, or do not any more") {
+        try await eventually("commits wait for the replica, or for none") {
             let failure = try await givingUp(link) { try await ledger.probe() }
             return (failure == .unknownOutcome) == !name.isEmpty ? true : nil
         }
@@ -181,14 +182,14 @@ struct BrokenCommitTests {
         #expect(store.mayReadUnreplicated == !name.isEmpty)
     }
 
-    /// The failure of `body` while every wait for a replica is cancelled as soon as it begins.
+    /// Returns the failure of `body`. Every wait for a replica is cancelled as soon as it begins.
     private static func givingUp(
         _ link: PostgresCluster.Link,
         _ body: @escaping @Sendable () async throws -> Void
     ) async throws -> LedgerError.Code? {
         let end = End()
         async let code = Self.code(of: body, end)
-        try await eventually("it ends") {
+        try await eventually("the call ends") {
             _ = try link.connection.query(
                 """
                 SELECT pg_cancel_backend(pid)::int FROM pg_stat_activity
@@ -218,8 +219,8 @@ struct BrokenCommitTests {
         let isReached = Atomic<Bool>(false)
     }
 
-    /// The first failure of a commit; commits succeed until the server applies its new
-    /// configuration.
+    /// Repeats a commit for up to 30 s, and returns the first failure. Commits succeed until
+    /// PostgreSQL applies its new configuration.
     private static func firstFailure(of store: PostgreSQLStore) async -> LedgerError? {
         let deadline = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < deadline {

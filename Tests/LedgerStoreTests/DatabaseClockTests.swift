@@ -16,13 +16,13 @@ struct DatabaseClockTests {
     func looks() {
         let reading = Mutex(moment(100))
         let clock = DatabaseClock { reading.withLock { $0 } }
-        // Until the first answer the clock is this machine's clock.
+        // Before the first answer the clock shows the time of this machine.
         #expect(abs(clock.now.duration(to: .now).inSeconds) < 60)
         clock.set(time(5_000_000), asked: moment(99.9), answered: moment(100.1))
         #expect(clock.now == time(5_000_000))
         reading.withLock { $0 = moment(107) }
         #expect(clock.now == time(5_007_000))
-        // The answer took four seconds: it may have been given at any moment in between.
+        // The answer took four seconds. PostgreSQL may have read its clock at any moment of them.
         clock.set(time(5_004_000), asked: moment(103), answered: moment(107))
         #expect(clock.now == time(5_007_000))
         clock.set(time(5_008_000), asked: moment(106.9), answered: moment(107))

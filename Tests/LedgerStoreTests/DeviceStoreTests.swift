@@ -43,7 +43,7 @@ struct DeviceStoreTests {
         #expect(try books.audit().isClean)
     }
 
-    /// A text that changes with each write.
+    /// Returns a text that changes with each write.
     private func writes(to books: TestBooks) throws -> String {
         switch books.kind {
         case .sqlite:

@@ -45,7 +45,7 @@ struct DeviceTests {
         )
     }
 
-    @Test("A credential is exchanged at each use")
+    @Test("Each use of a credential exchanges the credential for a new one")
     func rotation() {
         var device = device()
         for number in 1..<20 as Range<UInt8> {
@@ -54,7 +54,7 @@ struct DeviceTests {
         #expect(device.current == secret(20) && device.revokedAt == nil)
     }
 
-    @Test("A credential whose reply was lost may be used again until a reply arrives")
+    @Test("A credential may be used again until the reply to one of its uses arrives")
     func lostReply() {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)
@@ -83,12 +83,12 @@ struct DeviceTests {
             #expect(device.current == secret(held + 1) && device.generation == Int64(held))
             #expect(device.previous.count == min(Int(held), Device.previousSecretLimit))
         }
-        // An exchange older than the device's memory counts as that of a copy.
+        // A credential that is older than all remembered credentials counts as a copy.
         let forgotten = 198 - UInt8(Device.previousSecretLimit)
         #expect(show(forgotten, next: forgotten + 1, to: &device, hasNonce: true) == .revoked)
     }
 
-    @Test("A credential that is used after its successor revokes the device for every holder")
+    @Test("A credential that is used after its successor revokes the device for all holders")
     func reuse() {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)
@@ -102,13 +102,13 @@ struct DeviceTests {
     func theft() {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)
-        // The copy of 1 gets 66 while the owner holds 2.
+        // The thief exchanges a copy of secret 1 for secret 66. The owner holds secret 2.
         #expect(show(1, next: 66, to: &device) == .admitted)
         #expect(show(2, next: 3, to: &device) == .revoked)
         #expect(show(66, next: 67, to: &device) == .refused)
     }
 
-    @Test("A genuine credential that is newer than the restored books is valid")
+    @Test("A genuine credential that is newer than the restored database is valid")
     func restored() {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)
@@ -120,7 +120,7 @@ struct DeviceTests {
         var back = backup
         #expect(show(9, next: 10, to: &back, number: 8) == .admitted)
         #expect(back.generation == 9)
-        // The reply was lost; later an older copy is used.
+        // The reply was lost, so secret 9 is used again. Later a copy of secret 5 is used.
         #expect(show(9, next: 11, to: &back, number: 8) == .admitted)
         #expect(show(11, next: 12, to: &back, number: 10) == .admitted)
         #expect(show(5, next: 6, to: &back, number: 4) == .revoked)
@@ -137,7 +137,7 @@ struct DeviceTests {
         #expect(device == before)
     }
 
-    @Test("An unused credential expires: a code after a day, later ones after half a year")
+    @Test("An unused enrolment code expires after a day, an unused credential after 180 days")
     func ends() {
         var late = device()
         #expect(show(1, next: 2, to: &late, after: Device.enrolment) == .refused)
@@ -147,7 +147,7 @@ struct DeviceTests {
         #expect(show(3, next: 4, to: &used, after: .seconds(351 * 86_400)) == .refused)
     }
 
-    @Test("A renewed credential makes the old one invalid")
+    @Test("A new enrolment of a device makes its old credential invalid")
     func anew() {
         var device = device()
         #expect(show(1, next: 2, to: &device) == .admitted)

@@ -20,7 +20,7 @@ struct DistributionTests {
         try PostgreSQLStore.distribute(url: url, logger: TestBooks.logger)
     }
 
-    @Test("Existing rows move with their tables, and a running server continues")
+    @Test("Distribution moves the existing rows, and a running server continues to work")
     func withRows() async throws {
         let books = TestBooks(postgresql: try CitusCluster.shared().makeDatabase())
         try await withLedger(on: try books.open()) { ledger in
@@ -34,7 +34,7 @@ struct DistributionTests {
             let again = try await ledger.pay(before, by: payer, key: "key-0123456789-0")
             #expect(again.isAccepted && again.isReplay)
         }
-        // A second call changes nothing, and no rows are left in the old places.
+        // A second call changes nothing. No rows are left in the coordinator's own tables.
         #expect(try Self.distribute(books.place) == 2)
         #expect(
             try books.texts(
@@ -80,7 +80,8 @@ struct DistributionTests {
         #expect(texts.count > 25)
         for (number, sql) in texts.sorted().enumerated() {
             let last = sql.matches(of: /\$([0-9]+)/).compactMap { Int($0.output.1) }.max() ?? 0
-            // The statements of the outbox take rows as arrays. Its tables are on the coordinator.
+            // The outbox's statements take arrays of values. The outbox's tables are on the
+            // coordinator.
             let value = sql.contains("unnest") ? "'{1}'" : "'1'"
             let values = [String](repeating: value, count: last).joined(separator: ", ")
             try link.connection.execute("PREPARE p\(number) AS \(sql)")
@@ -88,7 +89,7 @@ struct DistributionTests {
                 "EXPLAIN EXECUTE p\(number)" + (last > 0 ? "(\(values))" : ""),
                 read: { try $0.text(0) }
             ).joined(separator: "\n")
-            // This statement reads by the primary key, when a writer begins.
+            // A writer runs this statement only when it begins. It reads from all servers.
             if sql.contains("FROM seals ORDER BY") { continue }
             #expect(plan.contains("Task Count: 1\n"), "\(sql)\n\(plan)")
         }
@@ -172,7 +173,7 @@ struct DistributionTests {
         try books.execute("DROP OWNED BY stranger; DROP ROLE stranger")
     }
 
-    /// A worker that has a shard of a table, and the shard's name.
+    /// Returns a worker that has a shard of a table, and the shard's name.
     private static func shard(
         of table: String,
         of books: TestBooks

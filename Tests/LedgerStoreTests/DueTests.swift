@@ -16,7 +16,7 @@ struct DueTests {
         """
 
     @Test(
-        "Due records are those that time can still change, each with its time",
+        "The due table lists the records that time will change, each with the time of the change",
         arguments: StoreKind.all
     )
     func due(kind: StoreKind) async throws {
@@ -40,7 +40,7 @@ struct DueTests {
     }
 
     @Test(
-        "A due row of an ended record is removed by the command that expires it",
+        "The command that expires a record removes its due row even if the record has ended",
         arguments: StoreKind.all
     )
     func over(kind: StoreKind) async throws {
@@ -118,7 +118,7 @@ struct DueTests {
             let times = try await eventually("two tries") {
                 tries.times.withLock { $0.count < 2 ? nil : $0 }
             }
-            // The pause begins with the sweep, just before it tries.
+            // The pause of five seconds begins with the sweep, just before the sweep's first try.
             #expect(times[0].duration(to: times[1]) >= .milliseconds(4_900))
         }
     }
@@ -172,9 +172,9 @@ struct DueTests {
         return String(text[start.lowerBound..<end.upperBound])
     }
 
-    /// An index of a record's state would be rewritten by each lock and payment, and an index that
-    /// contains sessions by each sale.
-    @Test("No index of records contains their state, and only that of ids contains sessions")
+    /// Each lock and payment would rewrite an index of the records' states. Each sale would add to
+    /// an index that contains sessions.
+    @Test("No index of records contains their state, and only the index of ids contains sessions")
     func indexes() throws {
         let books = try StoreKind.postgresql.makeBooks()
         _ = try books.open()

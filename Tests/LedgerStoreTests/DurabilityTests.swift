@@ -20,10 +20,10 @@ struct DurabilityTests {
         }
     }
 
-    /// - Parameter isReading: True if the readers are connected at the reload, and check the
-    ///   settings themselves; others are refused as they connect.
+    /// - Parameter isReading: True if the readers connect before the reload and check the settings
+    ///   themselves. Otherwise they connect after the reload and are refused.
     @Test(
-        "Durability that a reload turns off stops all payments until it is on again",
+        "All payments stop while a reload has turned the database's durability off",
         arguments: ["fsync", "full_page_writes"],
         [true, false]
     )
@@ -32,7 +32,7 @@ struct DurabilityTests {
         let place = cluster.url(try cluster.makeDatabase())
         let store = try PostgreSQLStore(url: place, logger: TestBooks.logger)
         #expect(try await Self.isWritten(store))
-        // The readers take turns.
+        // Each check uses the next reader, so that all readers connect.
         if isReading { for _ in 0..<8 { try await store.checkHealth() } }
         let admin = try cluster.connect("postgres")
         func set(_ command: String, to value: String) async throws {

@@ -9,7 +9,7 @@ import Testing
 @Suite("Extreme amounts and times", .timeLimit(.minutes(hangLimit)))
 struct ExtremeTests {
     @Test(
-        "A balance can reach the largest 64-bit number, and be refunded from it",
+        "A payment can raise a balance to the largest 64-bit number, and can be refunded",
         arguments: StoreKind.all
     )
     func largest(kind: StoreKind) async throws {

@@ -9,11 +9,11 @@ import Testing
 @testable import Ledger
 @testable import LedgerStore
 
-/// Rows that are locked by another session, which does nothing more.
+/// Rows that another session has locked. The other session then sends nothing more.
 @Suite("Rows that another session holds", .timeLimit(.minutes(hangLimit)))
 struct HeldRowsTests {
     @Test(
-        "A payment waits about two seconds for rows of a frozen server, and is made",
+        "A payment waits about two seconds for a row that a frozen server locked, and is made",
         arguments: StoreKind.shared
     )
     func frozen(kind: StoreKind) async throws {
@@ -36,7 +36,7 @@ struct HeldRowsTests {
     }
 
     @Test(
-        "Only the commands of a batch that need a held row stay undecided",
+        "Commands that need a locked row stay undecided, and the rest of their batch is made",
         arguments: StoreKind.shared
     )
     func neighbours(kind: StoreKind) async throws {
@@ -51,7 +51,7 @@ struct HeldRowsTests {
             let free = try await ledger.lockedSession(payee: users[2], payer: users[3], cents: 7)
             let own = try await ledger.lockedSession(payee: users[2], payer: users[3], cents: 7)
             let silent = try books.connection()
-            // The payee's account, which a payment reaches only through its session.
+            // A payment learns the payee's account only from its session.
             try Self.hold(accountOf: users[0], by: silent)
             try silent.connection.run([
                 Query("SELECT FROM records WHERE id = $1 FOR UPDATE", [.text(own.id.rawValue)])

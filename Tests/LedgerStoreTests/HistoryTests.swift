@@ -19,7 +19,7 @@ struct HistoryTests {
         folder = try TemporaryFolder()
     }
 
-    /// Creates books with a million entries, two per transfer, generated in SQL.
+    /// Creates a database with a million entries, half of them of one user. SQL generates the rows.
     private func longBooks() throws -> String {
         let path = folder.file("long.db")
         _ = try SQLiteStore(path: path)
@@ -48,7 +48,7 @@ struct HistoryTests {
         return path
     }
 
-    @Test("A history of a million entries is read by its index, page by page")
+    @Test("A history of 500,000 entries on SQLite is read by its index, page by page")
     func million() async throws {
         let path = try longBooks()
         let store = try SQLiteStore(path: path)
@@ -69,12 +69,12 @@ struct HistoryTests {
         #expect(
             plan.contains("SEARCH entries USING PRIMARY KEY (owner=? AND currency=? AND number<?)")
         )
-        // Only the page is scanned, and no table.
+        // The plan scans only the page that the index has found, and no table.
         #expect(plan.filter { $0.hasPrefix("SCAN ") } == ["SCAN entries LEFT-JOIN"], "\(plan)")
         #expect(plan.contains("MATERIALIZE entries"), "\(plan)")
     }
 
-    /// A million entries of one account, ten per record. The ledger is invalid, but long enough.
+    /// Creates a million entries of one account, ten per record. The ledger is long, but invalid.
     private static let longScript = """
         INSERT INTO users VALUES ('user-0', 'a@shop.example', 'a', 1, NULL, NULL, NULL);
         INSERT INTO accounts VALUES ('user-0', 'usd', 1000000, 0, 1000000, 1);
@@ -93,7 +93,7 @@ struct HistoryTests {
         let name = try cluster.makeDatabase()
         let link = try cluster.connect(name)
         try await Self.check(cluster.url(name), link)
-        // The database is removed, because it is large and in memory.
+        // The database is dropped, because it is large and its disk is in memory.
         let admin = try cluster.connect("postgres")
         try admin.connection.execute("DROP DATABASE \(name) WITH (FORCE)")
     }
@@ -113,7 +113,7 @@ struct HistoryTests {
             "PREPARE history (text, text, bigint, bigint, bigint) AS "
                 + Reads.History.sql
         )
-        // Plans without and with statistics, for these values and for any.
+        // The plans are made without and with statistics, for the given values and for any values.
         for preparation in ["SELECT 1", "ANALYZE"] {
             try link.connection.execute(preparation, within: .seconds(60))
             for mode in ["force_custom_plan", "force_generic_plan"] {
@@ -134,7 +134,7 @@ struct HistoryTests {
                         ),
                         "\(plan)"
                     )
-                    // Only the page is sorted.
+                    // The plan reads no rows beyond the page.
                     for slow in ["Seq Scan", "Hash", "Rows Removed"] {
                         #expect(!plan.contains(slow), "\(mode), \(preparation): \(plan)")
                     }

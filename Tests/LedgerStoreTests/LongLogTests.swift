@@ -7,7 +7,7 @@ import Testing
 @testable import Ledger
 @testable import LedgerStore
 
-/// A log of SQLite that exceeds its bound, because a reader still needs it.
+/// A write-ahead log of SQLite that exceeds its bound, because a reader still needs the log.
 @Suite("A log that cannot be emptied", .timeLimit(.minutes(hangLimit)))
 struct LongLogTests {
     @Test("Payments do not wait for a long reader, an audit or a backup")
@@ -48,8 +48,8 @@ struct LongLogTests {
         )
     }
 
-    /// Writes more pages to the log than the writer's bound. The file stays small, because each
-    /// commit writes the same pages.
+    /// Writes more pages to the log than the writer's bound. The database's file stays small,
+    /// because each commit writes the same pages.
     private static func fillLog(of path: String) throws {
         let connection = try Connection(path: path, mode: .readWrite)
         try connection.execute(

@@ -6,7 +6,7 @@ import Payments
 import TestSupport
 import Testing
 
-/// Answers that are missing: deleted by hand, or not in a partial backup.
+/// Answers that are missing because somebody deleted them or a backup was incomplete.
 @Suite("A payment whose answer is lost", .timeLimit(.minutes(hangLimit)))
 struct LostAnswerTests {
     @Test(
@@ -36,7 +36,7 @@ struct LostAnswerTests {
     }
 
     @Test(
-        "A record that lost its payment is not paid twice",
+        "A paid session whose record and answer are as before its payment is not paid twice",
         arguments: StoreKind.all
     )
     func forgottenPayment(kind: StoreKind) async throws {
@@ -55,7 +55,7 @@ struct LostAnswerTests {
                 UPDATE records SET state = 'LOCKED', body = '\(before?.body ?? "")'
                 """
             )
-            // The transfer keeps its step, which is unique.
+            // The payment's transfer still exists, and its step is unique.
             await #expect(throws: LedgerError.self) {
                 _ = try await ledger.pay(session, by: payer, key: key)
             }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A PostgreSQL without free connections", .timeLimit(.minutes(hangLimit)))
 struct NoRoomTests {
-    @Test("A database without free connections refuses commands until one is free")
+    @Test("Commands are refused while the database has no free connection, and then accepted")
     func taken() async throws {
         let cluster = try PostgresCluster(
             settings: ["max_connections=16", "superuser_reserved_connections=0"]
@@ -29,7 +29,7 @@ struct NoRoomTests {
             #expect(error?.code == .tryAgain)
             #expect(error?.description.contains("too many clients") == true, "\(error as Any)")
             held = []
-            let other = try await eventually("there is room again") {
+            let other = try await eventually("a connection is free again") {
                 try? await ledger.user("b", cents: 100)
             }
             #expect(other != user)

@@ -11,7 +11,7 @@ import Testing
 /// The plans for the outbox's statements, whose tables may have a million rows.
 @Suite("The outbox's plans", .timeLimit(.minutes(hangLimit)))
 struct OutboxPlanTests {
-    /// The statements with values that match many rows, if there are many.
+    /// The statements, with values that match as many rows as possible.
     private static func statements(
         _ dialect: Dialect
     ) -> [(name: String, sql: String, values: [String])] {
@@ -50,7 +50,7 @@ struct OutboxPlanTests {
             let scans = plan.filter { $0.hasPrefix("SCAN deliveries") }
             #expect(scans.isEmpty, "\(name): \(plan)")
             #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(name): \(plan)")
-            // The first step is the statement's own; the rest are its subqueries.
+            // The first step belongs to the statement, the other steps to its subqueries.
             if sql.hasPrefix("UPDATE deliveries") || sql.hasPrefix("DELETE") {
                 #expect(plan[0].contains("USING PRIMARY KEY"), "\(name): \(plan)")
             }
@@ -63,19 +63,21 @@ struct OutboxPlanTests {
         let name = try #require(try books.texts("SELECT current_database()::text").first)
         let link = try PostgresCluster.shared().connect(name)
         try PostgreSQLSession.prepareForChanges(link.connection)
-        // Planned once, as by a server that was started on new books.
+        // A server that starts with empty tables plans its statements once.
         for (number, statement) in Self.statements(.postgresql).enumerated() {
             try link.connection.execute("PREPARE s\(number) AS \(statement.sql)")
         }
         try expectFewRows(link)
         try link.connection.execute(Self.backlog)
         try expectFewRows(link)
-        // Planned again, as by a server that is started on full books.
+        // After ANALYZE the statements are planned anew, as for a server that starts with full
+        // tables.
         try link.connection.execute("ANALYZE endpoints, deliveries")
         try expectFewRows(link)
     }
 
-    /// Many deliveries for three endpoints: due ones, dead ones, and those for a gone endpoint.
+    /// Creates many deliveries for each of three endpoints: due deliveries, dead deliveries, and
+    /// deliveries for a gone endpoint.
     private static let backlog = """
         INSERT INTO endpoints
         SELECT id, 'https://shop.example', NULL, 0, '', gone

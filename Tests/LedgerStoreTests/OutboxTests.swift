@@ -12,7 +12,7 @@ import Testing
 @Suite("The outbox", .timeLimit(.minutes(hangLimit)))
 struct OutboxTests {
     @Test(
-        "An event waits for every endpoint that wants it, from its own commit on",
+        "A commit queues its event for the endpoints of its owner and for those without an owner",
         arguments: StoreKind.all
     )
     func enqueue(kind: StoreKind) async throws {
@@ -80,7 +80,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "A failed delivery waits; a dead one stays until it is sent again",
+        "A failed delivery waits for its next attempt, and a dead delivery until it is resent",
         arguments: StoreKind.single
     )
     func deadLetters(kind: StoreKind) async throws {
@@ -102,7 +102,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "The day of an event's attempts begins with the first attempt",
+        "The 24 hours of a delivery's attempts begin with the first attempt",
         arguments: StoreKind.single
     )
     func patience(kind: StoreKind) async throws {
@@ -117,7 +117,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "Attempts without an outcome become less frequent, and end after the event's day",
+        "Attempts without an outcome become less frequent, and end after 24 hours",
         arguments: StoreKind.single
     )
     func unended(kind: StoreKind) async throws {
@@ -168,7 +168,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "A gone endpoint gets nothing more until its events are sent again",
+        "An endpoint that is gone gets no deliveries until its events are resent",
         arguments: StoreKind.single
     )
     func gone(kind: StoreKind) async throws {
@@ -198,7 +198,7 @@ struct OutboxTests {
         try await rig.commit(.unlock(session: 1, user: 1), .cancel(session: 1, user: 0))
         let second = try #require(try await rig.claim("all", at: 2_000).first)
         try await rig.beginRemoval("all")
-        // An attempt in progress may have any outcome.
+        // An attempt in progress may still end with any outcome.
         try await rig.finish(second.id, attempt: 1, .gone("HTTP 410."), at: at(2_002))
         #expect(try await rig.outbox.resend(event: nil, at: at(3_000)) == 0)
         let event = first.id.event
@@ -211,7 +211,7 @@ struct OutboxTests {
     }
 
     @Test(
-        "The number of endpoints is limited, and their owners must be in the books",
+        "The number of endpoints is limited, and the owner of an endpoint must exist",
         arguments: StoreKind.single
     )
     func limits(kind: StoreKind) async throws {

@@ -12,12 +12,13 @@ import Testing
 /// The plans for the stores' statements, whose tables may have millions of rows.
 @Suite("Plans", .timeLimit(.minutes(hangLimit)))
 struct PlanTests {
-    /// The rows of each table on PostgreSQL: a million with ten times the effort.
+    /// The number of rows that each INSERT writes on PostgreSQL: a million if `effort` is 10 or
+    /// more.
     private static let rows = 100_000 * min(effort, 10)
-    /// The tables that stay small, or are read from one end.
+    /// The tables that stay small.
     private static let small = ["endpoints", "probe", "gotchu_migrations"]
 
-    @Test("No statement reads the whole of a table on SQLite")
+    @Test("No statement reads a whole table on SQLite")
     func sqlite() async throws {
         let books = try await Planted.books(.sqlite)
         let database = RecordingDatabase(try SQLite.Connection(path: books.place, mode: .readWrite))
@@ -34,13 +35,13 @@ struct PlanTests {
             let nulls = [SQLite.Value](repeating: .null, count: parameterCount(sql))
             let plan = try connection.query("EXPLAIN QUERY PLAN " + sql, nulls) { try $0.text(3) }
             let scans = plan.filter { line in
-                // The page of a history, which was found by its index.
+                // This line scans the page of a history, which the index has found.
                 if line == "SCAN entries LEFT-JOIN", plan.contains("MATERIALIZE entries") {
                     return false
                 }
                 return Self.tables.contains { line.hasPrefix("SCAN \($0)") }
             }
-            // A read in the order of the key, from one end.
+            // The statement reads rows in the order of the key, from one end.
             let isFromOneEnd =
                 sql.contains(" LIMIT ") && !plan.contains { $0.contains("TEMP B-TREE") }
                 && scans.count == 1 && (sql.contains("FROM seals") || sql.contains("FROM devices"))
@@ -57,7 +58,7 @@ struct PlanTests {
         sql.matches(of: /\$([0-9]+)/).compactMap { Int($0.output.1) }.max() ?? 0
     }
 
-    @Test("No statement reads the whole of a table on PostgreSQL, with any statistics")
+    @Test("No statement reads a whole table on PostgreSQL, with or without statistics")
     func postgresql() async throws {
         let books = try await Planted.books(.postgresql)
         let cluster = try PostgresCluster.shared()
@@ -66,14 +67,15 @@ struct PlanTests {
         #expect(texts.count > 50)
         let early = try cluster.connect(name)
         try PostgreSQLSession.prepareForWriting(early.connection)
-        // Planned once, as by a server that was started on new tables.
+        // A server that starts with empty tables plans its statements once.
         try Self.prepare(texts, on: early)
         try expectNoScan(texts, on: early, "new")
-        // A session that the writer's time limit does not end.
+        // The writer's time limit does not apply to this session.
         let plain = try cluster.connect(name)
         try plain.connection.execute(Self.filling, within: .seconds(120) * effort)
         try expectNoScan(texts, on: early, "filled")
-        // Planned again, as by a server that is started on full tables, for writers and readers.
+        // A server that starts with full tables plans its statements anew, as generic plans and as
+        // custom plans.
         for preparation in ["SELECT 1", "ANALYZE"] {
             try plain.connection.execute(preparation, within: .seconds(60) * effort)
             for mode in ["force_generic_plan", "force_custom_plan"] {
@@ -84,7 +86,7 @@ struct PlanTests {
                 try expectNoScan(texts, on: late, "\(preparation), \(mode)")
             }
         }
-        // The database is removed, because it is large and in memory.
+        // The database is dropped, because it is large and its disk is in memory.
         let admin = try cluster.connect("postgres")
         try admin.connection.execute("DROP DATABASE \(name) WITH (FORCE)")
     }
@@ -124,8 +126,8 @@ struct PlanTests {
         }
     }
 
-    /// The scans of a whole table, also through an index: those without an index condition and
-    /// without a LIMIT right above.
+    /// Returns the lines of scans that read a whole table, also through an index. Such a scan has
+    /// no index condition and no LIMIT directly above.
     private static func scans(_ plan: [String]) -> [String] {
         plan.indices.filter { index in
             let line = plan[index]

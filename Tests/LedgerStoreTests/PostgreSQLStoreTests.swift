@@ -14,7 +14,7 @@ import Testing
 
 @Suite("The PostgreSQL store", .timeLimit(.minutes(hangLimit)))
 struct PostgreSQLStoreTests {
-    @Test("Ten servers that start together make the tables once")
+    @Test("Ten servers that start together create the tables once")
     func migrateTogether() async throws {
         let books = try StoreKind.postgresql.makeBooks()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -30,7 +30,7 @@ struct PostgreSQLStoreTests {
     func makingTables() async throws {
         let books = try StoreKind.postgresql.makeBooks()
         let name = try #require(try books.texts("SELECT current_database()::text").first)
-        // The query about the tables has an old snapshot, and returns once a lock is free.
+        // The server's query about the tables takes its snapshot, then waits for an advisory lock.
         try books.execute(
             """
             CREATE FUNCTION current_schema() RETURNS name LANGUAGE sql VOLATILE AS $$
@@ -41,11 +41,11 @@ struct PostgreSQLStoreTests {
         )
         let other = try PostgresCluster.shared().connect(name)
         try other.connection.execute("SELECT pg_advisory_lock(1)")
-        // Opening blocks its thread, also on a machine with one core.
+        // Opening blocks its thread, so it runs on an extra thread.
         async let opened: Void = withCheckedThrowingContinuation { opened in
             Thread.detachNewThread { opened.resume(with: Result { _ = try books.open() }) }
         }
-        try await eventually("it asks") {
+        try await eventually("the server's query waits for the lock") {
             let waiting = try other.connection.query(
                 """
                 SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
@@ -67,7 +67,7 @@ struct PostgreSQLStoreTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("A database of a newer program or of another one is refused")
+    @Test("A database of a newer version or of another program is refused")
     func foreign() throws {
         let newer = try StoreKind.postgresql.makeBooks()
         _ = try newer.open()
@@ -104,7 +104,7 @@ struct PostgreSQLStoreTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("Devices and webhooks are not written to a newer program's tables either")
+    @Test("Devices and webhooks are not written to tables that a newer program has changed")
     func outdatedBesides() async throws {
         let books = try await Planted.books(.postgresql)
         let store = try books.open()
@@ -210,7 +210,7 @@ struct PostgreSQLStoreTests {
         #expect(error?.fix?.contains("synchronous_commit") == true)
     }
 
-    @Test("A session keeps the durability it was checked for; a role without it is refused")
+    @Test("An open session keeps its synchronous commits, and a session without them is refused")
     func pinned() async throws {
         let cluster = try PostgresCluster()
         let name = try cluster.makeDatabase()
@@ -223,7 +223,7 @@ struct PostgreSQLStoreTests {
         let admin = try cluster.connect("postgres")
         try admin.connection.execute("ALTER SYSTEM SET synchronous_commit = off")
         try admin.connection.execute("SELECT pg_reload_conf()")
-        try await eventually("other sessions forget their promise") {
+        try await eventually("another open session has no synchronous commits") {
             try setting(plain) == "off" ? true : nil
         }
         #expect(try setting(ours) == "on")
@@ -233,7 +233,7 @@ struct PostgreSQLStoreTests {
         #expect(reloaded?.code == .notDurable)
         try admin.connection.execute("ALTER SYSTEM RESET synchronous_commit")
         try admin.connection.execute("SELECT pg_reload_conf()")
-        try await eventually("the promise is made again") {
+        try await eventually("the other session has synchronous commits again") {
             try setting(plain) == "on" ? true : nil
         }
         _ = try books.open()
@@ -315,7 +315,7 @@ struct PostgreSQLStoreTests {
         #expect(try books.audit().isClean)
     }
 
-    /// Ten payments in each direction, all at once.
+    /// Makes ten payments in each direction, all at once.
     private static func payments(
         _ server: Int,
         on ledger: Ledger,
@@ -340,7 +340,7 @@ struct PostgreSQLStoreTests {
     }
 
     @Test(
-        "Simultaneous payments with one key at four servers are one payment and one answer",
+        "Simultaneous payments with one key at four servers make one payment and get one answer",
         arguments: StoreKind.shared
     )
     func oneKey(kind: StoreKind) async throws {

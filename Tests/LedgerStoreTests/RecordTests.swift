@@ -5,10 +5,10 @@ import LedgerTestSupport
 import TestSupport
 import Testing
 
-/// Records with children, their listings, and the leases of due ones.
+/// Records with children, listings of records, and the leases of due records.
 @Suite("Records", .timeLimit(.minutes(hangLimit)))
 struct RecordTests {
-    @Test("A record's children are loaded and changed with it", arguments: StoreKind.all)
+    @Test("A command on a record can change all of its children", arguments: StoreKind.all)
     func children(kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
         let store = try books.open()
@@ -27,7 +27,10 @@ struct RecordTests {
         #expect(try books.audit().findings.compactMap(\.broken) == [])
     }
 
-    @Test("The audit finds a missing child, and a child of two parents", arguments: StoreKind.all)
+    @Test(
+        "The audit finds a missing child, a child of two parents, and an account without an owner",
+        arguments: StoreKind.all
+    )
     func damaged(kind: StoreKind) async throws {
         for (sql, broken) in [
             (
@@ -56,7 +59,10 @@ struct RecordTests {
         }
     }
 
-    @Test("A debt is never above zero, and no other balance below", arguments: StoreKind.single)
+    @Test(
+        "The database refuses a debt above zero, and a take or a pot below zero",
+        arguments: StoreKind.single
+    )
     func floors(kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
         for (owner, balance) in [("TAKE:user-1", -1), ("OWED:user-1", 1), ("pot:session-1", -1)] {
@@ -69,7 +75,7 @@ struct RecordTests {
         try books.execute("INSERT INTO accounts VALUES ('OWED:user-1', 'usd', -1, 0, 0, 1)")
     }
 
-    @Test("Records of a kind are listed newest first, and sessions never", arguments: StoreKind.all)
+    @Test("The newest records of a kind are listed first, sessions never", arguments: StoreKind.all)
     func listed(kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
         let store = try books.open()
@@ -169,7 +175,7 @@ struct RecordTests {
         #expect(try await claim(at: 1_011) == ["box-1"])
         _ = try await store.commit(OpenBox(number: 1))
         #expect(try await claim(at: 2_000) == ["box-2", "box-0"])
-        // Sessions are swept; records that workers claim are not.
+        // The sweep finds sessions, but no records of the kinds that workers claim.
         let time = Timestamp(milliseconds: 61_000)
         let all = try await store.due(at: time, excluding: [], skipping: 0, limit: 9)
         #expect(all.map(\.kind) == ["box", "box", "session"])

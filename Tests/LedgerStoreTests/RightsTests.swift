@@ -12,7 +12,7 @@ import Testing
 
 @Suite("A role that owns no table", .timeLimit(.minutes(hangLimit)))
 struct RightsTests {
-    /// The grants to a role in docs/operations.md.
+    /// Returns the grants in docs/operations.md, changed to grant to `role`.
     private static func grants(to role: String) throws -> [String] {
         let page = URL(filePath: #filePath).appending(path: "../../../docs/operations.md")
         let text = try String(contentsOf: page.standardized, encoding: .utf8)
@@ -21,7 +21,7 @@ struct RightsTests {
         }
     }
 
-    @Test("A missing right is reported with its table; the documented rights suffice")
+    @Test("A missing right is reported with its table, and the documented rights suffice")
     func granted() async throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
@@ -71,7 +71,7 @@ struct RightsTests {
         #expect(error?.message == "The books have no table deliveries any more.")
     }
 
-    @Test("A role needs every documented right, and none on foreign tables")
+    @Test("A role needs exactly the documented rights, and none on foreign tables")
     func every() throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()

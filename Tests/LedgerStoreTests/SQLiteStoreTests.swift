@@ -35,8 +35,8 @@ struct SQLiteStoreTests {
         let store = try SQLiteStore(path: path)
         try await withLedger(on: store) { ledger in
             let user = try await ledger.user("a", cents: 100)
-            // All readers are opened before, because a reader that opens the log for the first time
-            // would make a new one.
+            // All readers are opened first. A reader that opens the log later would create a new
+            // log.
             for _ in 0..<8 { _ = try await store.reading() }
             let (file, away) = (path + ending, folder.file("away"))
             try FileManager.default.moveItem(atPath: file, toPath: away)
@@ -56,7 +56,7 @@ struct SQLiteStoreTests {
         #expect(audit.isClean && audit.findings.contains { $0.rule.contains("entries") })
     }
 
-    @Test("A file of a newer program, of another program, or no database at all is refused")
+    @Test("Files of a newer version, of another program, or without a database are refused")
     func foreignFiles() throws {
         let newer = folder.file("newer.db")
         _ = try SQLiteStore(path: newer)
@@ -86,7 +86,7 @@ struct SQLiteStoreTests {
     }
 
     @Test(
-        "A connection that would forget commits in a power cut is refused",
+        "A connection that could lose commits in a power cut is refused",
         arguments: [
             "PRAGMA synchronous = NORMAL", "PRAGMA synchronous = OFF",
             "PRAGMA journal_mode = DELETE",

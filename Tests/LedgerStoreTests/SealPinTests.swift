@@ -9,7 +9,7 @@ import Testing
 /// Seals that are recorded outside the database.
 @Suite("Pinned seals", .timeLimit(.minutes(hangLimit)))
 struct SealPinTests {
-    /// The id of a chain that sorts after all present ones.
+    /// The id of a chain that sorts after all other chains.
     private static let later = "ffffffffffffffffffff"
 
     @Test(
@@ -29,7 +29,7 @@ struct SealPinTests {
         #expect(try books.audit(pins: [pin]).isClean)
         let newest = try #require(try books.audit().heads.first)
         #expect(newest.chain == Self.later && newest.number == 1)
-        // The books are as in an earlier backup, which is consistent.
+        // The script restores the state before the last seal. This state is consistent.
         try books.damage(
             """
             DELETE FROM seals WHERE chain = '\(Self.later)';
@@ -56,7 +56,7 @@ struct SealPinTests {
     }
 
     @Test(
-        "Every last seal of a chain that no other chain follows is a head, whatever the clocks",
+        "The last seal of each chain that no other chain follows is a head, even if clocks differ",
         arguments: StoreKind.single
     )
     func heads(kind: StoreKind) async throws {
@@ -79,7 +79,8 @@ struct SealPinTests {
         let second = try await open("0c")
         #expect(second.previous == first.hash)
         #expect(try books.audit().heads == [SealPin(second)])
-        // One server continues after another has begun; two more have clocks that are behind.
+        // The server of chain 0b continues although chain 0c has begun. Two more servers have
+        // clocks that are behind, so their chains sort first.
         let wentOn = try await open("0b", after: first)
         let early = try await open("0a")
         let earlier = try await open("00")

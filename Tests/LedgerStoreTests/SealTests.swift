@@ -15,11 +15,11 @@ struct SealTests {
     private static let rows = """
         SELECT chain || ' ' || number FROM seals ORDER BY chain, number
         """
-    /// The id of a chain that sorts after all present ones.
+    /// The id of a chain that sorts after all other chains.
     private static let later = "ffffffffffffffffffff"
 
     @Test(
-        "A commit with transfers has one seal, chained to the one before it",
+        "A commit with transfers has one seal, which is chained to the previous seal",
         arguments: StoreKind.single
     )
     func order(kind: StoreKind) async throws {
@@ -56,7 +56,7 @@ struct SealTests {
         let rows = try books.texts(Self.rows)
         #expect(rows.map { $0.split(separator: " ").last } == ["1", "2", "1", "2"])
         #expect(Set(rows.map { $0.split(separator: " ").first }).count == 2)
-        // The second chain begins after the first.
+        // The second chain begins after the last seal of the first chain.
         #expect(
             try books.texts(
                 """
@@ -95,7 +95,7 @@ struct SealTests {
     }
 
     @Test(
-        "A writer whose connection was lost begins a new chain, also if it first wrote no transfer",
+        "A writer whose connection was lost begins a new chain with its next transfer",
         arguments: [false, true]
     )
     func lostConnection(isBetween: Bool) async throws {
@@ -109,9 +109,9 @@ struct SealTests {
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'"
             )
             if isBetween {
-                try await eventually("it is reached again") { try? await ledger.probe() }
+                try await eventually("a probe succeeds") { try? await ledger.probe() }
             }
-            let user = try await eventually("it is reached again") {
+            let user = try await eventually("a command succeeds") {
                 try? await ledger.user("c", cents: 5)
             }
             #expect(!user.rawValue.isEmpty)
@@ -144,7 +144,7 @@ struct SealTests {
         #expect(audit.isClean, "\(audit.findings)")
     }
 
-    /// Damage, and the beginning of the finding of the rule of seals.
+    /// A script that damages the database, and the beginning of the finding about seals.
     struct Damage: Sendable, CustomTestStringConvertible {
         let sql: String
         let says: String
@@ -153,7 +153,7 @@ struct SealTests {
     }
 
     @Test(
-        "A seal, or a transfer, that is changed, removed, added or swapped is found",
+        "The audit finds changed, removed, added and swapped seals and transfers",
         arguments: [
             Damage(sql: "DELETE FROM seals WHERE number = 2", says: "seal 2 of"),
             Damage(sql: "DELETE FROM seals WHERE number = 1", says: "seal 1 of"),
@@ -216,7 +216,7 @@ struct SealTests {
     }
 
     @Test(
-        "A changed transfer or entry is found, because it is not what was sealed",
+        "The audit finds a transfer or an entry that was changed after its seal",
         arguments: [
             "UPDATE transfers SET at = at + 1 WHERE step = 'paid'",
             "UPDATE transfers SET record = 'session-9' WHERE step = 'paid'; "
@@ -244,7 +244,7 @@ struct SealTests {
     }
 
     @Test(
-        "A change that all other rules accept breaks the seals",
+        "A change that all other rules accept breaks the seal",
         arguments: StoreKind.single
     )
     func consistent(kind: StoreKind) async throws {
@@ -265,7 +265,7 @@ struct SealTests {
         )
     }
 
-    /// The hash that an opening of the planted ledger would have with another time.
+    /// Returns the hash that the second opening of the planted ledger would have at another time.
     private static func hash(
         of step: String,
         _ user: String,
@@ -297,7 +297,7 @@ struct SealTests {
     }
 
     @Test(
-        "A removed first chain is found through the chain after it",
+        "The audit finds that the first chain was removed, because the next chain refers to it",
         arguments: StoreKind.single
     )
     func lostChain(kind: StoreKind) async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("PostgreSQL's search path", .timeLimit(.minutes(hangLimit)))
 struct SearchPathTests {
-    @Test("A path that begins with another schema never hides the ledger behind a new one")
+    @Test("A search path that begins with an empty schema is refused, and creates no second ledger")
     func hidden() throws {
         let books = try StoreKind.postgresql.makeBooks()
         _ = try books.open()
@@ -27,7 +27,7 @@ struct SearchPathTests {
         )
     }
 
-    @Test("A path may lead to a schema whose name must be quoted, and to one for each shop")
+    @Test("A search path may name a schema that needs quotes, and each schema has its own ledger")
     func quoted() throws {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()

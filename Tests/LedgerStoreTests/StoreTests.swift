@@ -15,7 +15,7 @@ struct StoreTests {
     )
     func stories(kind: StoreKind) async throws {
         var teller = StoryTeller(seed: runSeed)
-        // A cluster is slow.
+        // Fewer stories run on a cluster, because it is slow.
         for number in 0..<(kind == .distributed ? 3 : 40) {
             let books = try kind.makeBooks()
             var memory = MemoryBooks()
@@ -143,7 +143,7 @@ struct StoreTests {
     }
 
     @Test(
-        "Due records are found, the longest due first",
+        "Due records are returned with the earliest due first",
         arguments: StoreKind.all
     )
     func due(kind: StoreKind) async throws {
@@ -179,7 +179,7 @@ struct StoreTests {
         #expect(try books.audit().isClean)
     }
 
-    @Test("A record found by its name comes with its owner's name", arguments: StoreKind.all)
+    @Test("A record is read by its name together with its owner's name", arguments: StoreKind.all)
     func named(kind: StoreKind) async throws {
         let books = try await Planted.books(kind)
         let store = try books.open()
@@ -210,7 +210,7 @@ struct StoreTests {
     }
 
     @Test(
-        "A history lists payments and refunds; an absent account has no history",
+        "A history lists payments and refunds, and an absent account has no history",
         arguments: StoreKind.all
     )
     func history(kind: StoreKind) async throws {

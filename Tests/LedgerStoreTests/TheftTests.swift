@@ -6,11 +6,11 @@ import Payments
 import TestSupport
 import Testing
 
-/// Transfers inserted into the database by hand, with sum zero and valid seals; no guard prevents
-/// them.
+/// Transfers that a thief inserts into the database, with sum zero and valid seals. No guard
+/// prevents them.
 @Suite("Money that moved outside of every payment", .serialized, .timeLimit(.minutes(hangLimit)))
 struct TheftTests {
-    /// An owner's account, with its present number of entries and balance.
+    /// An account's owner, number of entries and balance before the theft.
     typealias Side = (owner: String, entries: Int64, balance: Int64)
 
     struct Theft: Sendable, CustomTestStringConvertible {
@@ -36,7 +36,7 @@ struct TheftTests {
     private static let thief: Side = ("thief", 0, 0)
 
     @Test(
-        "A theft is found by its kind, its record and its accounts",
+        "The audit finds a theft by its kind, its record, its answer or its accounts",
         arguments: [
             Theft(
                 kind: "OPENING",
@@ -210,7 +210,7 @@ struct TheftTests {
         return script
     }
 
-    /// The theft's transfer. The payee has earned 3 before it.
+    /// Returns the theft's transfer. The payee has earned 3 before the theft.
     private static func transfer(_ theft: Theft) -> Transfer {
         let key = Transfer.Key(RecordID(trusted: theft.record), theft.step)
         let entries = [(theft.from, -5 as Int64), (theft.to, 5)].map { side, amount in

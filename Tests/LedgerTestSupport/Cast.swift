@@ -3,7 +3,8 @@ package import Ledger
 
 @testable package import Payments
 
-/// The users, sessions and keys of a property test, by number; few, so that commands collide often.
+/// The users, sessions, keys and EIDs of property tests, by number. They are few, so that commands
+/// often conflict.
 package enum Cast {
     package static let users = (0..<3).map { UserID(trusted: "user-\($0)") }
     package static let mint = Account.Key(.house(.developmentMint), .usd)
@@ -14,10 +15,11 @@ package enum Cast {
     package static let eids = (0..<10).compactMap { EID("000000000\($0)") }
     package static let opening: Int64 = 10
 
-    /// The number of an EID. The first four are those that sessions are made with.
+    /// Returns the number of an EID; -1 for an unknown EID. Sessions are created with the first
+    /// four EIDs.
     package static func eid(_ eid: EID) -> Int { eids.firstIndex(of: eid) ?? -1 }
 
-    /// The sessions of a user.
+    /// Returns the group of a user's sessions.
     package static func sessions(of user: UserID) -> RecordGroup {
         RecordGroup(owner: user, kind: Session.kind)
     }
@@ -35,7 +37,7 @@ package enum Cast {
         )
     }
 
-    /// A session of the first user in a given version.
+    /// Returns the first session, of the first user, in a given version.
     package static func session(version: Int64, _ state: Session.State = .advertising) -> Session {
         Session(
             id: sessions[0],
@@ -51,12 +53,12 @@ package enum Cast {
         )
     }
 
-    /// The record of that session.
+    /// Returns the record of the first session in a given version.
     package static func record(version: Int64, _ state: Session.State = .advertising) -> Record {
         session(version: version, state).record
     }
 
-    /// The identity of a request whose parameters are a session, an amount and a tip.
+    /// Returns a request whose fingerprint depends on a session, an amount and a tip.
     package static func request(
         user: Int,
         key: Int,

@@ -2,7 +2,8 @@ package import GotchuCore
 package import Ledger
 internal import Synchronization
 
-/// A store that fails or waits on request, and otherwise forwards to another store.
+/// A store whose commits fail or wait if a test wants this. Otherwise it forwards all calls to
+/// another store.
 package final class FaultyStore: LedgerStorage {
     private let store: any LedgerStorage
     private let failure = Mutex<LedgerError?>(nil)
@@ -17,12 +18,12 @@ package final class FaultyStore: LedgerStorage {
         self.store = store
     }
 
-    /// Sets the error of the next commits; `nil` for none.
+    /// Sets the error that all further commits throw; `nil` if they succeed.
     package func fail(with error: LedgerError?) {
         failure.withLock { $0 = error }
     }
 
-    /// Holds commits until `release`.
+    /// Makes commits wait until `release` is called.
     package func hold() async { await gate.close() }
 
     package func release() async { await gate.open() }
@@ -93,7 +94,8 @@ package final class FaultyStore: LedgerStorage {
     }
 }
 
-/// A gate that lets callers through or makes them wait; tests can wait for an arrival at it.
+/// A gate that lets callers pass while it is open and makes them wait while it is closed. Tests can
+/// wait until a caller arrives at the closed gate.
 package actor Gate {
     private var isOpen = true
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -2,10 +2,10 @@ package import GotchuCore
 package import Ledger
 internal import Payments
 
-/// The rows in memory, with a database's guarantees: unique names, and transfers and answers that
-/// are only ever added.
+/// A ledger's rows in memory. It checks the guarantees of a database: unique names, and transfers
+/// and answers that are only ever added.
 package struct MemoryBooks: Equatable, Sendable {
-    /// All rows but seals.
+    /// All rows except transfers, events and seals.
     package var rows = Snapshot()
     package private(set) var transfers: [Transfer.Key: Transfer] = [:]
     package private(set) var events: [Event] = []
@@ -16,15 +16,15 @@ package struct MemoryBooks: Equatable, Sendable {
 
     package init() {}
 
-    /// The books without the seals. Each batch has its own seal, so only books without seals are
-    /// equal for the same commands in other batches.
+    /// The ledger without its seals. Each batch has a seal, so ledgers with the same commands in
+    /// different batches are equal only without seals.
     package var withoutSeals: MemoryBooks {
         var books = self
         books.seals = []
         return books
     }
 
-    /// All rows, as a snapshot that holds more than a batch needs.
+    /// Returns all rows, as a snapshot that contains more than a batch needs.
     package func everything(for batch: Batch) -> Snapshot {
         var all = rows
         for user in Cast.users + rows.users.keys {
@@ -37,7 +37,7 @@ package struct MemoryBooks: Equatable, Sendable {
 
     // MARK: As a store
 
-    /// The rows of a batch's footprint and no others, loaded round by round as a store does.
+    /// Returns only the rows of a batch's footprint, loaded round by round as a store does.
     package func load(_ batch: Batch) -> Snapshot {
         var loaded = Snapshot()
         for round in 1...Footprint.roundLimit {
@@ -73,7 +73,7 @@ package struct MemoryBooks: Equatable, Sendable {
         }
     }
 
-    /// Decides a batch on its footprint's rows, and writes what it changed.
+    /// Decides a batch on the rows of its footprint, and saves the changes.
     @discardableResult
     package mutating func commit(_ batch: Batch) throws -> Effects {
         let effects = batch.decide(on: load(batch))
@@ -91,7 +91,7 @@ package struct MemoryBooks: Equatable, Sendable {
         for name in effects.names + effects.releasedNames {
             let known = rows.names.updateValue(name, forKey: name.text)
             let isSame = known.map { $0.target == name.target } ?? true
-            // A record that released the name within the batch is among the records of the batch.
+            // If a record released the name in this batch, the record is among the batch's records.
             let isGivenUp = effects.records.contains { $0.id.rawValue == known?.target }
             promise(isSame || known?.until != nil || isGivenUp, "a name given to another")
         }
@@ -127,7 +127,7 @@ package struct MemoryBooks: Equatable, Sendable {
         }
     }
 
-    /// Leases due records of a kind, the longest due first.
+    /// Leases due records of a kind, the earliest due first.
     package mutating func claimDue(
         kind: String,
         at time: Timestamp,
@@ -141,7 +141,7 @@ package struct MemoryBooks: Equatable, Sendable {
         return Array(free.prefix(limit))
     }
 
-    /// The records that are due, the longest due first.
+    /// Returns the records that are due at a time, the earliest due first.
     package func due(at time: Timestamp) -> [DueRecord] {
         let due = rows.records.values.compactMap { record in
             record.dueAt.map { (at: $0, record: DueRecord(id: record.id, kind: record.kind)) }
@@ -149,13 +149,13 @@ package struct MemoryBooks: Equatable, Sendable {
         return due.filter { $0.at <= time }.sorted { $0.at < $1.at }.map(\.record)
     }
 
-    /// A record's children in the order of their numbers.
+    /// Returns a record's children in the order of their numbers.
     package func children(of record: RecordID) -> [(number: Int64, record: Record)] {
         rows.children[record, default: [:]].sorted { $0.key < $1.key }
             .compactMap { number, id in rows.records[id].map { (number, $0) } }
     }
 
-    /// A record with its transfers, answers, names and children.
+    /// Returns a record with its transfers, answers, names and children.
     package func file(of record: RecordID) -> RecordFile {
         RecordFile(
             record: rows.records[record],
@@ -179,13 +179,14 @@ package struct MemoryBooks: Equatable, Sendable {
 
     // MARK: The rules
 
-    /// The first broken rule of the books; `nil` if there is none.
+    /// The first broken rule of the ledger; `nil` if there is none.
     package var complaint: String? {
         brokenPromise ?? transferComplaint ?? accountComplaint
             ?? sessionComplaint(Array(rows.records.values))
     }
 
-    /// The first broken rule, where only the sessions that a batch changed are checked.
+    /// Returns the first broken rule; `nil` if there is none. Of the sessions, only those that a
+    /// batch changed are checked.
     package func complaint(after effects: Effects) -> String? {
         guard !effects.isEmpty else { return brokenPromise }
         return brokenPromise ?? transferComplaint ?? accountComplaint
@@ -251,7 +252,7 @@ package struct MemoryBooks: Equatable, Sendable {
         var refunds: [RecordID: Int64] = [:]
         var payments: [RecordID: Int64] = [:]
         for transfer in transfers.values {
-            // A pot's shares are paid by its release; groups have their own rules.
+            // The transfers of groups have their own rules.
             if transfer.key.record.rawValue.hasPrefix("g-") { continue }
             let moved = transfer.entries.map { max(0, $0.amount) }.reduce(0, +)
             if transfer.kind == "REFUND" { refunds[transfer.key.record, default: 0] += moved }

@@ -25,7 +25,7 @@ package final class MemoryStore: LedgerStorage {
         try state.withLock { books throws(LedgerError) in
             do {
                 let effects = batch.decide(on: books.load(batch))
-                // The primary key, which commands do not check.
+                // Commands do not check the primary key, so the store checks it.
                 for user in effects.newUsers where books.rows.users[user.id] != nil {
                     throw LedgerError(.rejected, "A user of this id is known.")
                 }

@@ -1,9 +1,9 @@
 internal import Ledger
 
-/// A call for a bill or a contest, which several users pay. Each key belongs to one caller and one
+/// A call about a bill or a contest, which several users pay. Each key belongs to one user and one
 /// call.
 package enum SharedAction: Equatable, Sendable {
-    /// A bill of equal shares; a pooled one is all or nothing.
+    /// A bill of equal shares. The payee of a pooled bill gets all shares or none.
     case bill(share: Int64, places: Int, isPooled: Bool)
     case claim
     case pay(key: Int)
@@ -13,7 +13,7 @@ package enum SharedAction: Equatable, Sendable {
     case leave(key: Int)
     case callOff(key: Int)
 
-    /// The key of a call that may move money.
+    /// The key of a call that may move money; `nil` for another call.
     package var key: Int? {
         switch self {
         case .pay(let key), .join(let key), .leave(let key), .callOff(let key): key

@@ -2,7 +2,7 @@ internal import GotchuCore
 package import Ledger
 package import Payments
 
-/// A second implementation of the rules, in plain numbers.
+/// A second implementation of the ledger's rules, in plain numbers. A deal is a session.
 package struct ReferenceModel {
     package struct Deal: Equatable {
         package let payee: Int
@@ -18,7 +18,7 @@ package struct ReferenceModel {
         package var refunded: Int64 = 0
     }
 
-    /// An answer, reduced to its meaning.
+    /// An answer, reduced to the values that tests compare.
     package enum Reply: Equatable {
         case user(Int)
         case deal(mark: Character, holder: Int?)
@@ -29,7 +29,7 @@ package struct ReferenceModel {
         case no(Refusal.Reason)
     }
 
-    /// The session of an EID, and the EID's end if it was replaced.
+    /// The session of an EID, and the time until which the EID is valid if it was replaced.
     package struct Name: Equatable {
         package let session: Int
         package var until: Int64?
@@ -41,14 +41,14 @@ package struct ReferenceModel {
     }
 
     package var money: [Int: Int64] = [:]
-    /// The payments to a user minus their refunds.
+    /// The payments to each user minus the refunds by the user.
     package var earned: [Int: Int64] = [:]
     package var deals: [Int: Deal] = [:]
-    /// The bills and contests, which several users pay; their numbers differ from those of deals.
+    /// The bills and contests, by number. Their numbers differ from the numbers of deals.
     package var shared: [Int: Shared] = [:]
     package var names: [Int: Name] = [:]
     var replies: [String: (request: String, reply: Reply)] = [:]
-    /// The money of a new account.
+    /// The balance of a new account.
     private let opening: Int64
 
     package init(opening: Int64 = Cast.opening) {
@@ -161,7 +161,7 @@ package struct ReferenceModel {
         return purse < deal.amount + tip ? .insufficientBalance : nil
     }
 
-    /// A deal as it is at a time, with expiry applied.
+    /// Returns a deal as it is at a time, with expiry applied.
     package func now(_ session: Int, _ time: Int64) -> Deal? {
         guard var deal = deals[session] else { return nil }
         let isOpen = deal.mark == "a" || deal.mark == "l"
@@ -199,7 +199,7 @@ package struct ReferenceModel {
 }
 
 extension ReferenceModel.Reply {
-    /// The ledger's answer in the model's words.
+    /// Creates the model's form of an answer of the ledger.
     package init(_ answer: StepAnswer) {
         switch answer.outcome {
         case .success(.user(let user)): self = .user(Self.number(of: user.id))

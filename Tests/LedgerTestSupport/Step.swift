@@ -2,11 +2,12 @@ internal import GotchuCore
 internal import Ledger
 internal import Payments
 
-/// One command of a property test in small numbers, so that a failing sequence can be read.
+/// One command of a property test. It consists of small numbers, so that a developer can read a
+/// failing sequence.
 package struct Step: Sendable {
     package enum Action: Sendable {
         case open(user: Int)
-        /// `proposesTaken` is true if the first proposed EID is an earlier session's.
+        /// `proposesTaken` is true if the first proposed EID is the EID of the session before.
         case create(
             session: Int,
             payee: Int,
@@ -18,16 +19,16 @@ package struct Step: Sendable {
         case lock(session: Int, user: Int)
         case unlock(session: Int, user: Int)
         case cancel(session: Int, user: Int)
-        /// EIDs by their numbers in the cast.
+        /// `eid` and `replaces` are the numbers of EIDs in `Cast`.
         case rotate(session: Int, user: Int, eid: Int, replaces: Int?)
         case send(session: Int, user: Int, key: Int, expected: Int64?, tip: Int64 = 0)
         case refund(session: Int, user: Int, key: Int, amount: Int64?)
         case expire(session: Int)
-        /// An action that only servers accept.
+        /// A call about a bill or a contest, which only tests of servers make.
         case shared(SharedAction, session: Int, user: Int)
     }
 
-    /// Milliseconds since the test began.
+    /// The ledger's time of the command, in milliseconds.
     package let time: Int64
     package let action: Action
 
@@ -36,7 +37,7 @@ package struct Step: Sendable {
         self.action = action
     }
 
-    /// The command for the ledger; `number` determines the id of its request.
+    /// Returns the command for the ledger. `number` is a part of the request's id.
     package func submission(number: Int) -> Submitted {
         let at = Timestamp(milliseconds: time)
         switch action {

@@ -1,14 +1,14 @@
 internal import TestSupport
 
-/// A generator of short stories. Half of the steps continue the previous one (a lock after a
-/// session, a payment after a lock, a resend after a payment); otherwise few stories would reach a
-/// payment.
+/// A generator of short random stories. More than half of the steps continue the previous step: a
+/// lock after a session, a payment after a lock, a resend or a refund after a payment. Without this
+/// few stories would reach a payment.
 package struct StoryTeller {
     private var generator: SeededGenerator
     private var time: Int64 = 0
     private var made = 0
     private var last: Step.Action?
-    /// The payees of sessions, by their numbers.
+    /// The payee of each session, by the session's number.
     private var payees: [Int] = []
 
     package init(seed: UInt64) {
@@ -93,7 +93,7 @@ package struct StoryTeller {
         )
     }
 
-    /// A refund, mostly by the payee.
+    /// Returns a refund, mostly by the payee.
     private mutating func refund(_ session: Int) -> Step.Action {
         let isPayee = number(0...5) > 0 && session < payees.count
         return .refund(
@@ -104,7 +104,8 @@ package struct StoryTeller {
         )
     }
 
-    /// A rotation; half of them replace the EID that the session was probably created with.
+    /// Returns a rotation. Half of the rotations replace the EID that the session was probably
+    /// created with.
     private mutating func rotate(_ session: Int, _ user: Int) -> Step.Action {
         let last = Int64(Cast.eids.count - 1)
         let replaces: Int? =

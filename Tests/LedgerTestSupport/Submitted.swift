@@ -19,7 +19,7 @@ package struct Submitted: Sendable {
         }
     }
 
-    /// A command whose answer is remembered.
+    /// Creates a command with an idempotency key, whose answer the ledger remembers.
     package init<Command: KeyedCommand>(
         _ command: Command,
         as request: KeyedRequest,
@@ -30,7 +30,7 @@ package struct Submitted: Sendable {
         }
     }
 
-    /// The answer as it was decided last; `nil` if another transaction held one of its rows.
+    /// The newest answer; `nil` if another transaction had locked a row that the command needs.
     package var answer: StepAnswer? {
         _ = submission.succeed()
         return box.answer.withLock { try? $0?.get() }

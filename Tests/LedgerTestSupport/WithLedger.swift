@@ -95,7 +95,7 @@ extension Ledger {
 }
 
 extension KeyedRequest {
-    /// A keyed request with a fixed fingerprint.
+    /// Creates a request with a key and a fixed fingerprint.
     package static func test(
         user: UserID,
         key: String,
@@ -118,7 +118,7 @@ extension CommandReply {
 }
 
 extension LedgerStorage {
-    /// A user's account; `nil` if there is none.
+    /// Returns a user's account; `nil` if there is none.
     package func account(of user: UserID, in currency: Currency = .usd) async throws -> Account? {
         let range = HistoryRange(.newest(skipping: 0), limit: 1)
         return try await history(of: Account.Key(.user(user), currency), range)?.account

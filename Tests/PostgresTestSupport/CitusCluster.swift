@@ -4,7 +4,7 @@ import Synchronization
 
 /// A Citus cluster for tests: a coordinator and two workers, each a `PostgresCluster`.
 package final class CitusCluster: Sendable {
-    /// A Boolean that is true if the newest PostgreSQL of this machine has the extension.
+    /// A Boolean that is true if the newest PostgreSQL of this machine has the Citus extension.
     package static let isInstalled: Bool = {
         let shared = try? PostgresCluster.run([PostgresCluster.program("pg_config"), "--sharedir"])
         let folder = shared?.trimmingCharacters(in: .newlines) ?? ""
@@ -39,8 +39,8 @@ package final class CitusCluster: Sendable {
         coordinator.url(try makeEmpty())
     }
 
-    /// Creates a database with distributed tables, as a copy of the first one. The copy is made on
-    /// every node, and so has all catalogs and rows.
+    /// Creates a database with distributed tables. The first call creates and distributes the
+    /// tables of an original. Every node then copies its part of the original.
     ///
     /// - Parameter distribute: Creates and distributes the tables of the database with a URL.
     package func makeDatabase(_ distribute: (String) throws -> Void) throws -> String {
@@ -48,7 +48,7 @@ package final class CitusCluster: Sendable {
             if template == nil {
                 let name = try makeEmpty()
                 try distribute(coordinator.url(name))
-                // Nobody may be connected to the copied database, not even Citus's own daemon.
+                // A database cannot be copied while it has connections, such as of Citus's daemon.
                 try onAll("ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
                 try onAll(
                     """

@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A TCP proxy before a cluster that cuts connections at a moment chosen by a test.
+/// A TCP proxy in front of a cluster. It cuts a connection at a moment that a test chooses.
 package final class CuttingProxy: Sendable {
     /// The moment of a cut. All bytes that a client sends between two answers are one request.
     package enum Moment: Sendable {
-        /// The next request after `skipped` others never reaches the server.
+        /// A number of requests pass, and the next request never reaches the server.
         case beforeRequest(skipping: Int)
-        /// The next request after `skipped` others is carried out; its answer never arrives.
+        /// A number of requests pass. The next request is carried out, but its answer is lost.
         case afterRequest(skipping: Int)
     }
 

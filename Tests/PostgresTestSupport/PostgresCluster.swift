@@ -13,9 +13,9 @@ package final class PostgresCluster: Sendable {
     package static let user = "gotchu"
 
     package let folder: String
-    /// The faults of the server's disk; `nil` unless it was created with a fault library.
+    /// The faults of the server's disk; `nil` unless the server was created with a fault library.
     package let faults: Faults?
-    /// The disk of the write-ahead log; `nil` unless the server was created with one.
+    /// The disk of the write-ahead log; `nil` unless the server has such a disk.
     package let logDisk: SmallDisk?
     private let options: [String]
     private let supervisor = Mutex<Supervisor?>(nil)
@@ -100,7 +100,8 @@ package final class PostgresCluster: Sendable {
         return "\(parent)/\(newest)/bin"
     }()
 
-    /// The start of a command that runs as PostgreSQL's user, because it refuses to run as root.
+    /// The first words of a command that runs as PostgreSQL's user. PostgreSQL refuses to run as
+    /// root.
     private static let asOwner: [String] =
         getuid() == 0
         ? ["/usr/bin/setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
@@ -133,7 +134,7 @@ package final class PostgresCluster: Sendable {
             + options.flatMap { ["-c", $0] }
         let command = (logDisk?.entrance ?? []) + Self.asOwner + server
         supervisor.withLock { $0 = nil }
-        // After a kill the old processes may hold the memory for another moment.
+        // After a kill the old processes may hold the shared memory for another moment.
         let deadline = ContinuousClock.now + .seconds(60)
         var started = try Supervisor(command, folder: folder, log: log)
         while ContinuousClock.now < deadline {
@@ -158,7 +159,7 @@ package final class PostgresCluster: Sendable {
     /// A Boolean that is true while the server process runs.
     package var isRunning: Bool { supervisor.withLock { $0?.isRunning ?? false } }
 
-    /// Kills the postmaster at any point of its work; the cluster must be started again.
+    /// Kills the postmaster at once. The cluster must then be started again.
     package func killPostmaster() throws {
         kill(try postmaster, SIGKILL)
         supervisor.withLock { $0?.waitForEnd() }
@@ -189,7 +190,7 @@ package final class PostgresCluster: Sendable {
         try Self.run(Self.asOwner + ["\(Self.binaries)/pg_ctl", "--pgdata=\(data)", "promote"])
     }
 
-    /// Creates a database: empty, or a copy of one without connections.
+    /// Creates a database: an empty one, or a copy of a database that has no connections.
     ///
     /// - Returns: Its name.
     package func makeDatabase(
@@ -205,13 +206,13 @@ package final class PostgresCluster: Sendable {
         return name
     }
 
-    /// Returns the URL of a database of this cluster, or of this one and others.
+    /// Returns the URL of a database of this cluster, or of this cluster and others.
     package func url(_ database: String, or others: PostgresCluster...) -> String {
         let hosts = ([self] + others).map(\.socketFolder).joined(separator: ",")
         return "postgres://\(Self.user)@/\(database)?host=\(hosts)"
     }
 
-    /// Opens a connection to one of its databases.
+    /// Opens a connection to one of the server's databases.
     package func connect(_ database: String) throws -> Link {
         let url = url(database) + "&target_session_attrs=any"
         return Link(try Connection(try ConnectionSettings(url: url)))
@@ -250,6 +251,6 @@ package final class PostgresCluster: Sendable {
     }
 }
 
-/// The shared server. A global is never released; the supervisor's pipe closes when the process
-/// ends.
+/// The shared server. A global is never released, but the supervisor's pipe closes when the test
+/// process ends.
 private let sharedCluster = Swift.Result { try PostgresCluster() }

@@ -1,8 +1,9 @@
 import Foundation
 import TestSupport
 
-/// A file system of a few megabytes in memory, which can become full. It is mounted in the
-/// namespace of one process and of those that enter it, and disappears with the last of them.
+/// A file system of a few megabytes in memory, which can become full. It is mounted only in a
+/// namespace of its own, which other processes can enter. It disappears with the last of these
+/// processes.
 package final class SmallDisk: Sendable {
     private static let script = """
         mount -t tmpfs -o mode=777,size="$2"m none "$1" && echo mounted && read -r _
@@ -39,7 +40,7 @@ package final class SmallDisk: Sendable {
         try? input.fileHandleForWriting.close()
     }
 
-    /// The start of a command that must see the disk.
+    /// The first words of a command that must see the disk.
     var entrance: [String] { ["/usr/bin/nsenter", "--mount=/proc/\(keeper)/ns/mnt"] }
 
     private var ballast: String { "/proc/\(keeper)/root\(path)/ballast" }

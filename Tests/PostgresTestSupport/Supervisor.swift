@@ -1,11 +1,11 @@
 import Foundation
 
-/// A server program that ends with this object's process, even if the process is killed. A shell
-/// waits for the end of a pipe that only the process holds. It then ends the program and removes
-/// its files.
+/// A server program that ends with the test process, even if the test process is killed. A shell
+/// waits for the end of a pipe that only the test process holds open. The shell then ends the
+/// program and removes the program's files.
 final class Supervisor: @unchecked Sendable {  // SAFETY: both members are set once and thread-safe.
-    /// A script for bash. In dash, `wait` depends on a signal that Foundation may have blocked, and
-    /// would never end.
+    /// A script for bash. In dash, `wait` depends on a signal that Foundation may have blocked, so
+    /// `wait` could wait for ever.
     private static let script = """
         folder=$1
         shift
@@ -45,7 +45,7 @@ final class Supervisor: @unchecked Sendable {  // SAFETY: both members are set o
         process.waitUntilExit()
     }
 
-    /// Returns once the program has ended by itself.
+    /// Waits until the program has ended.
     func waitForEnd() { process.waitUntilExit() }
 
     var isRunning: Bool { process.isRunning }

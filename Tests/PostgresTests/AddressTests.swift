@@ -4,7 +4,7 @@ import Testing
 @Suite("A database's URL")
 struct AddressTests {
     @Test(
-        "A malformed URL is refused, and the error contains no secret of it",
+        "A malformed URL is refused, and the error contains no part of its secrets",
         arguments: [
             "postgres://u:sesame@open@127.0.0.1:1/x", "postgres://u:ses/ame@127.0.0.1:1/x",
             "postgres://u:sesame@127.0.0.1:sesame/x", "postgres://u:sesame@[::1/x",
@@ -24,7 +24,7 @@ struct AddressTests {
         #expect(error?.description.contains("ses") == false, "\(error as Any)")
     }
 
-    @Test("The error of a URL names the unknown parameter")
+    @Test("The error about an unknown parameter of a URL names the parameter, but not its value")
     func parameter() {
         let url = "postgres://u@127.0.0.1:1/x?sslmode=require&ssl=true&ssl_mode=sesame&nosuch=open"
         let error = #expect(throws: PostgresError.self) { try ConnectionSettings(url: url) }
@@ -33,7 +33,7 @@ struct AddressTests {
         #expect(error?.description.contains("sesame") == false)
     }
 
-    @Test("A missing server is an error that has its address and not the password")
+    @Test("The error about a missing server contains the address, but not the password")
     func nobody() throws {
         let settings = try ConnectionSettings(url: "postgres://u:sesame@127.0.0.1:1/x")
         #expect(settings.holdsPassword)

@@ -113,7 +113,7 @@ struct ConnectionTests {
         #expect(try link.connection.query("SELECT 7") { try $0.integer(0) } == [7])
     }
 
-    @Test("A call that takes too long is cancelled, at the server too")
+    @Test("A call that takes too long fails, and the server stops the statement")
     func tooLong() throws {
         let error = #expect(throws: PostgresError.self) {
             try link.connection.query("SELECT 1 FROM pg_sleep(600)", within: .milliseconds(100)) {
@@ -149,7 +149,7 @@ struct ConnectionTests {
                 )
             ])
             let error = #expect(throws: PostgresError.self) { try victim.connection.run(queries) }
-            // If the server's last message arrives, it says that nothing was done.
+            // If the server's last message arrives, the message says that nothing was done.
             let state = error?.state?.rawValue
             let expected = state == nil ? kind : PostgresError.Kind.connectionLost
             #expect(state == nil || state == "57P01", "\(error as Any)")
@@ -158,7 +158,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("A connection receives notifications of another one, and a waker ends its wait")
+    @Test("A connection receives another connection's notifications, and a waker ends its wait")
     func notifications() throws {
         let waker = Waker()
         try link.connection.execute("LISTEN news")
@@ -192,7 +192,7 @@ struct ConnectionTests {
     }
 
     @Test(
-        "Each SQLSTATE of the server is the expected kind of error",
+        "Each SQLSTATE of the server leads to the expected kind of error",
         arguments: [
             ("40001", PostgresError.Kind.retryable), ("40P01", .retryable),
             ("40003", .unknownOutcome),

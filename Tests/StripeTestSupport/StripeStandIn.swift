@@ -7,7 +7,7 @@ import TestSupport
 /// The stand-in for Stripe, `Tests/Python/stripe_stand_in.py`, as a process of one test.
 package final class StripeStandIn: Sendable {
     package let port: Int
-    /// The origin of its API.
+    /// The origin of the stand-in's API.
     package var address: String { "http://127.0.0.1:\(port)" }
     private let program: Program
     package let http: HTTPClient
@@ -21,9 +21,10 @@ package final class StripeStandIn: Sendable {
         )
     }
 
-    /// Runs `body` with a stand-in, and ends it.
+    /// Starts a stand-in, runs `body`, and stops the stand-in.
     ///
-    /// - Throws: Also if a request, a reply or an event did not match Stripe's description.
+    /// - Throws: The error of `body`, or `NeverHappened` if a request, a reply or an event did not
+    ///   match Stripe's description.
     package static func with<Result: Sendable>(
         _ body: (StripeStandIn) async throws -> Result
     ) async throws -> Result {
@@ -32,7 +33,7 @@ package final class StripeStandIn: Sendable {
             let result = try await body(standIn)
             let violations = try await standIn.state()["violations"]
             guard violations?.texts?.isEmpty == true else {
-                throw NeverHappened(description: "it is all as described: \(violations as Any)")
+                throw NeverHappened(description: "all messages are valid: \(violations as Any)")
             }
             try await standIn.http.shutdown()
             return result
@@ -50,7 +51,7 @@ package final class StripeStandIn: Sendable {
         return StripeStandIn(program, port: port)
     }
 
-    /// Sends a control command: `["do": "pay", "name": …]`.
+    /// Sends a control command to the stand-in, such as `["do": "pay", "name": …]`.
     @discardableResult
     package func order(_ name: String, _ values: [String: ControlValue] = [:]) async throws
         -> [String: ControlValue]
@@ -70,7 +71,7 @@ package final class StripeStandIn: Sendable {
         )
     }
 
-    /// Sets a fault for a call: `POST /v1/transfers`.
+    /// Sets a fault for a call, such as `POST /v1/transfers`.
     package func fault(
         _ kind: String,
         of call: String = "",
@@ -83,11 +84,11 @@ package final class StripeStandIn: Sendable {
         try await order("fault", values.merging(more) { $1 })
     }
 
-    /// Returns all its objects.
+    /// Returns all objects of the stand-in.
     package func state() async throws -> [String: ControlValue] { try await order("state") }
 }
 
-/// A value of the stand-in's control and state.
+/// A JSON value in the stand-in's commands and state.
 package enum ControlValue: Codable, Equatable, Sendable {
     case text(String)
     case integer(Int64)

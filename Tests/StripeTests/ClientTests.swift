@@ -20,7 +20,7 @@ struct ClientTests {
     /// Returns the reply, or fails the test with the other outcome.
     private static func done<Reply>(_ outcome: StripeOutcome<Reply>) throws -> Reply {
         guard case .done(let reply) = outcome else {
-            throw NeverHappened(description: "it is done: \(outcome)")
+            throw NeverHappened(description: "the call is done: \(outcome)")
         }
         return reply
     }
@@ -68,7 +68,7 @@ struct ClientTests {
         }
     }
 
-    @Test("A checkout can be made, paid and found by time, and another one can be expired")
+    @Test("A checkout can be made, paid and found by time, and another checkout can be expired")
     func checkout() async throws {
         try await StripeStandIn.with { standIn in
             let client = try standIn.client()
@@ -104,7 +104,7 @@ struct ClientTests {
         }
     }
 
-    @Test("A payee can be onboarded and paid out; after a failed payout the transfer is reversed")
+    @Test("A payee can be onboarded and paid out, and a transfer can be reversed")
     func payee() async throws {
         try await StripeStandIn.with { standIn in
             let client = try standIn.client()
@@ -136,7 +136,7 @@ struct ClientTests {
             try await standIn.order("fund", ["amount": .integer(1_000)])
             #expect(
                 await client.send(try transfer("t2")).kind.rawValue == "insufficient",
-                "it is kept"
+                "the refusal is kept under its key"
             )
             let sent = try Self.done(await client.send(try transfer("t3")))
             let payout = StripeCall.createPayout(
@@ -168,7 +168,7 @@ struct ClientTests {
         }
     }
 
-    /// Checks the balances, their history and the events.
+    /// Checks the balances, the balance transactions and the events.
     private static func books(
         _ client: StripeClient,
         _ account: String,

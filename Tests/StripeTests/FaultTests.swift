@@ -44,7 +44,7 @@ struct FaultTests {
     }
 
     @Test(
-        "A failure kept under a key is replayed, and its effect has to be looked up",
+        "A failure that Stripe keeps under a key is replayed, and only a list shows its effect",
         arguments: [false, true]
     )
     func kept(hasEffect: Bool) async throws {
@@ -63,12 +63,12 @@ struct FaultTests {
             try await standIn.order("advance", ["seconds": .integer(86_400)])
             #expect(
                 await client.send(try Self.call("a")).kind.rawValue == "done",
-                "keys are kept a day"
+                "Stripe forgets a key after a day"
             )
         }
     }
 
-    @Test("20 simultaneous calls with one key make one payment; another amount is refused")
+    @Test("20 simultaneous calls with one key make one payment, and another amount is refused")
     func reused() async throws {
         try await StripeStandIn.with { standIn in
             let client = try standIn.client()
@@ -116,7 +116,7 @@ struct FaultTests {
         server.answer(Array(head.utf8) + [UInt8](repeating: 0x20, count: size))
         try await Self.withClient(of: server) { client in
             guard case .unknown(let fault) = await client.send(.ownAccount) else {
-                throw NeverHappened(description: "it is unknown")
+                throw NeverHappened(description: "the outcome is unknown")
             }
             #expect(fault.reason == .tooLarge)
         }
@@ -128,7 +128,7 @@ struct FaultTests {
         defer { server.stop() }
         for reply in OddReplies.all() {
             server.answer(reply.bytes)
-            // Each case has a new client, because the calls of one client are spaced.
+            // Each case has a new client, because a client pauses between its calls.
             try await Self.withClient(of: server) { client in
                 let outcome = await client.send(.ownAccount)
                 #expect(outcome.kind.rawValue == "unknown", "\(reply.name): \(outcome)")

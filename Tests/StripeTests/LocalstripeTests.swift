@@ -32,7 +32,7 @@ struct LocalstripeTests {
             [Python.file("Tests/Python/localstripe_story.py"), Self.secret],
             environment: ["TMPDIR": folder.path]
         )
-        let lines = try await eventually("the story is told: \(story.text)") {
+        let lines = try await eventually("the script has printed all events: \(story.text)") {
             let lines = Self.lines(of: story)
             let kinds = Set(lines.compactMap(\.type))
             let hasAll =

@@ -36,7 +36,7 @@ struct OutcomeTests {
         #expect(reply.outcome.kind.rawValue == outcome)
     }
 
-    @Test("Without a body of Stripe's, a 2xx status is done, and every other status is unknown")
+    @Test("A reply that is not Stripe's is done if its status is 2xx, and unknown otherwise")
     func total() {
         let bodies = [[], Array("<html>".utf8), Array(#"{"error":"no"}"#.utf8), [0xFF, 0]]
         for status in 0..<1_000 {
@@ -65,12 +65,12 @@ struct OutcomeTests {
         )
     }
 
-    @Test("A message of Stripe's that contains a part of a key is dropped")
+    @Test("An error message of Stripe that contains a part of a key is dropped")
     func secrets() throws {
         for words in ["Invalid API Key: sk_test_abc", "pi_1_secret_2 is wrong", "whsec_x"] {
             let body = Self.problem(Self.invalid, message: words)
             guard case .refused(let problem) = RawReply(status: 400, body: body).outcome else {
-                Issue.record("It is a refusal.")
+                Issue.record("The outcome is not a refusal.")
                 continue
             }
             #expect(problem.message == "")
@@ -82,7 +82,7 @@ struct OutcomeTests {
         let many = String(repeating: "e\u{301}", count: 100_000)
         let body = Self.problem(Self.invalid, many, message: many)
         guard case .refused(let problem) = RawReply(status: 400, body: body).outcome else {
-            Issue.record("It is a refusal.")
+            Issue.record("The outcome is not a refusal.")
             return
         }
         #expect(problem.code.unicodeScalars.count == 64)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Signatures of Stripe's webhooks")
 struct SignatureTests {
-    /// Signs like Stripe's own library.
+    /// Returns a header with signatures that Stripe's own library computes.
     private static func signed(
         _ body: String,
         secrets: [String],
@@ -21,15 +21,15 @@ struct SignatureTests {
         let arguments = ["-c", script, body, String(seconds)] + secrets
         let python = try Program(try await Python.interpreter(), arguments)
         guard try await python.exitCode() == 0 else {
-            throw NeverHappened(description: "it is signed: \(python.text)")
+            throw NeverHappened(description: "Stripe's library signs: \(python.text)")
         }
         return python.text
     }
 
     private static let body = #"{"id":"evt_1","object":"event","words":"ü 💳"}"#
     private static let at: Int64 = 1_795_390_000
-    /// A secret that looks like base64, which Standard Webhooks would decode; here its text is the
-    /// key.
+    /// A secret that looks like base64. Standard Webhooks would decode the secret; Stripe uses its
+    /// text as the key.
     private static let text = "whsec" + "_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
     private static func verdict(
@@ -88,7 +88,7 @@ struct SignatureTests {
     }
 
     @Test(
-        "A header that is not one time and some signatures is refused",
+        "A header without exactly one time and some signatures is refused",
         arguments: [
             "", "t=1", "v1=00", "t=,v1=\(code)", "t=x,v1=\(code)", "t=+1,v1=\(code)",
             "t=-1,v1=\(code)", "t=1,t=2,v1=\(code)", "t=99999999999,v1=\(code)", "t=1,v0=\(code)",
@@ -149,7 +149,7 @@ struct SignatureTests {
         let pace = CallRateLimiter()
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<60 { group.addTask { await pace.wait(for: "POST a") } }
-            // The first of them is done: the others wait in their own queue.
+            // The first call to this endpoint is done. The other calls wait in its queue.
             #expect(await group.next() != nil)
             let start = MonotonicTime.now
             #expect(await pace.wait(for: "GET b"))

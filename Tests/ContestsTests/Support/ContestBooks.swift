@@ -5,7 +5,7 @@ import Payments
 
 @testable import Contests
 
-/// A ledger in memory with contests, which commits each command at once.
+/// A ledger in memory with contests. It commits each command at once.
 struct ContestBooks {
     private(set) var books = MemoryBooks()
     private var number = 0
@@ -76,7 +76,7 @@ struct ContestBooks {
         books.rows.accounts[Account.Key(.houseOf(.take, user), .usd)]?.balance ?? 0
     }
 
-    /// The first violated rule of those that `verify` checks; `nil` without one.
+    /// The first rule of `verify` that is violated; `nil` if no rule is.
     var complaint: String? {
         let sum = books.rows.accounts.values.reduce(0) { $0 + $1.balance }
         guard sum == 0 else { return "money is not conserved: \(sum)" }

@@ -2,8 +2,8 @@ import GotchuCore
 import Ledger
 import LedgerTestSupport
 
-/// A kind of record for tests: a box of the first user, with children. Its body is the number of
-/// its children.
+/// A command that creates or changes a box, which is a kind of record for tests. A box belongs to
+/// the first user, and its body is the number of its children.
 struct OpenBox: LedgerCommand {
     static let name = "open-box"
     static let kind = "box"
@@ -68,7 +68,7 @@ extension RecordRule {
     }
 }
 
-/// Closes all children of a box: a change of rows that are known only by their parent.
+/// Closes all children of a box. The command knows the box, but not its children.
 struct CloseChildren: LedgerCommand {
     static let name = "close-children"
 
@@ -99,8 +99,8 @@ struct CloseChildren: LedgerCommand {
     }
 }
 
-/// Claims or releases a name. The outcome is true if the target has the name afterwards, or if it
-/// was released.
+/// Claims or releases a name. The outcome is true if the target has the name afterwards, or if the
+/// name was released.
 struct ClaimName: LedgerCommand {
     static let name = "claim-name"
 

@@ -6,10 +6,10 @@ import Testing
 
 @testable import Ledger
 
-/// A batch that was committed.
+/// The result of a committed batch.
 struct Committed: Sendable {
     let effects: Effects
-    /// The answers of its commands, in their order; `nil` for one that was not decided.
+    /// The answers of its commands, in their order; `nil` for a command that was not decided.
     let answers: [StepAnswer?]
 }
 
@@ -17,8 +17,8 @@ extension LedgerStorage {
     /// Commits steps in one batch, as a server's writer does.
     ///
     /// - Parameters:
-    ///   - first: The number of the first step, of which request ids are made.
-    ///   - tail: The previous seal; without one a new chain begins.
+    ///   - first: The number of the first step. The numbers are parts of the request ids.
+    ///   - tail: The previous seal; `nil` begins a new chain.
     ///   - chain: The id of the new chain.
     @discardableResult
     func commit(
@@ -32,7 +32,7 @@ extension LedgerStorage {
         return Committed(effects: effects, answers: submitted.map(\.answer))
     }
 
-    /// Commits actions at one time.
+    /// Commits actions in one batch, at one time.
     @discardableResult
     func commit(
         _ actions: Step.Action...,
@@ -50,17 +50,17 @@ extension LedgerStorage {
         try await commit(Batch([Pending(command, at: .now) { _ in }], tail: tail))
     }
 
-    /// A session as it is stored.
+    /// Returns a session as it is stored.
     func session(_ id: SessionID) async throws -> Session? {
         try await record(RecordID(id)).map { record in try Session(record) }
     }
 
-    /// A user's balance in dollars, in minor units.
+    /// Returns the balance of a user's account in dollars, in minor units.
     func balance(of user: UserID) async throws -> Int64? {
         try await account(of: user)?.balance
     }
 
-    /// The newest entries of a user's account in dollars.
+    /// Returns the newest entries of a user's account in dollars.
     func account(of user: UserID, entries: Int) async throws -> AccountHistory? {
         try await history(
             of: Account.Key(.user(user), .usd),
@@ -68,7 +68,7 @@ extension LedgerStorage {
         )
     }
 
-    /// Expects that the stored rows equal those of books in memory.
+    /// Expects that the stored rows equal the rows of a ledger in memory.
     func expectSame(as rows: Snapshot) async throws {
         for (id, record) in rows.records { #expect(try await self.record(id) == record) }
         for (key, answer) in rows.answers { #expect(try await self.answer(key) == answer) }

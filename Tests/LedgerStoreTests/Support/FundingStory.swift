@@ -5,7 +5,7 @@ import Payments
 
 @testable import Ledger
 
-/// Every kind of command that moves money in or out, in an order in which each has an effect.
+/// Commands about deposits, withdrawals and payees. In their order each command has an effect.
 enum FundingStory {
     typealias Command = @Sendable (Timestamp) throws -> any Submission
 
@@ -45,7 +45,7 @@ enum FundingStory {
                 amount: Money(minorUnits: 1_500),
                 bankAccount: "ba_1",
                 source: .provider(isLive: false),
-                // The opening and the deposit.
+                // The two entries are the opening and the deposit.
                 hold: WithdrawalHold(entryCount: 2, heldAmount: 0),
                 needsRelease: true,
                 id: withdrawal
@@ -57,7 +57,7 @@ enum FundingStory {
         plain(Observe(withdrawal, .transfer(transfer))),
         plain(Observe(withdrawal, .payout(payout(.inTransit)))),
         plain(Observe(withdrawal, .payout(payout(.paid)))),
-        // The refund exceeds the balance.
+        // The refund exceeds the wallet's balance.
         plain(Observe(deposit, seen(refunded: 2_000))),
         plain(ForgiveDebt(user, Money(minorUnits: 100), id: RecordID(trusted: "f-0"))),
         plain(BookTransaction(line("txn_9", "topup", 700))),

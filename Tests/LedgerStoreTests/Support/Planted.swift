@@ -6,9 +6,9 @@ import PostgresTestSupport
 import SQLite
 import TestSupport
 
-/// A small valid ledger, for tests to damage.
+/// A small valid ledger that tests can damage.
 enum Planted {
-    /// The chain of its three seals: over the openings, the payment and the refund.
+    /// The chain of the ledger's three seals: over the openings, the payment and the refund.
     static let chain = "00000000000000000001"
 
     /// Creates two accounts, a paid session with a refund, a locked session, a refused payment and
@@ -19,9 +19,10 @@ enum Planted {
         return path
     }
 
-    /// Creates the same books in any store; on PostgreSQL as a copy, which is faster.
+    /// Creates the same ledger in any store. On PostgreSQL the database is a copy, which is faster.
     ///
-    /// - Parameter tip: The tip of the paid session; `nil` if it allows none.
+    /// - Parameter tip: The tip of the paid session; `nil` if the session allows no tip. With a tip
+    ///   the second refund is accepted.
     static func books(_ kind: StoreKind, tip: Int64? = nil) async throws -> TestBooks {
         switch kind {
         case .postgresql where tip == nil:
@@ -35,7 +36,7 @@ enum Planted {
         }
     }
 
-    // SAFETY: created once; all callers wait for it.
+    // SAFETY: created once; all callers wait for its end.
     private static let original = Task {
         let cluster = try PostgresCluster.shared()
         let name = try cluster.makeDatabase()
@@ -75,7 +76,7 @@ enum Planted {
         }
     }
 
-    /// Runs a script without triggers and checks, as no program of gotchu can.
+    /// Runs a script with triggers and checks switched off. No program of gotchu can do this.
     static func damage(_ path: String, _ sql: String) throws {
         let connection = try Connection(path: path, mode: .readWrite)
         try connection.execute("PRAGMA ignore_check_constraints = ON")

@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import Ledger
 
-/// A connection that runs statements and keeps their texts, in their order.
+/// A connection that runs statements and records their texts, in their order.
 final class Recorder<Base: SQLConnection & ~Copyable>: SQLConnection {
     private let base: Base
     private(set) var texts: [String] = []

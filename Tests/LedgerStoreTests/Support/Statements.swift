@@ -12,11 +12,12 @@ import WebSessions
 
 /// Every statement that a server runs on an engine, produced by the server's own code.
 struct Statements {
-    /// The statements, without operators' listings, which read everything that they list.
+    /// The texts of the statements.
     private(set) var texts: Set<String> = []
     let dialect: Dialect
 
-    /// The statements of loading, in one round and in two, and of writing.
+    /// Collects the statements that load rows, with and without skipping locked rows, and the
+    /// statements that write rows.
     init(_ dialect: Dialect) throws {
         self.dialect = dialect
         var memory = MemoryBooks()
@@ -60,7 +61,7 @@ struct Statements {
         [.refund(session: 0, user: 0, key: 0, amount: 2)],
     ]
 
-    /// A record with a child, and a name that two users claim in turn.
+    /// The batches that write a record with a child, and a name that two users claim in turn.
     private static var boxBatches: [[any Submission]] {
         let commands: [any LedgerCommand] = [
             OpenBox(children: 1), ClaimName("place", for: "user-0", until: 2_000),
@@ -69,7 +70,7 @@ struct Statements {
         return commands.map { [pending($0)] }
     }
 
-    /// The batches of money in and out.
+    /// The batches about deposits, withdrawals and payees.
     private static var fundingBatches: [[any Submission]] {
         get throws {
             try FundingStory.commands.enumerated().map { index, command in
@@ -101,8 +102,8 @@ struct Statements {
 }
 
 extension Database {
-    /// Runs every statement that a server uses besides the ledger's commits. It adds devices and
-    /// endpoints for that.
+    /// Runs every statement that a server uses besides the ledger's commits. Adds a device, an
+    /// endpoint and a web session for this.
     func useEverything() async throws {
         let now = Timestamp(milliseconds: 1_000)
         _ = try await read(Reads.record(RecordID(Cast.sessions[0])))

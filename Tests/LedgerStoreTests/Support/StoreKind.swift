@@ -7,11 +7,12 @@ import PostgresTestSupport
 import SQLite
 import TestSupport
 
-/// The two stores, one of them also distributed over a cluster. All must behave alike.
+/// The stores: SQLite, PostgreSQL, and PostgreSQL that is distributed over a cluster. All must
+/// behave alike.
 enum StoreKind: String, Sendable {
     case sqlite
     case postgresql
-    /// PostgreSQL with Citus, where that is installed.
+    /// PostgreSQL with Citus, on machines where Citus is installed.
     case distributed
 
     /// The stores on one server, for tests that would take too long on a cluster.
@@ -21,7 +22,7 @@ enum StoreKind: String, Sendable {
     static let shared = [.postgresql] + clusters
     private static let clusters: [StoreKind] = CitusCluster.isInstalled ? [.distributed] : []
 
-    /// Creates new books.
+    /// Creates an empty database.
     func makeBooks() throws -> TestBooks {
         switch self {
         case .sqlite:
@@ -41,7 +42,7 @@ enum StoreKind: String, Sendable {
     }
 }
 
-/// The books of one test in one of the stores.
+/// The database of one test in one of the stores.
 struct TestBooks: Sendable {
     let kind: StoreKind
     /// A path or a URL.
@@ -54,7 +55,7 @@ struct TestBooks: Sendable {
         self.folder = folder
     }
 
-    /// Creates books in a database that a test has made.
+    /// Creates a reference to a PostgreSQL database that the test has created.
     init(postgresql url: String) {
         self.init(kind: .postgresql, place: url, folder: nil)
     }
@@ -88,7 +89,7 @@ struct TestBooks: Sendable {
         }
     }
 
-    /// Runs a script as any other program could.
+    /// Runs a script on a connection of its own.
     func execute(_ sql: String) throws {
         switch kind {
         case .sqlite: try SQLite.Connection(path: place, mode: .readWrite).execute(sql)
@@ -96,7 +97,7 @@ struct TestBooks: Sendable {
         }
     }
 
-    /// Returns the first column as texts.
+    /// Returns the first column of a query's rows, as texts.
     func texts(_ sql: String) throws -> [String] {
         switch kind {
         case .sqlite:
@@ -105,7 +106,7 @@ struct TestBooks: Sendable {
         }
     }
 
-    /// Runs a script without guards and checks, as no program of gotchu can.
+    /// Runs a script with guards and checks switched off. No program of gotchu can do this.
     func damage(_ sql: String) throws {
         switch kind {
         case .sqlite: try Planted.damage(place, sql)
@@ -121,7 +122,7 @@ struct TestBooks: Sendable {
         }
     }
 
-    /// A connection of another program to a PostgreSQL database.
+    /// Opens another connection to the PostgreSQL database.
     func connection() throws -> PostgresCluster.Link {
         PostgresCluster.Link(
             try Postgres.Connection(try ConnectionSettings(url: place))

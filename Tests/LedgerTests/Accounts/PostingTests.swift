@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ledger
 
-/// Money that moves between any accounts.
+/// Transfers between accounts of any kind.
 @Suite("Posting")
 struct PostingTests {
     private let pot = Post.pot
@@ -50,7 +50,7 @@ struct PostingTests {
         #expect(books.effects.accounts.map(\.entryCount) == [1, 1])
     }
 
-    @Test("A pot is paid out to several users, and two lines of one account are added up")
+    @Test("A transfer pays a pot out to several users, and adds up two lines of one account")
     func release() throws {
         var books = Post.books([1, 2, 3], pot: 30)
         let transfer = try books.post(
@@ -102,7 +102,7 @@ struct PostingTests {
         #expect(euros.map { books.rows.accounts[$0]?.balance } == [7, 1])
     }
 
-    @Test("A pot pays out no more than it holds, and nothing moves")
+    @Test("A payout of more than the pot holds is refused, and nothing moves")
     func potFloor() {
         for (held, count) in [(Int64(30), Int64(1)), (0, 0)] {
             var books = Post.books([1, 2], pot: held == 0 ? nil : held)
@@ -122,7 +122,7 @@ struct PostingTests {
         }
     }
 
-    @Test("A payment above the balance is refused for that, even if the receiver does not exist")
+    @Test("A payment is refused for its balance first, even if the receiver does not exist")
     func userFloor() {
         var books = Post.books([4])
         let before = books.rows
@@ -181,7 +181,7 @@ struct PostingTests {
         #expect([owed, take].map { books.rows.accounts[$0]?.balance } == [0, 0])
     }
 
-    @Test("A balance that would not fit is refused on either side, and nothing moves")
+    @Test("A transfer that would overflow either balance is refused, and nothing moves")
     func overflow() {
         var rows = Post.books([10, .max - 4]).rows
         rows.accounts[Cast.mint] = Account(Cast.mint, balance: .min + 4, changedAt: time)
@@ -201,7 +201,7 @@ struct PostingTests {
         #expect(books.rows == rows && books.effects.isEmpty)
     }
 
-    @Test("Earnings that would not fit are refused, and nothing moves")
+    @Test("A transfer that would overflow the earnings is refused, and nothing moves")
     func earningsOverflow() {
         let rich = Account(Post.user(1), balance: 0, earned: .max - 4, changedAt: time)
         var rows = Post.books([10]).rows
@@ -227,7 +227,7 @@ struct PostingTests {
         try books.move(3, .swap, from: second, to: first)
         #expect(earnings() == [0, 5])
         try books.move(9, .rebate, from: second, to: first)
-        #expect(earnings() == [0, -4], "more may go back than came in while it is looked at")
+        #expect(earnings() == [0, -4], "earnings may be negative")
     }
 
     @Test("An entry is never older than the one before it, even if the clock is set back")
@@ -284,7 +284,7 @@ struct MisuseTests {
         }
     }
 
-    @Test("The pot of another record ends the program")
+    @Test("A line with the pot of another record ends the program")
     func foreignPot() async {
         await #expect(processExitsWith: .failure) {
             let other = Account.Key(.pot(RecordID(trusted: "record-2")), .usd)

@@ -5,19 +5,19 @@ import Testing
 
 @testable import Ledger
 
-/// The rules of `verify`: each kind of damage is found, and named.
+/// The rules of `verify`. They find each kind of damage and describe it.
 @Suite("Rules of the ledger")
 struct LedgerRulesTests {
     private let rules = LedgerRules([.opening, .wager, .payoff, .tribute, .rebate])
 
-    /// A tribute of 5 from the first user to the second, after both had ten.
+    /// Returns a tribute of 5 from the first user to the second. Both had 10 before.
     private func tribute(_ change: (inout Draft) -> Void = { _ in }) -> Transfer {
         var draft = Draft()
         change(&draft)
         return draft.transfer
     }
 
-    /// A transfer as a thief may write it.
+    /// A transfer that a thief could write into the database.
     private struct Draft {
         var step = "tribute"
         var kind = "TRIBUTE"
@@ -176,7 +176,7 @@ struct LedgerRulesTests {
     }
 }
 
-/// The entries of one account, followed in their order.
+/// The entries of one account, checked in their order.
 @Suite("The entries of an account")
 struct AccountRunTests {
     private let rules = LedgerRules([.opening, .tribute, .rebate])
@@ -210,7 +210,7 @@ struct AccountRunTests {
         )
     }
 
-    /// The first broken rule in the lines of an account.
+    /// Returns the first broken rule in the lines of an account.
     private func damage(_ lines: [Line], of account: Account.Key = Post.user(0)) -> String? {
         var run = AccountRun(account, rules)
         for line in lines {
@@ -231,7 +231,7 @@ struct AccountRunTests {
         #expect(damage([]) == nil)
     }
 
-    @Test("An entry that is missing, or there twice, is found")
+    @Test("A missing or a repeated entry is found")
     func gap() {
         #expect(
             damage([right[0], right[2]]) == "entry 3 of user-0: entry 2 is missing before it"

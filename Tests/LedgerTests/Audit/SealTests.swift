@@ -4,7 +4,7 @@ import Testing
 
 @testable import Ledger
 
-/// Hashes of batches, each chained to the one before it.
+/// The hashes of batches. Each contains the hash of the batch before.
 @Suite("Seals")
 struct SealTests {
     private static func key(_ owner: Account.Owner, _ currency: Currency = .usd) -> Account.Key {
@@ -48,7 +48,7 @@ struct SealTests {
         )
     }
 
-    /// The same transfer with one field changed.
+    /// Copies of the transfer, each with one change.
     private static let variants: [Transfer] = [
         transfer(record: "record-2"), transfer(step: "paid/1"), transfer(kind: "REFUND"),
         transfer(at: 2_001), transfer([entry()]), transfer([other]), transfer([]),
@@ -85,7 +85,7 @@ struct SealTests {
         #expect(Set(seals.map { $0.next(over: transfers).hash }).count == seals.count)
     }
 
-    @Test("The order of a batch's transfers and of their entries makes no difference")
+    @Test("A seal does not depend on the order of a batch's transfers and of their entries")
     func order() {
         let start = Seal.beginning(of: "chain", after: .origin)
         let transfers = [
@@ -101,7 +101,7 @@ struct SealTests {
         #expect(start.next(overHashes: sorted.map(\.hash)) == seal)
     }
 
-    @Test("The seals of a chain are numbered without a gap, and each names the hash before it")
+    @Test("The seals of a chain are numbered without a gap, and each contains the previous hash")
     func chain() {
         var seal = Seal.beginning(of: "chain", after: .origin)
         for number in 1...5 as ClosedRange<Int64> {
@@ -142,7 +142,7 @@ struct SealTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("Ids of chains sort in the order of their creation, and no two are equal")
+    @Test("Ids of chains sort by the millisecond of their creation, and no two are equal")
     func chainIDs() async throws {
         let ids = (0..<1_000).map { _ in Seal.newChain() }
         #expect(Set(ids).count == ids.count)

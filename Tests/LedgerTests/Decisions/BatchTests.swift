@@ -7,7 +7,8 @@ import Testing
 /// The rows that a batch loads and writes, and the commands that wait for locked rows.
 @Suite("Batches")
 struct BatchTests {
-    /// Two locked sessions of different payees and payers, and a payment of each.
+    /// Returns a rig with two locked sessions, and a payment of each. The payer of the first
+    /// session is the payee of the second.
     private func payments() -> (rig: Rig, commands: [Submitted]) {
         var rig = Rig()
         rig.bring(to: .locked)
@@ -19,7 +20,7 @@ struct BatchTests {
         return (rig, commands)
     }
 
-    @Test("A command whose record another transaction holds waits, and its neighbour does not")
+    @Test("A command waits if another transaction has locked its record, and other commands do not")
     func heldRecord() throws {
         let (rig, commands) = payments()
         let batch = Batch(commands)
@@ -34,7 +35,7 @@ struct BatchTests {
         #expect(effects.answers.count == 1)
     }
 
-    @Test("A payment waits while another transaction holds its payer's or its payee's account")
+    @Test("A payment waits while another transaction has locked its payer's or payee's account")
     func heldAccounts() throws {
         let (rig, commands) = payments()
         for (user, decided) in [(0, [false, true]), (1, [false, false]), (2, [true, false])] {
@@ -43,7 +44,7 @@ struct BatchTests {
             rows.accounts[Cast.account(user)] = nil
             rows.lockedElsewhere.owners = [Cast.account(user).owner]
             _ = batch.decide(on: rows)
-            // Without the account the payment would be refused, and the refusal remembered.
+            // If the account counted as missing, a refusal would be remembered.
             #expect(commands.map { $0.answer != nil } == decided, "user \(user)")
             #expect(commands.allSatisfy { $0.answer?.reason == nil }, "user \(user)")
         }

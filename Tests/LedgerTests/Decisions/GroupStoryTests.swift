@@ -6,7 +6,7 @@ import Testing
 
 @testable import Ledger
 
-/// Random histories of bills, against a model that knows nothing of records.
+/// Random histories of bills, compared with a simple model.
 @Suite("Random bills")
 struct GroupStoryTests {
     /// A simple model of a bill.
@@ -110,7 +110,7 @@ struct GroupStoryTests {
                 LockSession(session: group, payer: user, place: place.map { Int64($0 + 1) })
             )
             let gets = !isOver && held == nil && place != nil
-            // A payer who holds a place gets it again, unless another one is named.
+            // A payer who holds a place gets it again, unless the command names another place.
             let succeeds = gets || (!isOver && held != nil && place == nil)
             let version: Int64? = succeeds ? 1 : nil
             #expect(answer.session?.version == version)

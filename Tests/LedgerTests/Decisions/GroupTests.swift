@@ -5,7 +5,7 @@ import Testing
 @testable import Ledger
 @testable import Payments
 
-/// Several payers of one request: places, payments and every end.
+/// Requests with several payers: their shares, their payments and each possible end.
 @Suite("Groups")
 struct GroupTests {
     @Test("Three payers pay one bill, a share each, and the payee receives each share at once")
@@ -28,7 +28,7 @@ struct GroupTests {
         #expect(table.complaint() == nil)
     }
 
-    @Test("The shares of an all-or-nothing bill stay in the pot until the last one is paid")
+    @Test("The shares of an all-or-nothing bill stay in the pot until the last share is paid")
     func pooled() throws {
         var table = Table([5, 5, 5], isAllOrNothing: true)
         for payer in 0..<2 {
@@ -48,7 +48,7 @@ struct GroupTests {
     }
 
     @Test(
-        "A pot is refunded in the commit that ends its group, after any number of shares",
+        "A pot is refunded in the commit that ends its group, for any number of paid shares",
         arguments: 0...2,
         [true, false]
     )
@@ -76,7 +76,7 @@ struct GroupTests {
         #expect(table.complaint() == nil)
     }
 
-    @Test("A plain split keeps the paid shares, cancelled or expired", arguments: [true, false])
+    @Test("A plain split keeps its paid shares when it ends unpaid", arguments: [true, false])
     func partial(isCancelled: Bool) throws {
         var table = Table([5, 5])
         try table.settle(0)
@@ -126,7 +126,7 @@ struct GroupTests {
         #expect(table.complaint() == nil)
     }
 
-    @Test("A payer who takes and releases too many shares can lock no more, and blocks nobody")
+    @Test("A payer who releases too many locked shares can lock no more, and blocks nobody")
     func idleHolds() throws {
         var table = Table([300, 300])
         for number in 0..<Group.lapseLimit {
@@ -162,7 +162,7 @@ struct GroupTests {
         #expect(table.complaint() == nil)
     }
 
-    @Test("A payer pays a second share only by naming it")
+    @Test("A payer can pay a second share only if they name the share")
     func second() throws {
         var table = Table([5, 5])
         try table.settle(0)

@@ -22,7 +22,7 @@ struct IdempotencyTests {
         #expect(rig.balance(of: 1) == 5)
     }
 
-    @Test("A refused payment stays refused under its key after new funds; a new key is a new try")
+    @Test("A refused payment stays refused under its key after new funds, and a new key succeeds")
     func refusedStaysRefused() {
         var rig = Rig()
         rig.take(.create(session: 0, payee: 0, amount: 11, seconds: 300, proposesTaken: false))
@@ -59,7 +59,7 @@ struct IdempotencyTests {
         #expect(rig.books == before)
     }
 
-    @Test("A key with a remembered refusal is refused as reused with another amount")
+    @Test("A key with a remembered refusal is refused as reused if it is sent with another amount")
     func reusedAfterRefusal() {
         var rig = Rig()
         rig.bring(to: .advertising)
@@ -71,7 +71,7 @@ struct IdempotencyTests {
         #expect(rig.books == before)
     }
 
-    @Test("Another user's equal key is another key")
+    @Test("Two users can use equal keys for two payments")
     func otherUser() {
         var rig = Rig()
         rig.bring(to: .locked)
@@ -83,7 +83,7 @@ struct IdempotencyTests {
         #expect(rig.balance(of: 2) == 5)
     }
 
-    @Test("A key that comes twice in one batch charges once")
+    @Test("A key that is sent twice in one batch charges once")
     func twiceInABatch() {
         var rig = Rig()
         rig.bring(to: .locked)

@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Payments
 import Testing
 
-/// Refunds: each once, and never more than was paid.
+/// Refunds. Each is made once, and their sum never exceeds the payment.
 @Suite("Refunds")
 struct RefundTests {
     private static let states: [SessionStatus] = [
@@ -58,7 +58,7 @@ struct RefundTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("A refund of nothing or less is refused", arguments: [Int64.min, -1, 0])
+    @Test("A refund of zero or a negative amount is refused", arguments: [Int64.min, -1, 0])
     func nothing(amount: Int64) {
         var rig = Rig()
         rig.bring(to: .paid)
@@ -108,7 +108,7 @@ struct RefundTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("A refund's key and an equal key of a payment are two keys")
+    @Test("A refund can have the same key as a payment of the same user")
     func keys() {
         var rig = Rig()
         rig.bring(to: .paid)

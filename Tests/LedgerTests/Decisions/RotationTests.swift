@@ -48,7 +48,7 @@ struct RotationTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("A rotation requested again with the same EID gives the same answer and changes nothing")
+    @Test("A rotation requested again for the same EID gives the same answer and changes nothing")
     func lostAnswer() {
         var rig = Rig()
         rig.bring(to: .locked)
@@ -58,10 +58,10 @@ struct RotationTests {
         #expect(first.rotation != nil)
         #expect(rig.take(.rotate(session: 0, user: 0, eid: 6, replaces: 0)) == first)
         #expect(rig.books == before)
-        // A call that names no EID gets a new one.
+        // A call that names no EID to replace gets a new EID.
         let another = rig.take(.rotate(session: 0, user: 0, eid: 6, replaces: nil)).rotation
         #expect(another?.session.eid == Cast.eids[6])
-        // A caller who names an EID that was replaced twice gets the present EID.
+        // A call that names the EID of two rotations ago gets the present EID.
         let behind = rig.take(.rotate(session: 0, user: 0, eid: 7, replaces: 0)).rotation
         #expect(behind?.session.eid == Cast.eids[6])
     }
@@ -97,7 +97,7 @@ struct RotationTests {
         #expect(rig.take(create).session?.eid == Cast.eids[1])
     }
 
-    @Test("A session rotates a bounded number of times")
+    @Test("The number of a session's rotations is limited")
     func limit() {
         var rig = Rig()
         rig.bring(to: .advertising)

@@ -5,10 +5,10 @@ import Payments
 import TestSupport
 import Testing
 
-/// Random stories that are decided one by one, as a batch, and by a model.
+/// Random sequences of commands that are decided one by one, as a batch, and by a model.
 @Suite("Any sequence of commands")
 struct StoryTests {
-    /// The shards, which run in parallel; at least 24,000 stories in all.
+    /// The number of shards, which run in parallel. A round has at least 24,000 stories.
     private static let shards = 8
     private static let storiesPerShard = 3_000 * effort
 
@@ -28,7 +28,7 @@ struct StoryTests {
         #expect(Self.outcomes.subtracting(reached) == [], "seed \(runSeed)")
     }
 
-    /// Runs one shard's stories, up to the first that is wrong.
+    /// Runs one shard's stories, up to the first wrong story, and returns the outcomes.
     private static func tell(_ shard: Int) async -> Set<String> {
         var teller = StoryTeller(seed: runSeed &+ UInt64(shard) &* 1_000_003)
         guard let start = try? opened() else {
@@ -37,7 +37,7 @@ struct StoryTests {
         }
         var reached: Set<String> = []
         for number in 0..<storiesPerShard {
-            // Other tests wait for the same few threads.
+            // Other tests need the same few threads.
             if number.isMultiple(of: 16) { await Task.yield() }
             let story = teller.story()
             let complaint: String?
@@ -75,7 +75,8 @@ struct StoryTests {
         )
     }()
 
-    /// Two of the three users have accounts; the third may get one in a story.
+    /// Returns the start of each story, with accounts of two of the three users. The third user may
+    /// get an account in a story.
     private static func opened() throws -> (books: MemoryBooks, model: ReferenceModel) {
         var books = MemoryBooks()
         var model = ReferenceModel()
@@ -156,7 +157,7 @@ struct StoryTests {
         return effects.isEmpty ? nil : "a refused command left a trace"
     }
 
-    /// Checks that each end and each refund of a session has exactly one event.
+    /// Checks that each end of a session has exactly one event, and each refund is in an event.
     private static func outboxComplaint(_ books: MemoryBooks) -> String? {
         guard Set(books.events.map(\.id)).count == books.events.count else {
             return "an event happened twice"

@@ -18,7 +18,7 @@ struct TimeTests {
         #expect(rig.take(.send(session: 0, user: 1, key: 0, expected: nil)).reason == .sessionBusy)
     }
 
-    @Test("A lapsed lock must be renewed, even if no other payer has taken it")
+    @Test("A payer must lock again after their lock ended, even if no other payer has locked")
     func lapsed() {
         var rig = Rig()
         rig.bring(to: .locked)
@@ -29,7 +29,7 @@ struct TimeTests {
         #expect(rig.take(.send(session: 0, user: 1, key: 1, expected: nil)).reason == nil)
     }
 
-    @Test("A second lock by the same payer neither fails nor renews the lease")
+    @Test("A second lock by the same payer succeeds and does not extend the first lock")
     func relock() {
         var rig = Rig()
         rig.bring(to: .locked)
@@ -50,7 +50,7 @@ struct TimeTests {
         #expect(locked?.lockExpiresAt == locked?.expiresAt)
     }
 
-    @Test("A session ends at exp_at exactly")
+    @Test("A session expires exactly at its expiry time")
     func expiry() {
         var rig = Rig()
         rig.bring(to: .advertising)

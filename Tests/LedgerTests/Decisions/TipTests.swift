@@ -7,7 +7,8 @@ import Testing
 /// Money that a payer adds to the amount.
 @Suite("Tips")
 struct TipTests {
-    /// Two sessions of user 0 for 5 cents, both locked by user 1: the first allows a tip.
+    /// Returns a rig with two sessions of user 0 for 5 cents, locked by user 1. Only the first
+    /// session allows a tip.
     private func lockedRig() -> Rig {
         var rig = Rig()
         for session in 0...1 {
@@ -43,7 +44,7 @@ struct TipTests {
         try Session(try #require(rig.books.rows.records[RecordID(Cast.sessions[0])]))
     }
 
-    @Test("A payment moves amount and tip in one transfer; the expected amount excludes the tip")
+    @Test("A payment moves amount and tip in one transfer, and its expected amount has no tip")
     func paid() throws {
         var rig = lockedRig()
         let effects = rig.commit([rig.submission(of: send(2, expected: 5))])
@@ -63,7 +64,7 @@ struct TipTests {
         #expect(rig.take(send(2, expected: 7)).reason == .amountChanged)
     }
 
-    @Test("A missing tip is 0 if the session allows one, and absent otherwise")
+    @Test("A payment without a tip has the tip 0 if its session allows tips, and no tip otherwise")
     func none() throws {
         var rig = lockedRig()
         #expect(rig.take(send(0)).payment?.tip == 0)
@@ -72,7 +73,7 @@ struct TipTests {
         #expect(plain.payment != nil && plain.payment?.tip == nil)
     }
 
-    @Test("A session that allows no tip refuses one, and the key remembers the refusal")
+    @Test("A session that allows no tips refuses a tip, and the key remembers the refusal")
     func notAllowed() {
         var rig = lockedRig()
         let refused = rig.take(send(1, session: 1))
@@ -91,7 +92,7 @@ struct TipTests {
     }
 
     @Test(
-        "A negative tip is refused, and one that makes the payment too large",
+        "A tip that is negative or makes the payment too large is refused",
         arguments: [.min, -1, 100_000_000 - 4, 100_000_000, .max] as [Int64]
     )
     func bounds(tip: Int64) {
@@ -146,7 +147,7 @@ struct TipTests {
         #expect(rig.books.complaint == nil)
     }
 
-    @Test("A refund never exceeds amount and tip")
+    @Test("A refund never exceeds the sum of the amount and the tip")
     func tooLarge() {
         var rig = lockedRig()
         rig.take(send(2))

@@ -91,12 +91,12 @@ struct TransitionTests {
         #expect(answer.reason == reason, "\(action) in \(status)")
         #expect(rig.books.complaint == nil)
         guard reason != nil else { return }
-        // A refusal that is remembered leaves its answer and nothing else.
+        // A remembered refusal changes only the answers.
         if answer.isRemembered { rig.books.rows.answers = before.rows.answers }
         #expect(rig.books == before)
     }
 
-    @Test("Each change makes the next version")
+    @Test("Each change of a session increases its version by one")
     func versions() {
         var rig = Rig()
         rig.bring(to: .advertising)

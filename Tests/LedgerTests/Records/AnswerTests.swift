@@ -110,7 +110,7 @@ struct AnswerTests {
         #expect(second.isReplay == !forgotten.contains(reason))
     }
 
-    @Test("If the request says so, only refusals for unknown sessions are not remembered")
+    @Test("If a request says so, a refusal for an unknown session is not remembered, others are")
     func remembersUnknown() throws {
         for (reason, isRemembered) in [
             (Refusal.Reason.unknownSession, false), (.insufficientBalance, true),
@@ -133,7 +133,7 @@ struct AnswerTests {
         #expect(books.effects.isEmpty)
     }
 
-    @Test("The answer to a payment names its transfer, and that to a refusal names none")
+    @Test("The answer to a payment or refund names its transfer, and a refusal names none")
     func transfer() throws {
         var rig = Rig()
         rig.bring(to: .locked)

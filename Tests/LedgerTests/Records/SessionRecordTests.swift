@@ -68,7 +68,7 @@ struct SessionRecordTests {
         #expect(paid.hasSuffix(#","refunded":34,"rotations":3,"tip":66}"#))
     }
 
-    @Test("A tip is read back, and an impossible one is refused as corrupt")
+    @Test("A tip is read back, and an impossible tip or refund is refused as corrupt")
     func tips() throws {
         let paid = Self.session(Self.states[3], tip: 66).record
         #expect(try Session(paid).tip == 66)
@@ -85,7 +85,7 @@ struct SessionRecordTests {
         Self.expectCorrupt(body(#""refunded":34"#, #""refunded":1301"#))
     }
 
-    /// A record that a database may hold after damage.
+    /// Returns a record as a damaged database may contain it.
     private static func record(
         id: String = "session-2",
         kind: String = "session",
@@ -156,7 +156,7 @@ struct SessionRecordTests {
     @Test("A state with another state's details is refused")
     func corruptStates() throws {
         let names = ["CREATED", "ADVERTISING", "LOCKED", "PAID", "TIMEOUT", "CANCEL"]
-        // These four states have no details, so any of them can be read.
+        // These four states have no details, so each can be read with the body of another.
         let plain: Set = [0, 1, 4, 5]
         for (index, state) in Self.states.enumerated() {
             let body = Self.session(state).record.body

@@ -1,7 +1,7 @@
 import GotchuCore
 import Ledger
 
-/// A few accounts and kinds of transfers for tests of posting.
+/// A few accounts for tests of posting.
 enum Post {
     static let record = RecordID(trusted: "record-1")
     static let pot = Account.Key(.pot(record), .usd)
@@ -10,7 +10,7 @@ enum Post {
         Account.Key(.user(UserID(trusted: "user-\(number)")), .usd)
     }
 
-    /// Creates users with these balances, and a pot if its balance is given.
+    /// Creates accounts of users with these balances, and a pot if its balance is given.
     static func books(_ balances: [Int64], pot: Int64? = nil) -> Books {
         var rows = Snapshot()
         let start = Timestamp(milliseconds: 0)
@@ -40,7 +40,7 @@ enum Post {
 }
 
 extension Books {
-    /// Moves money between two accounts, as the first step of a kind.
+    /// Moves money between two accounts, with the next step of the kind.
     @discardableResult
     mutating func move(
         _ amount: Int64,
@@ -70,11 +70,11 @@ extension Books {
 extension TransferKind {
     static let wager = test("WAGER", from: [.user], to: [.pot], .numbered("stake"))
     static let payoff = test("PAYOFF", from: [.pot], to: [.user], .once("release"), .receiver)
-    /// A kind by which nobody earns.
+    /// A kind of transfer by which nobody earns.
     static let swap = test("SWAP", from: [.user], to: [.user], .once("swap"))
-    /// A kind by which the receiver earns, as by a payment.
+    /// A kind of transfer that increases the receiver's earnings, like a payment.
     static let tribute = test("TRIBUTE", from: [.user], to: [.user], .once("tribute"), .receiver)
-    /// A kind by which the sender's earnings decrease, as by a refund.
+    /// A kind of transfer that decreases the sender's earnings, like a refund.
     static let rebate = test("REBATE", from: [.user], to: [.user], .numbered("rebate"), .sender)
 
     /// A kind of transfer that books facts about a user's debt and the house's take.

@@ -3,7 +3,7 @@ import Ledger
 import LedgerTestSupport
 import Payments
 
-/// Books in memory with a clock that a test sets, which decide commands one by one or in a batch.
+/// A ledger in memory, which decides commands one by one or in a batch. The test sets its clock.
 struct Rig {
     var books = MemoryBooks()
     /// The time in milliseconds.
@@ -55,7 +55,8 @@ struct Rig {
         }
     }
 
-    /// Brings session 0 of user 0 into a state, for 5 cents and 300 seconds; user 1 is its payer.
+    /// Creates session 0 of user 0, for 5 cents and 300 seconds, and brings the session into a
+    /// state. User 1 is the payer. An expiry is not recorded: only the time passes.
     mutating func bring(to status: SessionStatus) {
         take(.create(session: 0, payee: 0, amount: 5, seconds: 300, proposesTaken: false))
         switch status {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ledger
 
-/// A bill of user 0, and payers with ten dollars each.
+/// A bill of user 0, and four payers with ten dollars each.
 struct Table {
     var rig = Rig()
     var number = 0
@@ -121,7 +121,7 @@ struct Table {
         }
     }
 
-    /// The first broken rule of the books; `nil` if there is none.
+    /// Returns the first broken rule of the ledger; `nil` if there is none.
     func complaint() -> String? {
         if let complaint = rig.books.complaint { return complaint }
         for record in rig.books.rows.records.values {

@@ -24,7 +24,7 @@ struct ChangeFeedTests {
         }
     }
 
-    @Test("A watcher of an account receives its balance and newest entry, and those of no other")
+    @Test("A watcher of an account receives its balance and newest entry, and no other account's")
     func accounts() async throws {
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -62,7 +62,7 @@ struct ChangeFeedTests {
         }
     }
 
-    @Test("Watchers are counted, limited, and forgotten when they stop")
+    @Test("The number of watchers is limited, and watchers that have stopped do not count")
     func limits() throws {
         let feed = ChangeFeed()
         var streams: [Watch<Record>] = []
@@ -127,7 +127,7 @@ struct ChangeFeedTests {
         #expect(watch.next() == nil)
     }
 
-    @Test("A watch ends when the program stops, and one that begins later ends too")
+    @Test("A watch ends when the program stops, and a watch that begins later ends too")
     func end() async throws {
         let feed = ChangeFeed()
         var watches = [try feed.watch(records[0], by: "first")]
@@ -146,7 +146,7 @@ struct ChangeFeedTests {
 }
 
 extension Watch {
-    /// Waits for the next version.
+    /// Waits for the next change, and returns the new state.
     fileprivate func state() async throws -> State {
         let (calls, call) = AsyncStream.makeStream(of: Void.self)
         listen { call.yield() }

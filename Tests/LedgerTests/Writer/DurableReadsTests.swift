@@ -9,7 +9,7 @@ import Testing
 /// Reads of a database whose replicas may lag behind, and changes by other servers.
 @Suite("Durable reads", .timeLimit(.minutes(hangLimit)))
 struct DurableReadsTests {
-    /// The error of a read that must find something, if it fails.
+    /// Returns the error code of a read; `nil` if the read succeeds. It must then find something.
     private func code(_ read: () async throws -> Bool) async -> LedgerError.Code? {
         do {
             let isFound = try await read()
@@ -50,7 +50,7 @@ struct DurableReadsTests {
                 await code { try await ledger.history(of: account, range) != nil },
             ]
             #expect(codes == Array(repeating: expected, count: 4))
-            // These states report no moved money, so they need no commit.
+            // These reads report no moved money, so they need no commit.
             #expect(try await ledger.record(open.recordID)?.state == "LOCKED")
             #expect(try await ledger.answer(answers[1])?.transfer == nil)
             #expect(try await ledger.record(RecordID(trusted: "unknown")) == nil)
@@ -62,7 +62,7 @@ struct DurableReadsTests {
         #expect(memory.books.complaint == nil)
     }
 
-    @Test("Watchers receive another server's changes only to their own record and account")
+    @Test("Watchers receive another server's changes of their own record or account, and no others")
     func relay() async throws {
         let changes = ChangeMailbox()
         let memory = MemoryStore(changes: changes)

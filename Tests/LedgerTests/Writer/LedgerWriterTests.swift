@@ -18,7 +18,7 @@ struct LedgerWriterTests {
         store = FaultyStore(memory)
     }
 
-    @Test("A hundred simultaneous payments with one key are one payment and one answer")
+    @Test("A hundred simultaneous payments with one key make one payment and get one answer")
     func oneKey() async throws {
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -64,9 +64,9 @@ struct LedgerWriterTests {
             for number in 0..<250 {
                 if try await isRemembered(number, of: users[0]) { remembered += 1 }
             }
-            // The day may change meanwhile.
+            // The day may change during the test.
             #expect((100...200).contains(remembered))
-            #expect(try await isRemembered(0, of: users[0]), "what was remembered stays so")
+            #expect(try await isRemembered(0, of: users[0]), "the refusal stays remembered")
             #expect(try await isRemembered(0, of: users[1]))
         }
     }
@@ -82,7 +82,7 @@ struct LedgerWriterTests {
                 lifetime: .seconds(1)
             )
             _ = try await ledger.submit(LockSession(session: session.id, payer: payer)).get()
-            // These reads are so frequent that they record the expiry, not the sweep.
+            // The reads are so frequent that a read records the expiry before the sweep does.
             while true {
                 switch try await ledger.session(session.id, visibleTo: payer) {
                 case .success(let seen): #expect(seen.status == .locked)
@@ -92,7 +92,7 @@ struct LedgerWriterTests {
         }
     }
 
-    @Test("64 payers pay one payee at once and no cent is lost")
+    @Test("64 payers pay one payee at once, and no cent is lost")
     func hotPayee() async throws {
         try await withLedger(on: store) { ledger in
             let payee = try await ledger.user("payee", cents: 0)
@@ -175,7 +175,7 @@ struct LedgerWriterTests {
         }
     }
 
-    @Test("A writer's time follows a clock that is set back far, and stands still for a small step")
+    @Test("A writer's time follows a large step back of the clock, and waits during a small step")
     func clockSetBack() async throws {
         let right = Timestamp(milliseconds: 1_000_000_000_000)
         let clock = Mutex(right.advanced(by: .seconds(7_200)))
@@ -213,11 +213,11 @@ struct LedgerWriterTests {
         }
     }
 
-    @Test("A command that the store rejects does not affect the others in its batch")
+    @Test("A command that the store rejects does not affect the other commands of its batch")
     func rejected() async throws {
         try await withLedger(on: store) { ledger in
             let first = try await ledger.user("first", cents: 100)
-            // The user's id is taken, which only the database can see.
+            // The user's id is taken. Only the database can see this.
             let clash = OpenAccount(
                 login: "clash@example.org",
                 displayName: "clash",
