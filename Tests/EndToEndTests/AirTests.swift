@@ -14,7 +14,7 @@ struct AirTests {
         try await kiosk.get("/v1/requests", as: RequestsReply.self).requests
     }
 
-    @Test("With more requests than slots, the newest is on the air at once, and all take turns")
+    @Test("With more requests than slots, a new request is on the air at once, and all take turns")
     func turns() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -48,7 +48,7 @@ struct AirTests {
         }
     }
 
-    @Test("A kiosk with the maximum of open requests is still paid, and can still cancel one")
+    @Test("A kiosk with the maximum of open requests can still be paid and cancel a request")
     func full() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -71,7 +71,7 @@ struct AirTests {
         #expect(status.server.isReachable == true)
     }
 
-    @Test("A till that has changed its EID is at tap with both EIDs, and is paid by the first one")
+    @Test("A kiosk whose EID has changed is at tap with both EIDs, and its first EID can be paid")
     func rotationAtTap() async throws {
         let shop = try await Shop()
         let kiosk = Device(name: "kiosk", shop: shop)
@@ -105,14 +105,14 @@ struct AirTests {
             do {
                 return try await payer.call("POST", "/v1/payments", wish)
             } catch let problem as Problem where problem.errorCode == .ambiguous {
-                // The payment is ambiguous until the server has resolved the next EID.
+                // The payer's daemon does not know yet that both EIDs belong to one session.
                 return nil
             }
         }
         #expect(try await end(of: payment, on: payer).state == .paid)
     }
 
-    @Test("A request stays on the air while its EID changes, and an EID from before a kill is paid")
+    @Test("A request stays on the air while its EID changes, and an EID from before a kill works")
     func rotation() async throws {
         let shop = try await Shop()
         let kiosk = Device(name: "kiosk", shop: shop)
@@ -124,7 +124,6 @@ struct AirTests {
         let request = try await ask(kiosk)
         let second = try await eventually("it has another EID, which is heard") {
             let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
-            // The request must stay on the air while its EID changes.
             #expect(view.isOnAir)
             guard view.eid != request.eid else { return nil as EID? }
             return try await payer.verdict(on: view.eid) == nil ? nil : view.eid
@@ -137,7 +136,7 @@ struct AirTests {
             return try await payer.verdict(on: view.eid) == nil ? nil : view.eid
         }
         #expect(later != request.eid)
-        // This EID was heard before the kill, and may have been replaced since.
+        // The payer heard this EID before the kill. The kiosk may have another EID now.
         let payment: PaymentView = try await payer.call(
             "POST",
             "/v1/payments",

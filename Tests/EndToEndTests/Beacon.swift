@@ -1,11 +1,11 @@
 import Foundation
 import GotchuCore
 
-/// Advertises EIDs to one radio of the simulated air, each three times a second.
+/// Sends an advertisement of each EID every 0.3 s to one radio on the simulated air.
 struct Beacon {
     private let thread: Thread
 
-    /// Advertises random EIDs.
+    /// Advertises `count` random EIDs.
     init(to path: String, count: Int, at distance: Double) {
         self.init(to: path, (0..<count).map { _ in EID.random() }, at: distance)
     }

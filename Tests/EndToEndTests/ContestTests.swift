@@ -4,7 +4,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// Contests that are run from a shell, with the real programs.
+/// Contests that are run with `gotchu-ctl`, gotchud and the server.
 @Suite("A contest from end to end", .timeLimit(.minutes(hangLimit)))
 struct ContestTests {
     private static let template = "01999f00-0000-7000-8000-000000000002"
@@ -55,7 +55,7 @@ struct ContestTests {
         return id.description
     }
 
-    @Test("An organiser runs a contest from the shell, from the draft to the settlement")
+    @Test("An organiser runs a contest from the shell, from its draft to its settlement")
     func story() async throws {
         let shop = try await Shop(more: ["--contests"])
         let all = try await people(shop, "ann", "bob", "cat", "dan", "eve")
@@ -94,7 +94,7 @@ struct ContestTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    /// Fills three places; a fourth entrant waits for one.
+    /// Fills the three places. A fourth entrant waits until one of them is free.
     private func enter(_ all: [Device], _ id: String) async throws {
         let (ann, bob, cat, dan, eve) = (all[0], all[1], all[2], all[3], all[4])
         #expect(try await contest(ann, "join", id, "--yes", failing: 1).contains("show \(id)"))
@@ -103,7 +103,7 @@ struct ContestTests {
         }
         #expect(try await contest(bob, "join", id, "--yes", failing: 1).contains("You are in"))
         #expect(try await contest(eve, "join", id, "--yes", failing: 1).contains("All 3 places"))
-        // A waiting entrant gets the place that becomes free.
+        // Eve gets the place that Dan leaves.
         let late = try start(eve, ["join", id, "--yes", "--wait-for-place"])
         try await eventually("the contest is full: \(late.text)") {
             late.text.contains("trying again in 2 seconds") ? true : nil
@@ -120,8 +120,8 @@ struct ContestTests {
         _ id: String,
         _ waiting: Program
     ) async throws {
-        // The contest settles by itself, because its review takes no time. Settling it again is no
-        // error.
+        // The server settles the contest at once, because its review takes 0 s. The call that
+        // settles it again succeeds.
         let settled = try await eventually("it is settled") {
             try await detail(ann, id).state == .paid
                 ? try await contest(ann, "settle", id, "--yes") : nil
@@ -138,7 +138,7 @@ struct ContestTests {
         #expect(told.contains("rank 1 of 3, you won $11.75."), "\(told)")
     }
 
-    /// Writes scores. Calls that are too early, outdated or invalid fail.
+    /// Writes scores, and checks that calls fail if they are too early, outdated or invalid.
     private func score(_ ann: Device, _ id: String) async throws {
         let board = try await contest(ann, "board", id)
         #expect(board.contains("ENTRY") && board.contains("3 entries"), "\(board)")
@@ -156,7 +156,7 @@ struct ContestTests {
         #expect(try await contest(ann, "score", id, "--csv", "/nonexistent", failing: 74) != "")
     }
 
-    @Test("A cancelled contest refunds its fees, and the command that waits for it exits with 1")
+    @Test("A cancelled contest refunds its fees, and `contest wait` exits with 1")
     func cancelled() async throws {
         let shop = try await Shop(more: ["--contests"])
         let all = try await people(shop, "ann", "bob")
@@ -186,7 +186,7 @@ struct ContestTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("An invitation admits to a private contest until another one replaces it")
+    @Test("An invitation to a private contest works until another invitation replaces it")
     func invited() async throws {
         let shop = try await Shop(more: ["--contests"])
         let all = try await people(shop, "ann", "bob")
@@ -207,7 +207,7 @@ struct ContestTests {
         _ = try await contest(bob, "leave", id, "--yes", failing: 1)
     }
 
-    @Test("An entrant whose daemon is killed during the entry is entered and charged once")
+    @Test("An entrant whose daemon is killed during the entry is in the contest and charged once")
     func killed() async throws {
         let shop = try await Shop(more: ["--contests"])
         let all = try await people(shop, "ann", "bob")
@@ -238,7 +238,7 @@ struct ContestTests {
     }
 
     @Test(
-        "The socket relays ETags and languages of contests, and refuses unknown ids and bad joins"
+        "The socket relays a contest's ETag and language, and refuses unknown ids and invalid joins"
     )
     func relay() async throws {
         let shop = try await Shop(more: ["--contests"])
@@ -272,7 +272,7 @@ struct ContestTests {
     }
 
     @Test(
-        "The shell has different errors for a server without contests and one with invalid replies"
+        "The shell has different errors for a server without contests and for an invalid reply"
     )
     func absent() async throws {
         let shop = try await Shop()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Payments and requests survive crashes and a server that does not answer")
 struct CrashTests {
-    @Test("A payer that is killed during an open payment pays exactly once after its next start")
+    @Test("A payer that is killed during a payment pays exactly once after its next start")
     func payerKilled() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -16,8 +16,8 @@ struct CrashTests {
                 "/v1/requests",
                 NewRequest(amountCents: 1000)
             )
-            // The stopped server answers nothing, so the payment is in flight when the payer is
-            // killed. The call gives the session's id, because no EID can be resolved now.
+            // The stopped server does not answer, so the payment is open when the payer is killed.
+            // The call names the session's id, because no EID can be resolved now.
             shop.server.signal(SIGSTOP)
             let wish = NewPayment(sid: request.id, confirmAmountCents: 1000)
             let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
@@ -34,7 +34,7 @@ struct CrashTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("A kiosk killed while it waits continues the same request at the next start")
+    @Test("A kiosk that is killed while its request waits continues the request at its next start")
     func kioskKilled() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair(payerAt: "0.1,0")

@@ -4,7 +4,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// A contest that is entered at a kiosk, through the real programs.
+/// The entry to a contest by a payment at a kiosk, with the real programs.
 @Suite("A desk from end to end", .timeLimit(.minutes(hangLimit)))
 struct DeskTests {
     private struct Contest: Decodable {

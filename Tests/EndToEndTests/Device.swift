@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A gotchud on the simulated air, with calls to its socket.
+/// A running gotchud on the simulated air, and calls to its socket.
 final class Device: Sendable {
     let name: String
     let socket: String
@@ -50,7 +50,7 @@ final class Device: Sendable {
 
     func signal(_ signal: Int32) throws { try running.signal(signal) }
 
-    /// The socket of its radio on the simulated air.
+    /// The path of its radio's socket on the simulated air.
     func radioPath() throws -> String { "\(shop.air)/\(try running.processID).radio" }
 
     func exitCode() async throws -> Int32 { try await running.exitCode() }
@@ -83,7 +83,7 @@ final class Device: Sendable {
         try await call("GET", path, nil as String?)
     }
 
-    /// Calls the daemon as another user; needs root.
+    /// Calls the daemon as another user. This needs root.
     func curl(
         as userID: Int,
         _ path: String,
@@ -98,7 +98,7 @@ final class Device: Sendable {
         return curl.text
     }
 
-    /// Opens connections as another user and holds them, with half a request on each.
+    /// Opens connections as another user, sends a part of a request on each, and keeps them open.
     func hold(_ count: Int, as userID: Int) throws -> Program {
         let script = """
             import socket, sys, time
@@ -122,7 +122,7 @@ final class Device: Sendable {
 
     /// Makes a call with curl, as a till's software does.
     ///
-    /// - Throws: The `Problem` in the answer, or `NeverHappened` if there was none.
+    /// - Throws: The `Problem` in the answer, or `NeverHappened` if the daemon does not answer.
     func call<Reply: Decodable>(
         _ method: String,
         _ path: String,

@@ -4,7 +4,7 @@ import LocalAPI
 import TestSupport
 import Testing
 
-/// A kiosk that stays logged in with the credential of its registration.
+/// A registered kiosk, which stays logged in with its credential.
 @Suite("A registered kiosk", .timeLimit(.minutes(hangLimit)))
 struct DeviceLoginTests {
     private let shop: Shop
@@ -54,7 +54,7 @@ struct DeviceLoginTests {
         #expect(try await logIn(kiosk, code).server.isLoggedIn)
         var seen: Set<String> = [code]
         for _ in 0..<3 {
-            // Each new token comes with a new credential, which is stored.
+            // With each new token the server sends a new credential, and the kiosk stores it.
             try await eventually("the token is fetched anew") {
                 #expect(try await ask(kiosk).state == .cancelled)
                 return seen.insert(try credential("token")).inserted ? true : nil
@@ -79,7 +79,7 @@ struct DeviceLoginTests {
             }
         }
         #expect(try await health(of: kiosk) == ["login-refused"])
-        // With a new code the same till continues.
+        // With a new code, the same device can log in again.
         let renewed = try await manage("renew", id).split(separator: "\n")
         #expect(try await logIn(kiosk, String(renewed[renewed.count - 1])).server.isLoggedIn)
         #expect(try await health(of: kiosk).isEmpty)
@@ -106,7 +106,7 @@ struct DeviceLoginTests {
         #expect(try await ask(kiosk).state == .cancelled)
     }
 
-    @Test("A kiosk without its token file names that file in its status, refusals, log and doctor")
+    @Test("A missing token file is named in the kiosk's status, refusals and log, and by doctor")
     func missingTokenFile() async throws {
         let file = "\(shop.folder.path)/no-such-token"
         let kiosk = Device(name: "kiosk", shop: shop)
@@ -141,7 +141,7 @@ struct DeviceLoginTests {
         #expect(!status.server.isLoggedIn)
     }
 
-    @Test("A kiosk replaces a token that the server refuses; a person has to log in again")
+    @Test("A registered kiosk replaces a token that the server refuses; a person must log in again")
     func refusedToken() async throws {
         let shop = try await Shop(more: ["--token-seconds", "900"])
         let (kiosk, payer) = try await shop.pair()
@@ -155,7 +155,7 @@ struct DeviceLoginTests {
         #expect(try await logIn(kiosk, code).server.isLoggedIn)
         #expect(try await ask(kiosk).state == .cancelled)
 
-        // Without the signing secret, all issued tokens are invalid.
+        // The restarted server has a new signing secret, so it refuses all earlier tokens.
         shop.server.signal(SIGTERM)
         #expect(try await shop.server.exitCode() == 0)
         try FileManager.default.removeItem(atPath: "\(shop.folder.path)/books.db.dev-secret")
@@ -183,7 +183,7 @@ struct DeviceLoginTests {
                     return problem.errorCode == .notLoggedIn ? true : nil
                 }
             }
-            // The refusal is reported at once, not after the next check of the server.
+            // The daemon reports the refusal at once, not after its next check of the server.
             let refused = ContinuousClock.now
             while let event = try await events.next() {
                 guard case .statusChanged(let status) = event else { continue }

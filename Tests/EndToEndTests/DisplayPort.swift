@@ -4,12 +4,12 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// A customer's display of a daemon, as a browser reads it.
+/// A daemon's port for the customer's display, and a browser's calls to it.
 struct DisplayPort {
     let device: Device
     let origin: String
 
-    /// Starts a daemon with a display's port.
+    /// Starts a daemon that has a port for displays.
     static func start(_ device: Device, of shop: Shop) async throws -> DisplayPort {
         let file = try shop.folder.write(
             #"{"screens": {"display": "127.0.0.1:0", "shop": "Corner <Cafe>"}}"#,
@@ -50,7 +50,7 @@ struct DisplayPort {
         return try JSONDecoder().decode(DisplayReply.self, from: Data(text.utf8))
     }
 
-    /// Waits for a state.
+    /// Waits until the display has a state.
     @discardableResult
     func reaches(
         _ state: DisplayState,
@@ -75,7 +75,7 @@ struct DisplayPort {
 struct DisplayReader {
     let program: Program
 
-    /// The received states in order, without repeats and without the remaining time.
+    /// The received states in order, without the remaining time. Equal states in a row count once.
     var states: [DisplayReply] {
         let replies = program.text.split(separator: "\n").compactMap { line in
             var reply = try? JSONDecoder().decode(DisplayReply.self, from: Data(line.utf8))

@@ -22,7 +22,7 @@ struct DisplayTests {
         return (display, payer)
     }
 
-    @Test("Two displays show the same sale, from its request to its payment")
+    @Test("Two displays show the same states of a sale, from the request to the payment")
     func wholeSale() async throws {
         let shop = try await Shop()
         let (display, payer) = try await sale(shop)
@@ -47,7 +47,7 @@ struct DisplayTests {
         }
         #expect(readers[0].states == readers[1].states)
         let shown = readers[0].states.map(\.state)
-        // A payment by tap may end before its lock or the phone's approach is shown.
+        // A payment by tap may be too quick for the display to show these states.
         let passing: Set<DisplayState> = [.near, .preparing, .confirming]
         #expect(shown.filter { !passing.contains($0) } == [.idle, .waiting, .paid, .idle])
         #expect(readers[0].states.dropFirst().dropLast().allSatisfy { $0.amount == "$12.80" })
@@ -78,7 +78,7 @@ struct DisplayTests {
     }
 
     @Test(
-        "A restarted display shows that the payment is being checked until the server has answered"
+        "A restarted daemon's display says that it checks the payment until the server has answered"
     )
     func killedBeforeTheEnd() async throws {
         let shop = try await Shop()
@@ -105,7 +105,7 @@ struct DisplayTests {
     }
 
     @Test(
-        "The display shows a note within 12 s after a server hangs, until the server answers again"
+        "The display shows a note within 12 s after the server hangs, until the server answers"
     )
     func silentServer() async throws {
         let shop = try await Shop()
@@ -127,7 +127,7 @@ struct DisplayTests {
         try await display.reaches(.paid)
     }
 
-    @Test("A ninth display is refused until one of the eight has gone")
+    @Test("A ninth reader of a display's events is refused until one of eight readers has gone")
     func readerLimit() async throws {
         let shop = try await Shop()
         let display = try await DisplayPort.start(Device(name: "kiosk", shop: shop), of: shop)
@@ -165,7 +165,7 @@ struct DisplayTests {
             let reply = try await display.call(path, json + ["--data", "{}"])
             #expect(reply.status == 405, "\(path)")
         }
-        // The display's port has none of these routes of a till or of the socket.
+        // These routes of the till's port and of the socket do not exist on the display's port.
         for path in ["/v1/requests", "/v1/status", "/v1/events", "/till", "/metrics"] {
             #expect(try await display.call(path).status == 404, "\(path)")
         }
@@ -187,12 +187,12 @@ struct DisplayTests {
         }
         let build = try await display.now().build
         #expect(page.text.contains("data-build=\"\(build)\""))
-        // The service's fields contain the page, which must not be logged.
+        // The log must name the service without its fields, because these contain the page.
         #expect(try display.device.log().contains("service=DisplayService"))
         #expect(try !display.device.log().contains("doctype"))
     }
 
-    @Test("The display answers after 300 clients have hung up before or during their answer")
+    @Test("The display answers after 300 clients have hung up before or during an answer")
     func hungUp() async throws {
         let shop = try await Shop()
         let display = try await DisplayPort.start(Device(name: "kiosk", shop: shop), of: shop)

@@ -7,8 +7,8 @@ import Testing
 /// The example tills in docs/examples, started as an integrator starts them.
 @Suite("The examples of a till", .timeLimit(.minutes(hangLimit)))
 struct ExampleTests {
-    /// A wrapper that runs a command with no blocked signals, as a shell does. This process blocks
-    /// some signals.
+    /// A wrapper that unblocks all signals and then runs a command. The test process blocks some
+    /// signals, and its children would inherit that.
     private static let unblocked = [
         "python3", "-c",
         """
@@ -38,7 +38,7 @@ struct ExampleTests {
     }
 
     @Test(
-        "A till's request is paid despite a restart of gotchud, and SIGINT cancels another request",
+        "An example till is paid despite a restart of gotchud, and cancels its request at SIGINT",
         arguments: [["python3", "docs/examples/till.py"], ["node", "docs/examples/till.mjs"]]
     )
     func till(command: [String]) async throws {

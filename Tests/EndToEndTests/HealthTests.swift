@@ -4,7 +4,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// The health in a daemon's status, compared with the results of calls.
+/// The health in a daemon's status while servers, disks and clocks are faulty.
 @Suite("The reported health of a daemon", .timeLimit(.minutes(hangLimit)))
 struct HealthTests {
     private func answer(_ head: String, _ body: String) -> [UInt8] {
@@ -42,14 +42,15 @@ struct HealthTests {
             (answer("HTTP/1.1 404 Not Found", "no"), "server-foreign"),
             (answer("HTTP/1.1 503 Service Unavailable", problem), "server-not-ready"),
             (answer("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/", ""), "server-foreign"),
-            // Another fault in between, so that the next one is found anew.
+            // This fault separates two faults with the same code.
             (answer("HTTP/1.1 502 Bad Gateway", html), "server-failing"),
             (Array("HTTP/1.0 200 OK\r\n\r\nhello".utf8), "server-foreign"),
         ] {
             odd.answer(reply)
             try await expect(code, of: kiosk)
         }
-        // This server reports itself ready, but fails all calls; three calls reveal it.
+        // This server says that it is ready, but all its other answers are invalid. The daemon
+        // reports that after three calls.
         odd.answer(answer("HTTP/1.1 200 OK", #"{"status":"ready"}"#))
         try await eventually("it is accepted") {
             let status = try await kiosk.get("/v1/status", as: StatusReply.self)
@@ -99,7 +100,7 @@ struct HealthTests {
         try await isReady(kiosk)
     }
 
-    @Test("A payer whose clock is a day ahead can pay, and only the server declares a session paid")
+    @Test("A payer whose clock is a day ahead can pay, and only the server ends its payments")
     func wrongClock() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -115,7 +116,7 @@ struct HealthTests {
             "/v1/requests",
             NewRequest(amountCents: 700)
         )
-        // The server answers the first payment; then it hangs.
+        // The server answers the first payment, and is then stopped.
         let wish = NewPayment(eid: request.eid, confirmAmountCents: 700)
         let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
         #expect(try await end(of: payment, on: payer).state == .paid)
@@ -129,7 +130,7 @@ struct HealthTests {
         let view = try await payer.get("/v1/payments/\(late.id)", as: PaymentView.self)
         #expect(view.state == .locking && view.detail.contains("Nothing was sent yet"))
         shop.server.signal(SIGCONT)
-        // The server decides that the session is paid, not the payer's clock.
+        // The payment ends by the server's answer, not because the payer's clock is ahead.
         #expect(try await end(of: late, on: payer).code == "SESSION_PAID")
     }
 }

@@ -18,7 +18,7 @@ struct IdempotencyTests {
     }
 
     @Test(
-        "A repeated call makes no second request, is marked as a repeat, and is known after a kill"
+        "A repeated call makes no second request, even after a kill, and its reply is marked"
     )
     func request() async throws {
         let shop = try await Shop()
@@ -63,9 +63,9 @@ struct IdempotencyTests {
         let ids = try await withThrowingTaskGroup(of: SessionID?.self) { group in
             for _ in 0..<4 { group.addTask { try await ask(kiosk, key).id } }
             group.addTask {
-                // All four are with the daemon before the server can answer any.
+                // All four callers are connected to the daemon before the server can answer.
                 try await eventually("four calls are under way") {
-                    // The daemon's listening socket is one of the five.
+                    // The fifth socket is the one on which the daemon listens.
                     try Self.socketCount(at: kiosk.socket) >= 5 ? true : nil
                 }
                 shop.server.signal(SIGCONT)
@@ -81,7 +81,7 @@ struct IdempotencyTests {
 
     /// The number of Unix sockets at a path.
     private static func socketCount(at path: String) throws -> Int {
-        // Foundation takes the first short read of such a file as its end.
+        // Foundation would take a short read of this file in /proc as the end of the file.
         let file = try #require(fopen("/proc/net/unix", "r"))
         defer { fclose(file) }
         var line: UnsafeMutablePointer<CChar>?
@@ -95,7 +95,7 @@ struct IdempotencyTests {
     }
 
     @Test(
-        "A call that fails for lack of a login creates nothing, and its key works after the login"
+        "A call that is refused without a login can be repeated with its key after the login"
     )
     func afterFailure() async throws {
         let shop = try await Shop()
@@ -126,7 +126,7 @@ struct IdempotencyTests {
         #expect(try await payer.balance() == 8800)
     }
 
-    @Test("A call with another key joins the open payment, and finds it after a kill and the end")
+    @Test("A call with another key returns the same payment: open, after a kill, and after its end")
     func joined() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()

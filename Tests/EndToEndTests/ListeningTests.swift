@@ -26,10 +26,10 @@ struct ListeningTests {
             NewRequest(amountCents: 100)
         )
         #expect(other.isOnAir)
-        // A reader of events without sightings does not make the till listen.
+        // A reader of events that does not ask for presences does not make the till listen.
         let readers = try EventReaders(1, at: kiosk.socket)
         defer { readers.close() }
-        // Neither daemon has listened; this call makes the payer listen before it answers.
+        // Neither daemon has listened yet. The payer's daemon begins to listen during this call.
         let wish = NewPayment(eid: request.eid, confirmAmountCents: 1280, proximity: .tap)
         let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
         #expect(try await end(of: payment, on: payer).state == .paid)
@@ -43,12 +43,12 @@ struct ListeningTests {
         #expect(try await heard(by: kiosk) == 0)
         let payers = try await payer.get("/v1/status", as: StatusReply.self).radio
         #expect(payers.isScanning && payers.listening.isWanted)
-        // A call for sightings makes the till listen.
+        // A call for the presences makes the till listen.
         #expect(try await kiosk.verdict(on: other.eid) != nil)
         #expect(try #require(try await heard(by: kiosk)) > 0)
     }
 
-    @Test("`scan --once` makes the daemon listen first, and says so")
+    @Test("Command `scan --once` makes the daemon listen first, and says so")
     func once() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair(payerAt: "0.1,0")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GotchuAPI
 
-/// docs/local-api.md, the reference for a till's programmers.
+/// Tests of docs/local-api.md, the reference for programmers of tills.
 @Suite("The document of the daemon's socket", .timeLimit(.minutes(hangLimit)))
 struct LocalAPIDocumentTests {
     private let document: String
@@ -20,7 +20,7 @@ struct LocalAPIDocumentTests {
         return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }
 
-    /// The examples in order.
+    /// The document's shell examples, in order.
     private var examples: [String] {
         document.matches(of: #/```sh\n([^`]*)```/#).map { String($0.output.1) }
     }
@@ -85,7 +85,7 @@ struct LocalAPIDocumentTests {
         }
     }
 
-    @Test("The document's examples request, pay, refund, follow and cancel as they are written")
+    @Test("The document's examples work as written: request, pay, refund, follow and cancel")
     func typed() async throws {
         let examples = examples
         try #require(examples.count == 5)
@@ -119,8 +119,8 @@ struct LocalAPIDocumentTests {
         let id = "id=\(request.id)\n"
         let refund = try await run(id + giveBack, on: kiosk)
         #expect(refund.contains(#""kind":"refund""#), "\(refund)")
-        // The stream never ends by itself. The function execs curl, so that it can be killed with
-        // SIGKILL, which is not blocked here.
+        // The event stream never ends by itself, so the script kills curl. `exec` gives curl the
+        // process id in `$reader`. SIGKILL works although the test process blocks some signals.
         let seen = try await run(
             """
             \(function.replacing("curl", with: "exec curl"))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A page of metrics, parsed by prometheus_client, Prometheus's own Python library.
+/// A page of metrics, parsed with Prometheus's own Python library, prometheus_client.
 struct Metrics {
     private struct Sample: Decodable {
         let name: String
@@ -26,7 +26,7 @@ struct Metrics {
         try await self.init(["--unix-socket", device.socket, "http://gotchu/metrics"])
     }
 
-    /// - Parameter curl: The arguments of curl that name the page.
+    /// - Parameter curl: The arguments with which curl gets the page.
     init(_ curl: [String]) async throws {
         let curl = try Program("/usr/bin/curl", ["--silent"] + curl)
         try await curl.exitCode()
@@ -38,12 +38,12 @@ struct Metrics {
         samples = try JSONDecoder().decode([Sample].self, from: Data(parse.text.utf8))
     }
 
-    /// The value of a sample; `nil` if there is none.
+    /// The value of a sample; `nil` if the page does not have the sample.
     subscript(name: String, labels: [String: String] = [:]) -> Double? {
         samples.first { $0.name == name && $0.labels == labels }?.value
     }
 
-    /// Checks the conventions of Prometheus's documentation for names and types.
+    /// Checks Prometheus's conventions for names and types, and the buckets of histograms.
     func expectConventions() {
         for sample in samples {
             #expect(sample.type != "unknown", "\(sample.name) has no type")
@@ -52,7 +52,7 @@ struct Metrics {
             #expect(!(isCounter && sample.value < 0))
         }
         let series = samples.map { "\($0.name) \($0.labels.sorted { $0.key < $1.key })" }
-        #expect(Set(series).count == series.count, "a series stands there twice")
+        #expect(Set(series).count == series.count, "A series occurs twice")
         for histogram in Set(samples.filter { $0.type == "histogram" }.map(\.name))
         where histogram.hasSuffix("_bucket") {
             let buckets = samples.filter { $0.name == histogram }.map(\.value)

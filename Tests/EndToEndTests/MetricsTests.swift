@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The daemon's metrics")
 struct MetricsTests {
-    @Test("The daemon's metrics are read by Prometheus's own parser, and count what happened")
+    @Test("Prometheus's own parser reads the metrics of kiosk and payer, and they count a sale")
     func story() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair(payerAt: "0.1,0")
@@ -52,7 +52,7 @@ struct MetricsTests {
         for metrics in [payers, kiosks] { metrics.expectConventions() }
     }
 
-    /// The URL in a daemon's log at which it serves metrics.
+    /// The URL of a daemon's metrics, from the daemon's log.
     private func url(of device: Device) async throws -> String {
         try await eventually("metrics are served; it said: \(try device.log())") {
             try device.log().firstMatch(of: /Metrics are served url=(\S+)/).map { String($0.1) }
@@ -86,7 +86,7 @@ struct MetricsTests {
         #expect(try await status(url, "-H", "Origin: http://localhost") == "403")
         #expect(try await status("http://127.0.0.1:\(port)/v1/status") == "404")
         #expect(try await status("-X", "POST", url) == "405")
-        // The port closes a connection whose body keeps dripping.
+        // The port closes a connection whose body arrives too slowly.
         let head =
             "GET /metrics HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 9999\\r\\n\\r\\n"
         let dripping = try Program(

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Deposits and withdrawals from a shell, through the real programs.
+/// Deposits and withdrawals with `gotchu-ctl`, gotchud and the server.
 @Suite("Money in and out from end to end", .timeLimit(.minutes(hangLimit)))
 struct MoneyTests {
     @Test("The shell adds money to a wallet, withdraws some, and shows what can be withdrawn")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The arrival of a payer's device at a till")
 struct NoticeTests {
-    @Test("Only the till at the device is notified; the notice ends with the payment")
+    @Test("Only the till at tap distance learns of the device; the notice ends with the payment")
     func noticed() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair(payerAt: "5,0")
@@ -16,7 +16,7 @@ struct NoticeTests {
         let request: RequestView = try await kiosk.call("POST", "/v1/requests", terms)
         let beside: RequestView = try await other.call("POST", "/v1/requests", terms)
         #expect(request.payee == "kiosk" && request.noticedAt == nil)
-        // Reading presences starts the radio. A till that is near is resolved, but not notified.
+        // The calls for presences make the payer's daemon listen and resolve the near till.
         try payer.move(to: "0.8,0")
         try await eventually("it is near, and resolved") {
             let sessions = try await payer.get("/v1/sessions", as: PresencesReply.self).sessions

@@ -4,10 +4,10 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// A payment with the real programs on the simulated air.
+/// Payments with the real programs on the simulated air.
 @Suite("A payment from end to end")
 struct PaymentTests {
-    @Test("A payer hears a till far away, moves to it and pays; both sides and the books agree")
+    @Test("A payer hears a till that is far, moves to it and pays; both sides and the ledger agree")
     func story() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair(payerAt: "5,0")
@@ -106,7 +106,7 @@ struct PaymentTests {
         #expect(try await payer.balance() == 10_000)
     }
 
-    @Test("A payment cancelled before it was sent stays cancelled, and its lock is released")
+    @Test("A payment that is cancelled before it is sent stays cancelled, and its lock is released")
     func cancelled() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -127,7 +127,7 @@ struct PaymentTests {
             #expect(cancelled.state == .declined && cancelled.code == "PAYMENT_CANCELLED")
         }
         shop.server.signal(SIGCONT)
-        // The lock call was in flight. The lock is released, and does not last its full minute.
+        // The payer had already sent the call for its lock. The lock must not last its full minute.
         let second: PaymentView = try await eventually("another payer pays", within: .seconds(40)) {
             let payment: PaymentView = try await other.call("POST", "/v1/payments", wish)
             let ended = try await end(of: payment, on: other)
@@ -142,7 +142,7 @@ struct PaymentTests {
         } throws: { ($0 as? Problem)?.errorCode == .notFound }
     }
 
-    @Test("A payer can pay again once the lock of the cancelled payment is released")
+    @Test("A payer can pay again when the lock of the cancelled payment is released")
     func cancelledAndPaid() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
@@ -157,7 +157,8 @@ struct PaymentTests {
         let path = "/v1/payments/\(first.id)"
         let cancelled: PaymentView = try await payer.call("DELETE", path, nil as String?)
         #expect(cancelled.code == "PAYMENT_CANCELLED")
-        // The first lock is still in flight; its release would release the next payment's lock too.
+        // The call for the first lock is not answered yet. Its release would also release the lock
+        // of a second payment.
         await #expect {
             try await payer.call("POST", "/v1/payments", wish) as PaymentView
         } throws: { ($0 as? Problem)?.errorCode == .paymentInProgress }
@@ -189,8 +190,8 @@ struct PaymentTests {
         let wish = NewPayment(sid: request.id, confirmAmountCents: 5000)
         shop.server.signal(SIGSTOP)
         let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
-        // The lock call stays unanswered for ten seconds.
-        // SAFETY: the call leaves in this time; a longer sleep does no harm.
+        // The payer waits ten seconds for the answer to its lock.
+        // SAFETY: the payer sends the call within this time; a longer sleep does no harm.
         try await Task.sleep(for: .seconds(2))
         try faults.suspended(for: 301)
         let path = "/v1/payments/\(payment.id)"
@@ -200,7 +201,7 @@ struct PaymentTests {
         shop.server.signal(SIGCONT)
         let ended = try await end(of: payment, on: payer)
         #expect(ended.state == .declined && ended.code == "SESSION_EXPIRED", "\(ended)")
-        // A lock that is not released lasts a minute.
+        // Without the release, the lock would last a minute.
         let second: PaymentView = try await eventually("another payer pays", within: .seconds(30)) {
             let payment: PaymentView = try await other.call("POST", "/v1/payments", wish)
             let ended = try await end(of: payment, on: other)
@@ -282,7 +283,7 @@ struct PaymentTests {
     }
 }
 
-/// Waits for the definite end of a payment.
+/// Waits until a payment has a final state.
 func end(of payment: PaymentView, on payer: Device) async throws -> PaymentView {
     try await eventually("payment \(payment.id) ends", within: .seconds(60)) {
         let view = try? await payer.get("/v1/payments/\(payment.id)", as: PaymentView.self)

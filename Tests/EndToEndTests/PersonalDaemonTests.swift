@@ -3,7 +3,7 @@ import LocalAPI
 import TestSupport
 import Testing
 
-/// A gotchud that an ordinary user starts without configured paths.
+/// A gotchud that an ordinary user starts without paths in a configuration.
 @Suite(
     "A person's own daemon",
     .enabled(if: geteuid() == 0, "only root can become somebody else"),
@@ -12,7 +12,7 @@ import Testing
 struct PersonalDaemonTests {
     private static let userID: UInt32 = 65001
 
-    /// Starts a program as that user, with only these environment variables.
+    /// Starts a program as the ordinary user, with only these environment variables.
     private func start(
         _ name: String,
         _ arguments: [String] = [],
@@ -27,7 +27,7 @@ struct PersonalDaemonTests {
     }
 
     @Test(
-        "A user's daemon has its socket and its state in that user's folders",
+        "A user's daemon has its socket and its state in the user's folders",
         .enabled(if: access(SocketPath.system, F_OK) != 0, "gotchud runs as a service here")
     )
     func folders() async throws {

@@ -5,10 +5,10 @@ import LocalAPI
 import TestSupport
 import Testing
 
-/// Recordings made in a shop and replayed at a developer's desk.
+/// Recordings that are made in a shop and replayed at a developer's desk.
 @Suite("Recording and replay", .timeLimit(.minutes(hangLimit)))
 struct RecordingTests {
-    @Test("A recording has other EIDs than the daemon heard, and replays from the file")
+    @Test("A recording has other EIDs than the daemon heard, and a daemon can replay its file")
     func recorded() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair(payerAt: "0.1,0")
@@ -61,7 +61,7 @@ struct RecordingTests {
         #expect(page.contains("\(ours)\(sightings(in: file))\n"), "\(page)")
     }
 
-    @Test("A recording starts the radio, and ends after its time if nothing is heard")
+    @Test("A recording makes the daemon listen, and ends after its time if nothing is heard")
     func silence() async throws {
         let kiosk = try await Shop().daemon("kiosk", at: "0,0")
         let lines = try await LocalClient(socketPath: kiosk.socket).withRecording(seconds: 1) {
@@ -70,12 +70,13 @@ struct RecordingTests {
             while try await lines.next() != nil { count += 1 }
             return count
         }
-        // The lines are the header, the radio not listening, and the radio listening.
+        // The lines are the header and two radio states: not listening, and listening.
         #expect(lines == 3)
     }
 
-    /// Starts a daemon that hears one EID at these levels in dBm, each sighting followed by a
-    /// pause.
+    /// Starts a daemon that replays sightings of one EID.
+    ///
+    /// - Parameter sightings: The level of each sighting in dBm, and the pause after it.
     private static func replay(
         _ shop: Shop,
         _ sightings: [(milliseconds: Int, level: Int)]
@@ -100,7 +101,7 @@ struct RecordingTests {
         return desk
     }
 
-    @Test("A replayed approach gives a presence that is far, then at tap, and is lost at the end")
+    @Test("The presence of a replayed approach is far, then at tap, and is lost at the end")
     func history() async throws {
         let shop = try await Shop()
         let desk = try await Self.replay(shop, (0..<100).map { (100, $0 < 50 ? -85 : -40) })
@@ -120,14 +121,14 @@ struct RecordingTests {
             return history
         }
         #expect(history == [.far, .tap, nil] || history == [.far, .near, .tap, nil])
-        // A replay puts nothing on the air, and so no request can be made.
+        // A daemon that replays a recording cannot advertise, so it refuses requests.
         try await desk.logIn()
         await #expect {
             try await desk.call("POST", "/v1/requests", NewRequest(amountCents: 1)) as RequestView
         } throws: { $0 is Problem }
     }
 
-    @Test("A fast-changing level is published at most 13 times in two seconds, with its last value")
+    @Test("A level that changes quickly is published at most 13 times in 2 s, with its last value")
     func levels() async throws {
         let shop = try await Shop()
         let calm = (0..<8).map { _ in (milliseconds: 1000, level: -85) }
@@ -144,11 +145,11 @@ struct RecordingTests {
             return levels
         }
         #expect(levels.last == -71)
-        // The changes take two seconds.
+        // The level changes for two seconds.
         #expect((2...13).contains(levels.count), "\(levels)")
     }
 
-    @Test("A damaged or missing recording ends the daemon with 78 and the name of the file")
+    @Test("A damaged or missing recording ends the daemon with 78, and the message names the file")
     func damaged() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("{\"gotchu_recording\":1}\n", to: "bad.ndjson")

@@ -5,10 +5,10 @@ import LocalAPI
 import TestSupport
 import Testing
 
-/// Refunds, through the real programs.
+/// Refunds with the real programs.
 @Suite("A refund from end to end", .timeLimit(.minutes(hangLimit)))
 struct RefundTests {
-    /// A kiosk whose request of 50.00 was paid, and its payer.
+    /// Returns a kiosk whose request of $50.00 is paid, and the payer.
     private func paid(
         _ shop: Shop
     ) async throws -> (kiosk: Device, payer: Device, request: RequestView) {
@@ -32,7 +32,7 @@ struct RefundTests {
         return request
     }
 
-    /// Restarts a daemon without its journal, but with its login.
+    /// Removes a daemon's journal, but not its login, and restarts the daemon.
     private func forget(_ device: Device, of shop: Shop) async throws {
         try device.signal(SIGTERM)
         _ = try await device.exitCode()
@@ -89,7 +89,7 @@ struct RefundTests {
         return (code, program.text)
     }
 
-    @Test("A repeated partial refund is made once; a reference makes it another refund")
+    @Test("A repeated partial refund is made once; with a reference it is another refund")
     func impatient() async throws {
         let shop = try await Shop()
         let (kiosk, payer, request) = try await paid(shop)
@@ -135,7 +135,7 @@ struct RefundTests {
         let (kiosk, payer, request) = try await paid(shop)
         let ends = try await LocalClient(socketPath: kiosk.socket).withEvents { events in
             _ = try await events.next()
-            // The two are equal in Unicode, but give different keys at the payment server.
+            // The two references are equal in Unicode, but have different keys at the server.
             for reference in ["caf\u{E9}", "cafe\u{301}"] {
                 let made = try await refund(
                     kiosk,
@@ -173,7 +173,7 @@ struct RefundTests {
         let ids = await withTaskGroup(of: String?.self) { group in
             for _ in 0..<10 {
                 group.addTask {
-                    // The other calls may fail while the first one is being journalled.
+                    // A call may fail while the first call is being written to the journal.
                     let view: PaymentView? = try? await kiosk.call("POST", "/v1/refunds", wish)
                     return view?.id
                 }
@@ -189,7 +189,7 @@ struct RefundTests {
         #expect(try await payer.balance() == 5700)
     }
 
-    @Test("A kiosk killed right after it journalled a refund finishes it, once")
+    @Test("A kiosk that is killed after its journal has recorded a refund makes the refund once")
     func crash() async throws {
         let shop = try await Shop()
         let (kiosk, payer, request) = try await paid(shop)

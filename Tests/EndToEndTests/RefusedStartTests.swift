@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Refused starts of gotchud", .timeLimit(.minutes(hangLimit)))
 struct RefusedStartTests {
-    @Test("A bad configuration ends gotchud with 78 and names the file and the line")
+    @Test("A bad configuration ends gotchud with 78, and the message names the file and the line")
     func badConfiguration() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("{\n  \"radio\": \"smoke signals\"\n}", to: "gotchud.json")
@@ -18,7 +18,7 @@ struct RefusedStartTests {
         #expect(try await check.exitCode() == 0)
     }
 
-    @Test("Option --check-config reports an absent or open token file, and an absent group or user")
+    @Test("Option --check-config reports missing files, groups and users, and an open token file")
     func checkedNames() async throws {
         let folder = try TemporaryFolder()
         let token = "\(folder.path)/token"
@@ -43,7 +43,7 @@ struct RefusedStartTests {
     }
 
     @Test(
-        "A damaged journal or one of another version ends gotchud with 65 and is not changed",
+        "A journal that is damaged or of another version ends gotchud with 65 and is not changed",
         arguments: [
             ("a3a6bf44 {}\na3a6bf43 {}\n", "is damaged"),
             // The checksum is right, but the record is unknown.
@@ -68,7 +68,7 @@ struct RefusedStartTests {
         #expect(try String(contentsOfFile: journal, encoding: .utf8) == text)
     }
 
-    @Test("A state folder that others can write to ends gotchud with 78, before it is used")
+    @Test("A state folder that others can write to ends gotchud with 78 and is not used")
     func stateOfOthers() async throws {
         let folder = try TemporaryFolder()
         let state = "\(folder.path)/state"

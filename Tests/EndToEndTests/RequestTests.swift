@@ -25,7 +25,7 @@ struct RequestTests {
         #expect(status.radio.advertising.isEmpty)
     }
 
-    @Test("A cancelled request leaves the air at once; cancelling it again is no error")
+    @Test("A cancelled request leaves the air at once; a second cancellation is no error")
     func cancelled() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -62,7 +62,7 @@ struct RequestTests {
         } throws: { ($0 as? Problem)?.errorCode == .validationError }
     }
 
-    @Test("A request is refused without a login, and while the server is away")
+    @Test("A request is refused without a login, and while the server does not run")
     func unavailable() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")

@@ -4,15 +4,15 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// A payment whose answer was lost, and a server whose books were then restored from a backup.
+/// Payments whose answer was lost, and whose server was then restored from a backup.
 @Suite("A server that was restored", .timeLimit(.minutes(hangLimit)))
 struct RestoreTests {
-    /// A server that is stopped, given older books, and started at the same address.
+    /// A backup of a shop's database, from which the server can be restored.
     private struct OldBooks {
         let shop: Shop
         let copy: String
 
-        /// Backs up the books, as an operator does.
+        /// Backs up the database, as an operator does.
         init(of shop: Shop) async throws {
             self.shop = shop
             copy = "\(shop.folder.path)/backup.db"
@@ -23,7 +23,7 @@ struct RestoreTests {
             #expect(try await backup.exitCode() == 0, "\(backup.text)")
         }
 
-        /// - Returns: The server with the restored books.
+        /// Stops the server, restores the backup and starts a server at the same address.
         func restore() async throws -> Program {
             shop.server.signal(SIGTERM)
             _ = try await shop.server.exitCode()
@@ -46,8 +46,8 @@ struct RestoreTests {
         }
     }
 
-    /// Pays, kills the payer and removes the payment's end from its journal, as a kill before the
-    /// last write would.
+    /// Makes a payment, kills the payer and removes the payment's end from the payer's journal. The
+    /// journal is then the same as after a kill before the last write.
     private func payAndForgetTheEnd(
         _ shop: Shop,
         _ kiosk: Device,
@@ -120,7 +120,7 @@ struct RestoreTests {
             return view.detail.contains("under another login") && view.state == .unknown
                 ? true : nil
         }
-        // The same payment under the new login is refused as well.
+        // A call for the same payment under the new login is refused too.
         let same = NewPayment(sid: payment.sid, confirmAmountCents: 1500)
         await #expect {
             let key = "0123456789abcdef"

@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-/// A call to the payment server itself, as a user's own program makes it.
+/// Calls to the payment server without a daemon, as a user's own program makes them.
 enum ServerCall {
     private struct Login: Decodable {
         let token: String
     }
 
-    /// Returns a token of a user.
+    /// Logs a user in and returns the token.
     static func login(_ url: String, _ name: String) async throws -> String {
         let body = #"{"email":"\#(name)@example.com"}"#
         let login: Login = try await post(url, "/auth/dev-login", body)

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 /// Connections to a payment server in a network with a private CA and a proxy.
-@Suite("The way to the payment server", .timeLimit(.minutes(hangLimit)))
+@Suite("The connection to the payment server", .timeLimit(.minutes(hangLimit)))
 struct ServerRouteTests {
-    /// An HTTP proxy and its address.
+    /// Starts an HTTP proxy, and returns it with its URL.
     private func proxy(_ arguments: String...) async throws -> (program: Program, url: String) {
         let program = try await Python.run("connect_proxy.py", arguments)
         let url = try await eventually("the proxy listens; it said: \(program.text)") {
@@ -15,7 +15,7 @@ struct ServerRouteTests {
         return (program, url)
     }
 
-    /// The reply of `gotchud --check-server`.
+    /// Runs `gotchud --check-server`, and returns its reply.
     private func probe(
         _ arguments: String...,
         environment: [String: String] = [:]
@@ -52,7 +52,7 @@ struct ServerRouteTests {
         }
     }
 
-    @Test("A payment is made through a proxy, and a refusing or absent proxy is reported")
+    @Test("A payment is made through a proxy, and a proxy that refuses or is absent is reported")
     func proxies() async throws {
         let shop = try await Shop()
         let (program, url) = try await proxy()
@@ -86,7 +86,7 @@ struct ServerRouteTests {
         #expect(dead.problem?.fix.contains("--proxy \(url) ") == true)
     }
 
-    @Test("A missing or invalid CA file ends gotchud with 78 and the name of the file")
+    @Test("A missing or invalid CA file ends gotchud with 78, and the message names the file")
     func wrongFile() async throws {
         let folder = try TemporaryFolder()
         for (text, problem) in [

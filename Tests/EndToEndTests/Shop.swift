@@ -2,7 +2,7 @@ import Foundation
 import GotchuAPI
 import TestSupport
 
-/// A payment server and daemons on the simulated air: the real programs, in a temporary folder.
+/// A real payment server and real daemons on the simulated air, in a temporary folder.
 final class Shop: Sendable {
     let folder: TemporaryFolder
     let server: Program
@@ -38,7 +38,7 @@ final class Shop: Sendable {
         return device
     }
 
-    /// A kiosk and a payer, both logged in.
+    /// Starts a kiosk and a payer, and logs both in.
     func pair(
         kioskAt: String = "0,0",
         payerAt: String = "1,0"

@@ -5,10 +5,10 @@ import LocalAPI
 import TestSupport
 import Testing
 
-/// Clients of the socket that are slow, faulty or numerous, while others must be served.
+/// Clients that are slow, faulty or numerous, while the daemon must serve other clients.
 @Suite("Bad clients of the daemon's socket")
 struct SocketLoadTests {
-    /// Connections that a test holds open; closed on release.
+    /// Connections that stay open until this object is released.
     private final class Held: Sendable {
         let descriptors: [Int32]
 
@@ -65,7 +65,7 @@ struct SocketLoadTests {
         }
         #expect(held.flatMap(\.descriptors).count == 201)
         let memory = try #require(try await Metrics(of: kiosk)["process_resident_memory_bytes"])
-        // `MemoryMax=` of the systemd unit; systemd ends a daemon that uses more.
+        // The limit is `MemoryMax=` of the systemd unit. The kernel kills a daemon that uses more.
         #expect(memory < Double(128 << 20), "\(memory) bytes")
     }
 
@@ -89,17 +89,17 @@ struct SocketLoadTests {
         return device
     }
 
-    @Test("A reader that pauses gets all events in order, except those reported as lost")
+    @Test("A reader that pauses gets all events in order, except those that are reported as lost")
     func pause() async throws {
         let shop = try await Shop()
-        // The reader of metrics is set up before the silence begins.
+        // The Python environment that parses metrics is ready before the 3 s of silence begin.
         _ = try await Python.interpreter()
         let device = try await Self.crowded(shop)
         let start = try await Metrics(of: device)
         try #require(start["gotchu_presences"] == 0)
         try await LocalClient(socketPath: device.socket).withEvents(sessions: true) { events in
             guard case .snapshot? = try await events.next() else {
-                Issue.record("the snapshot is first")
+                Issue.record("The first event is not a snapshot")
                 return
             }
             let before = try #require(try await Metrics(of: device)["gotchu_events_total"])
@@ -117,15 +117,15 @@ struct SocketLoadTests {
             }
             #expect(dropped > 0)
             var (told, lost, newest) = (0, 0, -1)
-            // The count of lost events comes after all other events, at the latest with the next
-            // keep-alive. Events published before the count was read arrive as well.
+            // The daemon sends the count of lost events after the other events, at the latest with
+            // the next keep-alive. The events published before `before` was read arrive too.
             while Double(told + lost) < published - before, let event = try await events.next() {
                 switch event {
                 case .lagged(let count): lost += count
                 case .presenceChanged(let presence):
                     told += 1
                     let index = try #require(Int("\(presence.eid)", radix: 16))
-                    // Each EID is heard once, in ascending order.
+                    // The replay contains each EID once, in ascending order.
                     #expect(index >= newest)
                     newest = max(newest, index)
                 default: told += 1
@@ -135,11 +135,11 @@ struct SocketLoadTests {
         }
     }
 
-    @Test("A reader that hangs up makes room for another one at once")
+    @Test("A reader that hangs up makes room for another reader at once")
     func hangUp() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
-        // Each round fills the limit before a keep-alive could reveal the closed connections.
+        // Each round opens the maximum of readers, before a keep-alive could find the closed ones.
         for round in 1...3 {
             let events = "GET /v1/events HTTP/1.1\r\nHost: gotchu\r\n\r\n"
             let held = try Held(128, to: kiosk, saying: events)
@@ -172,7 +172,7 @@ struct SocketLoadTests {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
         let flood = try Held(300, to: device, saying: "")
-        // Connections over the limit are closed at once, the others after a time of silence.
+        // The daemon closes connections over the limit at once, and the others after a silence.
         let last = try #require(flood.descriptors.last)
         var byte: UInt8 = 0
         try await eventually("the last one is closed") {
@@ -212,7 +212,7 @@ struct SocketLoadTests {
         let users = [65001, 65002, 65003]
         let file = try shop.folder.write(#"{"cashier_uids": \#(users)}"#, to: "kiosk.json")
         try await device.start(extra: ["--config", file])
-        // The owner's calls are answered in time while all these connections are held.
+        // The daemon must answer the owner's calls while all these connections are open.
         let crowd = try users.map { try device.hold(240, as: $0) }
         let refusals = try await eventually("the last ones are refused") {
             let found = try await Metrics(of: device)["gotchu_local_refusals_total"]
@@ -235,7 +235,7 @@ struct SocketLoadTests {
             text.withCString { send(connection, $0, strlen($0), Int32(MSG_NOSIGNAL)) >= 0 }
         }
         #expect(say(head))
-        // Each attempt sends a byte, more often than any limit on silence.
+        // The probe sends a byte about every 20 ms, so no limit on silence closes the connection.
         try await eventually("it is closed") { say(" ") ? nil : true }
     }
 
@@ -245,7 +245,7 @@ struct SocketLoadTests {
     )
     func strangers() async throws {
         let shop = try await Shop()
-        // Listed users need not be in the group, so the socket is open to all users.
+        // A configuration that lists users opens the socket's mode to all users.
         let file = try shop.folder.write(#"{"observer_uids": [1]}"#, to: "listed.json")
         let device = Device(name: "kiosk", shop: shop)
         try await device.start(extra: ["--config", file])

@@ -25,7 +25,7 @@ struct SocketTests {
         return try JSONDecoder().decode(Problem.self, from: Data(program.text.utf8))
     }
 
-    @Test("A reply of the socket names its version, and calls of web pages are refused")
+    @Test("A reply of the socket names the daemon's version, and calls of web pages are refused")
     func headers() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -48,7 +48,7 @@ struct SocketTests {
         }
     }
 
-    @Test("A call with two hosts is refused, and a call with HTTP/1.0 ends its connection")
+    @Test("Two Host fields are refused, and HTTP/1.0 or `Connection: Close` ends the connection")
     func oldAndOdd() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -61,7 +61,7 @@ struct SocketTests {
         ] {
             let connection = try #require(UnixHTTP.connected(to: device.socket))
             defer { close(connection) }
-            // Both requests arrive in one packet; the second is ignored.
+            // Both requests are sent at once; the daemon ignores the second request.
             #expect(send(connection, head + head, head.utf8.count * 2, 0) == head.utf8.count * 2)
             let began = ContinuousClock.now
             var (reply, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
@@ -75,7 +75,7 @@ struct SocketTests {
         }
     }
 
-    @Test("The socket's mode admits only its group until a reload lists users")
+    @Test("The socket's mode admits its owner and an existing group, until a reload lists users")
     func mode() async throws {
         let shop = try await Shop()
         for (group, mode) in [("no-such-group", 0o600), ("nogroup", 0o660)] {
@@ -96,7 +96,7 @@ struct SocketTests {
         }
     }
 
-    @Test("A method that a path does not support is answered with the methods that it supports")
+    @Test("A call with a method that a path does not support gets the supported methods")
     func methods() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -113,11 +113,11 @@ struct SocketTests {
         #expect(status.hasPrefix("HTTP/1.1 200"))
     }
 
-    @Test("The socket tells a waiting client to send its body")
+    @Test("A client that expects 100 Continue before it sends its body receives it")
     func expectation() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
-        // The body is not sent; the answer does not depend on it.
+        // The client does not send the body: the daemon's 100 Continue comes before it.
         let head = "POST /v1/resolve HTTP/1.1\r\nHost: gotchu\r\nContent-Length: 24\r\n"
         for expectation in ["100-continue", "100-Continue"] {
             let waiting = head + "Expect: \(expectation)\r\n\r\n"
@@ -151,7 +151,7 @@ struct SocketTests {
         }
     }
 
-    @Test("The socket sends no body to a HEAD request")
+    @Test("The reply to a HEAD request has no body")
     func headAlone() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -168,7 +168,7 @@ struct SocketTests {
         }
     }
 
-    @Test("The socket answers bad input with a problem that has a code")
+    @Test("The reply to bad input is a problem with the right code and status")
     func badInput() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -210,7 +210,7 @@ struct SocketTests {
         }
     }
 
-    @Test("An unreadable or oversized head gets a 400 without a body")
+    @Test("A request with an unreadable or oversized head is answered with 400 and no body")
     func badHead() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -268,7 +268,7 @@ struct SocketTests {
     }
 
     @Test(
-        "A user with the maximum of event readers is refused one more, and another user gets one",
+        "A user with the maximum of event readers gets no more, but another user gets one",
         .enabled(if: geteuid() == 0, "only root can become somebody else")
     )
     func shareOfReaders() async throws {
@@ -294,7 +294,7 @@ struct SocketTests {
         #expect(answer.contains("snapshot"), "\(answer)")
     }
 
-    @Test("A second daemon takes neither the socket nor the state folder of a running one")
+    @Test("A second daemon refuses to start with the socket or state folder of a running daemon")
     func inUse() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("kiosk", at: "0,0")
@@ -324,7 +324,7 @@ struct SocketTests {
         #expect(!FileManager.default.fileExists(atPath: device.socket))
     }
 
-    @Test("SIGHUP applies a changed configuration; a bad one changes nothing and is reported")
+    @Test("SIGHUP applies a changed configuration; an invalid configuration is reported")
     func reload() async throws {
         let shop = try await Shop()
         let file = try shop.folder.write(#"{"spender_uids": []}"#, to: "gotchud.json")
@@ -339,7 +339,7 @@ struct SocketTests {
         }
         let arguments = item.fix.split(separator: " ")
         #expect(arguments.contains("--check-config") && arguments.contains { $0 == file })
-        // The reader was admitted by the rules in force; a change of the rules ends it.
+        // The reader was admitted under the old rules. A change of the rules ends its stream.
         let reader = try Program(
             "/usr/bin/curl",
             [

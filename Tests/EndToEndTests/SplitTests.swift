@@ -4,7 +4,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// Bills that several people share, through the real programs.
+/// Bills that several people share, with the real programs.
 @Suite("A split from end to end", .timeLimit(.minutes(hangLimit)))
 struct SplitTests {
     private func ask(
@@ -57,7 +57,7 @@ struct SplitTests {
         }
     }
 
-    @Test("Three payers at one kiosk pay a share each, and the kiosk learns of each")
+    @Test("Three payers at one kiosk pay a share each, and the kiosk learns of each share")
     func three() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
@@ -69,12 +69,12 @@ struct SplitTests {
         for (number, cents) in [334, 333, 333].enumerated() {
             let shown = try await resolve(made, on: payers[number])
             #expect(shown.amountCents == cents && shown.places?.paid == Int64(number))
-            // An amount other than the shown one is not charged.
+            // A payment of another amount than the shown amount is refused.
             await #expect {
                 _ = try await pay(made, 335, on: payers[number])
             } throws: { ($0 as? Problem)?.errorCode == .amountChanged }
             #expect(try await pay(made, Int64(cents), on: payers[number]).state == .paid)
-            // A kiosk that was killed learns of the shares paid meanwhile.
+            // A kiosk that was killed and restarted still learns of the paid share.
             if number == 0 { try await restart(kiosk, at: "0,0") }
             let told = try await request(made.id, on: kiosk, paid: Int64(number + 1))
             #expect(told.state == (number == 2 ? .paid : .advertising))
@@ -88,7 +88,7 @@ struct SplitTests {
         #expect(try await shop.verify().exitCode == 0)
     }
 
-    @Test("An expired bill returns its paid shares if it is all-or-nothing, and else keeps them")
+    @Test("An expired bill that is all-or-nothing refunds its shares; another bill keeps them")
     func walksAway() async throws {
         let shop = try await Shop()
         let kiosk = try await shop.daemon("kiosk", at: "0,0")

@@ -8,16 +8,16 @@ import Testing
 @Suite("Strangers on the air", .timeLimit(.minutes(hangLimit)))
 struct StrangerAirTests {
     private static let payments = 10
-    /// The bucket of the latency histogram, in seconds, that must contain every payment. It is the
-    /// one above 3 s, times 1.7 for a loaded machine with two cores, times `patience`.
+    /// The bound, in seconds, of the latency histogram's bucket that must contain every payment.
+    /// The aim is 3 s; the bound allows for a loaded machine with two cores.
     private static let limit = patience == 1 ? "5.0" : "20.0"
 
     @Test(
         "A payer with unknown EIDs nearby pays the right till in ten of ten payments",
         arguments: [
-            // Three tills of another operator, as near as ours.
+            // Three EIDs of another operator's tills, as near as our till.
             (strangers: 3, at: 0.1),
-            // Random EIDs at the till's place, as many as are resolved at once, and hundreds a
+            // Twelve random EIDs as near as the till. The last case has hundreds of random EIDs a
             // little farther away.
             (strangers: 12, at: 0.05), (strangers: 300, at: 0.18),
         ]
@@ -46,8 +46,8 @@ struct StrangerAirTests {
                 confirmPayee: "kiosk",
                 proximity: .tap
             )
-            // The call is repeated, because one of so many noisy levels may come close for a
-            // moment.
+            // The call is repeated, because levels are noisy: one of so many strangers may seem as
+            // near as the till for a moment.
             let payment: PaymentView = try await eventually("it is paid", within: .seconds(20)) {
                 guard try await payer.verdict(on: request.eid) == .tap else { return nil }
                 do {
@@ -63,7 +63,7 @@ struct StrangerAirTests {
         }
         print("\(strangers) strangers: the slowest of \(Self.payments) payments took \(slowest)")
         #expect(try await payer.balance() == 10_000 - 100 * Int64(Self.payments))
-        // The daemon's own measure, from the moment at which it heard the till near.
+        // The daemon measures from the moment at which it first heard the till near.
         let metrics = try await Metrics(of: payer)
         let name = "gotchu_tap_latency_seconds"
         #expect(metrics[name + "_count"] == Double(Self.payments))
@@ -72,8 +72,8 @@ struct StrangerAirTests {
         try await expectQuestions(left: 19, on: payer)
     }
 
-    /// Checks that the person can look up `left` unknown EIDs before a refusal, because the
-    /// daemon's own look-ups are counted separately.
+    /// Checks that the person can look up `left` unknown EIDs before a refusal. The daemon's own
+    /// look-ups do not count.
     private func expectQuestions(left: Int, on payer: Device) async throws {
         for _ in 0..<left {
             await #expect {
@@ -95,7 +95,7 @@ struct StrangerAirTests {
         #expect(refusal.detail.contains("Too many unknown EIDs were looked up."), "\(refusal)")
     }
 
-    @Test("Advertisements from invalid or distant positions of the simulated air are not heard")
+    @Test("Advertisements from invalid or distant positions on the simulated air are not heard")
     func nowhere() async throws {
         let shop = try await Shop()
         let device = try await shop.daemon("payer", at: "0,0")

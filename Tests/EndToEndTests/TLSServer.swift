@@ -1,10 +1,10 @@
 import Foundation
 import TestSupport
 
-/// A TLS server on loopback that claims to be a ready payment server; its CA is unknown.
+/// A TLS server on loopback that answers like a ready payment server. It has its own CA.
 final class TLSServer: Sendable {
     let url: String
-    /// The CA's certificate.
+    /// The path of the CA's certificate.
     let caFile: String
     private let program: Program
 
@@ -41,7 +41,7 @@ final class TLSServer: Sendable {
         }
     }
 
-    /// Makes a key and a certificate of this name.
+    /// Creates the files of a key and a certificate with this name.
     private static func certify(
         _ name: String,
         _ more: [String],

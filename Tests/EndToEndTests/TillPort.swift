@@ -4,13 +4,13 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// A till's port of a daemon, and a page's calls to it.
+/// A daemon's port for tills, and the calls of a till's page to it.
 struct TillPort {
     let device: Device
     let origin: String
     var token: String?
 
-    /// Starts a daemon with a till's port, logged in.
+    /// Starts a daemon that has a port for tills. It is not logged in, and no till is paired.
     static func start(_ device: Device, of shop: Shop) async throws -> TillPort {
         let file = try shop.folder.write(
             #"{"screens": {"till": "127.0.0.1:0", "shop": "Corner <Cafe>"}}"#,
@@ -24,7 +24,7 @@ struct TillPort {
         return TillPort(device: device, origin: origin, token: nil)
     }
 
-    /// Returns the port, paired under a name.
+    /// Pairs a till under a name, and returns the port with the till's token.
     func paired(_ name: String, refunds: String? = nil) async throws -> TillPort {
         let offer = try await post("/v1/pairings", "{}", as: PairingOffer.self)
         let limit = refunds.map { ["--refunds", $0] } ?? []
@@ -45,7 +45,7 @@ struct TillPort {
         return (code, program.text)
     }
 
-    /// Makes a page's call, as a browser sends it.
+    /// Makes a call of the till's page, with the fields that a browser sends.
     func call(
         _ method: String,
         _ path: String,

@@ -81,7 +81,7 @@ struct TillTests {
         }
         let began = ContinuousClock.now
         #expect(try await port.ctl(["till", "revoke", "Front till: ü"]).code == 0)
-        // The stream ends cleanly, before curl's own limit.
+        // The daemon ends the stream cleanly, before curl's time limit of 50 s.
         #expect(try await stream.exitCode(within: .seconds(20)) == 0)
         #expect(began.duration(to: .now) < .seconds(20))
         #expect(try await port.problem("GET", "/v1/till") == .unauthorized)
@@ -114,7 +114,7 @@ struct TillTests {
         #expect(taken.code != 0 && taken.text.contains("There is a till Front already."))
     }
 
-    @Test("A key makes one request, even if the page repeats the call")
+    @Test("Calls with the same key make one request, and an invalid memo is refused")
     func once() async throws {
         let shop = try await Shop()
         let port = try await till(shop).paired("Front")
@@ -131,7 +131,7 @@ struct TillTests {
         #expect(try await port.problem("POST", "/v1/requests", turned) == .validationError)
     }
 
-    @Test("A till refunds up to its daily limit, and nothing without a limit")
+    @Test("A till with a daily limit refunds up to it, and a till without a limit refunds nothing")
     func refunds() async throws {
         let shop = try await Shop()
         let port = try await till(shop)
@@ -148,7 +148,7 @@ struct TillTests {
         let all = #"{"sid": "\#(second.id)"}"#
         #expect(try await front.problem("POST", "/v1/refunds", all) == .validationError)
         for _ in 0..<2 {
-            // The second call is for the same refund, and counts once.
+            // The second call asks for the same refund, which counts only once.
             let made = try await front.post(
                 "/v1/refunds",
                 body(first, 800),
@@ -177,7 +177,7 @@ struct TillTests {
         let path = "/v1/requests/\(request.id)/refresh"
         let before = try await port.post(path, "{}", as: RequestView.self)
         #expect(before.state == .paid && before.refundedCents == nil)
-        // The merchant's daemon has the same login and its own journal.
+        // A second daemon of the merchant has the same login and its own journal.
         let other = try await shop.daemon("merchant", at: "5,0")
         let login = LocalLogin(devEmail: "\(port.device.name)@example.com")
         let _: StatusReply = try await other.call("POST", "/v1/login", login)
@@ -228,7 +228,7 @@ struct TillTests {
         #expect(dark.code != 0 && !dark.text.contains("Day"), "\(dark.text)")
     }
 
-    @Test("The shell shows the ledger's earnings by hour and one by one, with their payouts")
+    @Test("The shell shows the ledger's earnings by hour and by entry, with their payout states")
     func earnings() async throws {
         let shop = try await Shop()
         let port = try await till(shop).paired("Front", refunds: "50.00/day")
@@ -258,7 +258,7 @@ struct TillTests {
         #expect(list.code == 0 && lines.count == 5, "\(list.text)")
         #expect(lines.allSatisfy { $0.contains("  pending  ") })
         #expect(lines.first?.contains("-$2.80") == true && lines.first?.contains("refund") == true)
-        // Pages are read until there are enough entries.
+        // The command reads pages until it has enough entries.
         let two = try await port.ctl(["earnings", "history", "--limit", "2", "--json"])
         let newest = try JSONDecoder().decode(
             EarningsHistoryReply.self,
@@ -278,7 +278,7 @@ struct TillTests {
         #expect(try await port.call("GET", "/v1/earnings").status == 404)
     }
 
-    @Test("Python reads a day's CSV table, whose hours sum to the day")
+    @Test("Python can read a day's CSV table, and the hours sum to the day")
     func csv() async throws {
         let shop = try await Shop()
         let port = try await till(shop).paired("Front")

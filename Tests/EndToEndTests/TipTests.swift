@@ -4,7 +4,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// Tips through the real programs.
+/// Tips with the real programs.
 @Suite("A tip from end to end", .timeLimit(.minutes(hangLimit)))
 struct TipTests {
     private func ask(_ kiosk: Device, allowsTip: Bool?) async throws -> RequestView {
@@ -70,7 +70,7 @@ struct TipTests {
     }
 
     @Test(
-        "A request that does not allow a tip refuses it; one that allows a tip is paid without it"
+        "A tip is refused if the request does not allow it or it is invalid; it may be left out"
     )
     func refused() async throws {
         let shop = try await Shop()

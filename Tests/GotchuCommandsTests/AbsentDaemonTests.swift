@@ -15,7 +15,7 @@ struct AbsentDaemonTests {
         #expect(run.next == "→ gotchud --socket /nonexistent/gotchud.sock")
     }
 
-    @Test("A command whose socket has no listener exits with 69 and another message")
+    @Test("A command whose socket has no listener exits with 69 and says that nobody listens")
     func refused() async throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/g.sock"
@@ -39,12 +39,12 @@ struct AbsentDaemonTests {
     }
 
     @Test(
-        "A command that may not open its socket exits with 77 and suggests what shows the reason",
+        "A command that may not open its socket exits with 77 and suggests `namei` for the reason",
         .enabled(if: getuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
     )
     func notPermitted() async throws {
         let folder = try TemporaryFolder()
-        // Only the socket's mode denies access: its folder is open to everybody.
+        // The folder is open to everybody, so only the socket's mode denies access.
         chmod(folder.path, 0o755)
         let path = "\(folder.path)/g.sock"
         let descriptor = CannedPeer.listen(at: path)
@@ -129,7 +129,7 @@ struct AbsentDaemonTests {
         #expect(run.next.hasPrefix("→ "))
     }
 
-    @Test("A command with a path too long for a socket address exits with 78")
+    @Test("A command whose path is too long for a socket address exits with 78")
     func pathTooLong() async throws {
         let run = try await GotchuCtl.run(
             ["status", "--socket", "/tmp/" + String(repeating: "x", count: 200)])
@@ -177,7 +177,7 @@ struct AbsentDaemonTests {
         #expect(stranger.text.contains("POST /v1/login"), "\(stranger.text)")
     }
 
-    @Test("A command exits with 70 on the daemon's internal error, and notes the daemon's version")
+    @Test("A command exits with 70 on the daemon's internal error, and names the daemon's version")
     func bug() async throws {
         let body =
             #"{"type":"about:blank","title":"Internal Server Error","status":500,"#

@@ -40,7 +40,7 @@ struct BugReportTests {
         }
     }
 
-    @Test("A report overwrites nothing, and follows no link")
+    @Test("A report does not overwrite a file and does not follow a link")
     func overwrites() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("mine", to: "report.txt")
@@ -84,7 +84,7 @@ struct BugReportTests {
         #expect(run.code == 0)
         let report = try String(contentsOfFile: file, encoding: .utf8)
         let asked = try #require(report.split(separator: "\n").first { $0.hasPrefix("asked ") })
-        // `--quiet` keeps the note about missing entries out of the report.
+        // With `--quiet`, journalctl prints no note about missing entries.
         for option in ["--unit=gotchud", "--no-hostname", "--quiet"] {
             #expect(asked.split(separator: " ").contains(Substring(option)), "\(asked)")
         }

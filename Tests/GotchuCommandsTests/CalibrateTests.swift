@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A calibration of two measured distances")
 struct CalibrateTests {
-    /// A run of `calibrate` in which the test presses Enter.
+    /// A run of `gotchu-ctl calibrate`, for which the test presses Enter.
     private final class Session: Sendable {
         let program: Program
         private let folder: TemporaryFolder
@@ -14,7 +14,7 @@ struct CalibrateTests {
             folder = try TemporaryFolder()
             let path = "\(folder.path)/keyboard"
             mkfifo(path, 0o600)
-            // The pipe is opened for reading too, so that neither end waits for the other.
+            // The pipe is opened for reading too, so that opening it does not block.
             keyboard = open(path, O_RDWR | O_CLOEXEC)
             program = try Program(
                 "/bin/sh",
@@ -43,7 +43,7 @@ struct CalibrateTests {
         }
     }
 
-    @Test("A calibration is measured, stored, shown, used and reset")
+    @Test("A calibration is measured and stored, then shown and used, until it is reset")
     func measure() async throws {
         let system = try await LiveSystem()
         _ = try await system.request("1.00")

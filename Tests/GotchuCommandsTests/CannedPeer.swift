@@ -1,20 +1,21 @@
 import Foundation
 import TestSupport
 
-/// A peer on a Unix socket that is not gotchud: it answers each request with fixed bytes.
+/// A peer on a Unix socket in place of gotchud. It answers each request with given bytes.
 final class CannedPeer: Sendable {
     let folder: TemporaryFolder
     var socket: String { "\(folder.path)/peer.sock" }
     private let descriptor: Int32
 
-    /// - Parameter reply: the bytes for the first request; `nil` never answers.
+    /// - Parameter reply: The answer to the first request; `nil` for no answer.
     convenience init(_ reply: String?) throws {
         try self.init([reply])
     }
 
     /// - Parameters:
-    ///   - replies: the bytes for each request, one after the other; `nil` never answers.
-    ///   - heard: called with each request's number, from 0, and the socket before it is answered.
+    ///   - replies: The answer to each request, in order; `nil` for no answer.
+    ///   - heard: Called for each request before its answer, with the request's number, from 0,
+    ///     and the socket's path.
     init(
         _ replies: [String?],
         heard: @escaping @Sendable (Int, String) -> Void = { _, _ in }

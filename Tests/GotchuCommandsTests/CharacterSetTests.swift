@@ -7,7 +7,7 @@ import Testing
 @Suite("A terminal with another character set than UTF-8")
 struct CharacterSetTests {
     @Test(
-        "A terminal with another character set gets only ASCII",
+        "A terminal with another character set than UTF-8 gets only ASCII",
         .enabled(if: access("/usr/bin/script", X_OK) == 0),
         arguments: [
             (["LC_ALL": "C"], "- Kaff? ??"), (["LC_ALL": "", "LC_CTYPE": "de_DE"], "- Kaff? ??"),
@@ -31,7 +31,7 @@ struct CharacterSetTests {
         #expect(terminal.text.utf8.allSatisfy { $0 < 0x80 } == shown.utf8.allSatisfy { $0 < 0x80 })
     }
 
-    @Test("The terminal's character set does not change what goes into a file")
+    @Test("The terminal's character set does not change output that goes into a file")
     func file() async throws {
         let run = try await GotchuCtl.run(["status"], environment: ["LC_ALL": "C"])
         #expect(run.next.hasPrefix("→ "))

@@ -11,7 +11,7 @@ import Testing
     .timeLimit(.minutes(hangLimit))
 )
 struct ChoiceTests {
-    @Test("A payer chooses between two requests of a till, which is warned of the second one")
+    @Test("A till is warned of its second open request, and a payer chooses between the two")
     func twoRequests() async throws {
         let system = try await LiveSystem()
         let first = try await system.request("5", ["--memo", "Tea"])
@@ -56,7 +56,7 @@ struct ChoiceTests {
         }
     }
 
-    @Test("A payee's id is shown to a new payer and beside a namesake, and --payee requires it")
+    @Test("A payee's id is shown to new payers and beside an equal name, and --payee requires it")
     func payees() async throws {
         let system = try await LiveSystem()
         func pay(_ more: String...) async throws -> GotchuCtl {
@@ -94,7 +94,7 @@ struct ChoiceTests {
         #expect(beside.err.contains(warning), "\(beside.err)")
     }
 
-    @Test("A refund's question states the payment, and a request is found by its EID")
+    @Test("The question before a refund names the payment, and the EID finds the request")
     func refund() async throws {
         let system = try await LiveSystem()
         let request = try await system.request("5", ["--memo", "Tea"])

@@ -23,7 +23,7 @@ struct ContestFormTests {
         }
     }
 
-    @Test("Typed shares apply from rank 1 on, and must add up to a hundred percent")
+    @Test("Typed shares apply to the ranks from 1 on, and must add up to a hundred percent")
     func tiers() {
         func tier(_ first: Int64, _ last: Int64, _ share: Int64) -> JSONValue {
             .object([
@@ -41,7 +41,7 @@ struct ContestFormTests {
         }
     }
 
-    @Test("Scores are read from arguments and from a spreadsheet's table alike")
+    @Test("Scores in arguments and scores in a spreadsheet's table are read alike")
     func scores() throws {
         let player = "01999f00-0000-7000-8000-000000000101"
         let typed = try ScoreTable(arguments: ["7=42,seconds=12", "8=-", "\(player)=-3"])
@@ -106,7 +106,7 @@ struct ContestFormTests {
         }
         #expect(form.player("1")?.id == "a" && form.player("ann")?.id == "a")
         #expect(form.player("c")?.name == "Cat")
-        // Two players have this name.
+        // Two players have the name Cat, and no player has the number 0 or 5.
         #expect(form.player("Cat") == nil && form.player("0") == nil && form.player("5") == nil)
         #expect(form.validationErrors(of: try roster("4", "bob", "c")) == [])
         #expect(

@@ -18,7 +18,7 @@ struct ContestRenderingTests {
         try section(json).lines(on: plain)
     }
 
-    @Test("Sections with a summary, prizes, scoring or a roster each have their own form")
+    @Test("A section with a summary, prizes, scoring or a roster is shown in a form of its own")
     func knownSections() throws {
         let summary = #"""
             {"type":"summary","data":{"entry_fee":"$5.00","prize_pool":"$35.00",
@@ -49,7 +49,7 @@ struct ContestRenderingTests {
         )
     }
 
-    @Test("A section of an unknown kind, or of another form, shows its rows and scalars")
+    @Test("A section of an unknown kind or with unknown data shows its rows and scalars")
     func unknownSections() throws {
         let rows = #"""
             {"type":"course_map","title":"Course","data":{"rows":[{"label":"Start","value":"Quay"},
@@ -69,7 +69,7 @@ struct ContestRenderingTests {
         #expect(!hostile.contains("\u{07}"))
     }
 
-    @Test("A known action shows its command, an unknown one its call, an impossible one the reason")
+    @Test("A known action has its command, an unknown action its call, a refused one the reason")
     func actions() throws {
         var detail = try Self.detail()
         detail.actionList = [
@@ -114,7 +114,7 @@ struct ContestRenderingTests {
         )
     }
 
-    @Test("A board has the contest's own columns, each in the form of its kind")
+    @Test("A board has the contest's own columns, each formatted by its type")
     func board() throws {
         let json = #"""
             {"contract":1,"contest_id":"\#(Self.id)","state":"PAID","leaderboard_state":"settled",

@@ -8,8 +8,7 @@ import Testing
 
 @testable import GotchuCommands
 
-/// Tests of the findings about faulty layers; `AbsentDaemonTests` and `LiveTests` run the whole
-/// doctor.
+/// Tests of single findings. `AbsentDaemonTests` and `LiveTests` run the whole doctor.
 @Suite("Each finding of the doctor names what is wrong and what to do")
 struct DoctorTests {
     private func adapter(
@@ -36,7 +35,7 @@ struct DoctorTests {
         return try #require(findings.first { $0.layer == layer })
     }
 
-    @Test("The doctor finds an adapter that is off, and one that cannot advertise")
+    @Test("The doctor finds an adapter that is off and an adapter that cannot advertise")
     func adapters() throws {
         let off = try finding("adapter", of: adapter(isPowered: false))
         #expect(off.verdict == .bad)
@@ -85,7 +84,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "A finding about a soft block of a radio has a command, and about a hard block its cause"
+        "The finding about a soft-blocked radio has a command, about a hard-blocked radio the cause"
     )
     func switches() throws {
         let folder = try TemporaryFolder()
@@ -150,7 +149,7 @@ struct DoctorTests {
         #expect(verdict(1000, nil, false).fix == "sudo systemd-sysusers")
     }
 
-    @Test("A clock is doubtful if it differs by 5 seconds from the server's, and bad by a minute")
+    @Test("A clock is doubtful if it is 5 s off the server's clock, and bad if it is a minute off")
     func clock() {
         func finding(_ seconds: Int64?, isSynchronised: Bool = true) -> Finding {
             ClockCheck(
@@ -190,7 +189,7 @@ struct DoctorTests {
         #expect(ServerCheck.findings(nil, probe: nil).map(\.verdict) == [.skipped, .skipped])
     }
 
-    @Test("The doctor probes a real server with a real gotchud while it reaches no daemon")
+    @Test("The doctor without a daemon runs gotchud to probe the real server")
     func probe() async throws {
         let system = try await LiveSystem(isLoggedIn: false)
         let status = try await GotchuCtl.run(["status", "--json"], socket: system.kiosk).json()
@@ -212,7 +211,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "The command `gotchud --check-server` exits with 75 and the reason if it gets no answer"
+        "The command `gotchud --check-server` exits with 75 and a reason without an answer"
     )
     func checkServer() async throws {
         let away = try Program(

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("A till is enrolled with one command", .timeLimit(.minutes(hangLimit)))
 struct EnrolTests {
-    /// Starts a payment server in a folder; returns it with its URL and the code of a registered
-    /// till.
+    /// Starts a payment server in a folder and registers a till. Returns the server, its URL and
+    /// the till's code.
     private func server(
         _ name: String,
         in folder: TemporaryFolder
@@ -43,7 +43,7 @@ struct EnrolTests {
     }
 
     @Test(
-        "Enrol sets the server, waits for a restart and logs in, unless a request is open"
+        "Command `enrol` sets the server, waits for a restart and logs in, unless a request is open"
     )
     func story() async throws {
         let folder = try TemporaryFolder()
@@ -76,7 +76,7 @@ struct EnrolTests {
         try await eventually("it asks for a restart; it said: \(run.text)") {
             run.text.contains("Restart gotchud now") ? true : nil
         }
-        // The daemon has logged out, so the old server's token cannot reach the new server.
+        // The daemon has logged out, so it cannot send the old server's token to the new server.
         #expect(try await client.status().server.isLoggedIn == false)
         daemon.signal(SIGTERM)
         try await daemon.exitCode()
@@ -118,7 +118,7 @@ struct EnrolTests {
     }
 
     @Test(
-        "The server is set in any form of the file, and nothing else in it changes",
+        "The server is set in a file of any form, and nothing else in the file changes",
         arguments: [
             ("{}", "{\"server\": \"https://a.example\"}"),
             ("{ }\n", "{\"server\": \"https://a.example\" }\n"),

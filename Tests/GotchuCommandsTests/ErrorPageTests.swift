@@ -12,7 +12,8 @@ struct ErrorPageTests {
         .deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("docs/errors.md")
 
-    /// Compares the page with the code. `make docs` writes it first, with `GOTCHU_TEST_WRITE=1`.
+    /// Compares the page with the code. With `GOTCHU_TEST_WRITE=1`, as in `make docs`, the test
+    /// writes the page first.
     @Test("The page docs/errors.md lists every current code and exit status")
     func upToDate() throws {
         let text = ErrorPage.text
@@ -71,7 +72,7 @@ private enum ErrorPage {
 }
 
 extension ErrorCode {
-    /// A clause that says what happened.
+    /// The text in the column `what happened`.
     fileprivate var meaning: String {
         switch self {
         case .validationError:
@@ -163,7 +164,7 @@ extension ErrorCode {
         }
     }
 
-    /// The conditions for repeating the call.
+    /// The text in the column `retry`: the conditions for repeating the call.
     fileprivate var retry: String {
         switch self {
         case .tryAgain, .serverUnreachable, .providerUnavailable:

@@ -7,7 +7,7 @@ struct GotchuCtl {
     let out: String
     let err: String
 
-    /// Runs the program until it exits, which must be within `limit`.
+    /// Runs the program and waits at most `limit` for its end.
     ///
     /// - Parameter socket: The path that is passed as `GOTCHU_SOCKET`.
     static func run(
@@ -30,7 +30,7 @@ struct GotchuCtl {
         )
     }
 
-    /// Starts the program as user 65534 (nobody); needs root.
+    /// Starts the program as user 65534 (nobody). This needs root.
     static func asNobody(_ arguments: [String]) throws -> Program {
         try Program(
             "/usr/bin/setpriv",
@@ -59,7 +59,7 @@ struct GotchuCtl {
     ) throws -> String {
         let file = try folder.write(input, to: "in")
         let words = arguments.map { "'\($0)'" }.joined(separator: " ")
-        // `exec` replaces the shell, so that a signal at the time limit reaches the program.
+        // `exec` replaces the shell, so that the signal that ends a hung run reaches the program.
         return "exec \(path) \(words) < \(file) > \(folder.path)/out 2> \(folder.path)/err"
     }
 }

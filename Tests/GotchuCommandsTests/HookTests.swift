@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A program is run for each payment and refund", .timeLimit(.minutes(hangLimit)))
 struct HookTests {
-    /// Returns the path of a new executable script of these lines.
+    /// Creates an executable script with these lines, and returns its path.
     private func script(_ lines: String, in folder: TemporaryFolder) throws -> String {
         let file = try folder.write("#!/bin/sh\n\(lines)\n", to: "hook")
         chmod(file, 0o755)
@@ -67,7 +67,7 @@ struct HookTests {
         }
         let second = try await pay("2")
         _ = try await runs(1)
-        // Two requests are paid and the daemon dies while the watcher is stopped.
+        // While the watch is stopped, two requests are paid and the daemon is killed and restarted.
         watch.signal(SIGSTOP)
         let (third, fourth) = (try await pay("3"), try await pay("4"))
         system.signalTill(SIGKILL)
@@ -94,11 +94,11 @@ struct HookTests {
         #expect(try await watch.exitCode() == 0)
     }
 
-    @Test("A failed run is reported, and a slow one is ended with its child processes")
+    @Test("A failed run is reported, and a slow run is ended with its child processes")
     func failures() async throws {
         let folder = try TemporaryFolder()
         let refund = try refund()
-        // Neither program reads its input, which is larger than a pipe's buffer.
+        // These programs do not read their input, which is larger than a pipe's buffer.
         #expect(try await Hook(program: "/bin/true").run(refund) == nil)
         #expect(try await Hook(program: "/bin/false").run(refund) == "/bin/false ended with 1.")
         let dead = try script("kill -KILL $$", in: folder)
@@ -116,7 +116,7 @@ struct HookTests {
         }
     }
 
-    @Test("A user without access is refused, and so is a program that cannot be run")
+    @Test("A watch is refused for a user without access and for a program that cannot be run")
     func refused() async throws {
         let run = try await GotchuCtl.run(["watch", "--run", "/nonexistent/hook"])
         #expect(run.code == 74)

@@ -4,13 +4,13 @@ import Testing
 @testable import BlueZ
 @testable import GotchuCommands
 
-@Suite("The doctor checks the kernel's adapters on their own")
+@Suite("The doctor's findings about the kernel's adapters")
 struct KernelCheckTests {
     private func adapter(_ name: String, isUp: Bool) -> KernelAdapter {
         KernelAdapter(name: name, address: "02:AA:00:00:00:01", isUp: isUp, isRunning: isUp)
     }
 
-    @Test("An adapter that is up is good; one that is down gets the command that starts it")
+    @Test("An adapter that is up is good; an adapter that is down gets the command that starts it")
     func upAndDown() {
         let adapters = [adapter("hci0", isUp: true), adapter("hci1", isUp: false)]
         let open = RadioSwitch(name: "hci1", isSoftBlocked: false, isHardBlocked: false)
@@ -23,7 +23,7 @@ struct KernelCheckTests {
         #expect(check.findings[1].fix == "sudo systemctl start bluetooth && bluetoothctl power on")
     }
 
-    @Test("A blocked adapter gets the command that opens its own switch")
+    @Test("A blocked adapter gets the fix for its own radio switch")
     func blocked() {
         let adapters = [adapter("hci0", isUp: false), adapter("hci1", isUp: false)]
         let soft = RadioSwitch(name: "hci0", isSoftBlocked: true, isHardBlocked: false)
@@ -34,7 +34,7 @@ struct KernelCheckTests {
         #expect(findings[0].fix == "sudo rfkill unblock bluetooth")
     }
 
-    @Test("A kernel without adapters is bad, and the finding says where to look")
+    @Test("A kernel without adapters is bad, and the finding names commands to find the cause")
     func none() {
         let check = KernelCheck(answer: .success([]), switches: [])
         #expect(check.hasNone)
@@ -45,7 +45,7 @@ struct KernelCheckTests {
         }
     }
 
-    @Test("A kernel without Bluetooth is bad; one that fails otherwise is doubtful")
+    @Test("A kernel without Bluetooth is bad; a kernel that fails otherwise is doubtful")
     func refusals() {
         let without = KernelCheck(
             answer: .failure(.init(number: EAFNOSUPPORT)),

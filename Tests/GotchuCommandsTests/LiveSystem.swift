@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A real payment server and two real daemons, a kiosk and a payer, with simulated radios.
+/// A real payment server and the real daemons of a kiosk and a payer, with simulated radios.
 final class LiveSystem: Sendable {
     let kiosk: String
     let payer: String
@@ -81,20 +81,21 @@ final class LiveSystem: Sendable {
         return socket
     }
 
-    /// Blocks the server's writes until the returned program ends; locks and sends get no answer.
+    /// Blocks the server's writes until the returned program ends. Until then, the server does not
+    /// answer locks and sends.
     func lockBooks() async throws -> Program {
         try await Program.locking("\(folder.path)/books.db")
     }
 
-    /// Sends a signal to the payment server; SIGSTOP makes it hang.
+    /// Sends a signal to the payment server. SIGSTOP makes the server hang.
     func signalServer(_ signal: Int32) { server.signal(signal) }
 
-    /// Moves the payer.
+    /// Moves the payer to a distance from the kiosk, in metres.
     func movePayer(to distance: Double) throws {
         _ = try folder.write("\(distance),0", to: "air/\(wallet.processID).position")
     }
 
-    /// Sends a signal to the kiosk's daemon; SIGSTOP makes it hang.
+    /// Sends a signal to the kiosk's daemon. SIGSTOP makes the daemon hang.
     func signalTill(_ signal: Int32) { till.withLock { $0.signal(signal) } }
 
     /// Waits until a daemon answers on its socket.
@@ -106,8 +107,8 @@ final class LiveSystem: Sendable {
         }
     }
 
-    /// Waits for the end of the kiosk's daemon, restarts it with its state, and waits until it
-    /// answers.
+    /// Waits until the kiosk's daemon has ended, restarts it with the same state, and waits until
+    /// it answers.
     func restartTill() async throws {
         let old = till.withLock(\.self)
         try await old.exitCode()
@@ -116,7 +117,7 @@ final class LiveSystem: Sendable {
         try await Self.answers(kiosk)
     }
 
-    /// Lets every user reach the kiosk's daemon; user 65534 (nobody) is an observer.
+    /// Opens the folder of the sockets to every user. User 65534 (nobody) is an observer.
     func openTill() {
         chmod(folder.path, 0o755)
     }

@@ -57,7 +57,7 @@ struct LiveTests {
         #expect(json["available_cents"] as? Int == 5000)
     }
 
-    @Test("A payment above the limit or the balance, of an unknown EID or a far request, fails")
+    @Test("A payment above the limit or balance, of an unknown EID or of a far request fails")
     func refusals() async throws {
         let system = try await LiveSystem()
         let request = try await system.request("150.00")
@@ -73,14 +73,14 @@ struct LiveTests {
         #expect(poor.code == 1)
         #expect(poor.err.contains("Not paid: "))
         #expect(poor.next == "→ gotchu-ctl wallet", "\(poor.err)")
-        // `--json` prints one object: the payment, with the failure.
+        // `--json` prints one object, which has the payment and the failure.
         let told = try poor.json()
         #expect(told["state"] as? String == "declined")
         #expect(told["code"] as? String == "INSUFFICIENT_WALLET_BALANCE")
         #expect((told["error"] as? [String: Any])?["exit_code"] as? Int == 1)
         let unknown = try await pay("0000000000", "--max", "1")
         #expect(unknown.code == 1)
-        // The payer's balance is sufficient for this request: only the distance refuses it.
+        // The payer's balance is sufficient for this request. Only the distance prevents a payment.
         let away = try await LiveSystem(distance: 5)
         _ = try await away.request("50.00")
         let arguments = ["pay", "--yes", "--max", "50", "--timeout", "1.5"]
@@ -128,7 +128,7 @@ struct LiveTests {
         let request = try GotchuCtl.asNobody(["request", "5", "--socket", system.kiosk])
         #expect(try await request.exitCode() == 77, "\(request.text)")
         #expect(request.text.contains("needs the level 'cashier'"))
-        // Where the tests run there may be no group gotchu.
+        // The machine that runs the tests may have no group `gotchu`.
         let isGroup = getgrnam("gotchu") != nil
         let fix = isGroup ? "sudo usermod -aG gotchu USER" : "Add the user id to cashier_uids in"
         #expect(request.text.contains("\n→ \(fix)"), "\(request.text)")
@@ -172,7 +172,7 @@ struct LiveTests {
         try await terminal.exitCode()
         let frames = terminal.text.split(separator: "\u{1B}[?25l\u{1B}[?7l").dropFirst()
         #expect(frames.last?.contains("EID ") == true, "\(terminal.text)")
-        // Each frame restores the terminal, in case scan is suspended or killed.
+        // Each frame must restore the terminal, because scan may be stopped or killed after it.
         for frame in frames {
             let drawn = frame.firstRange(of: "\u{1B}[?7h\u{1B}[?25h")
             let rest = drawn.map { frame[$0.upperBound...] }

@@ -17,8 +17,8 @@ struct ManualTests {
         let arguments: [Argument]?
         let subcommands: [Command]?
 
-        /// Returns the long names of its options and its subcommands' options, except for the
-        /// common ones.
+        /// Returns the long names of the options of this command and its subcommands, without the
+        /// common options.
         func options(but common: Set<String>) -> Set<String> {
             let names = (arguments ?? []).compactMap {
                 $0.names?.map(\.name).max { $0.count < $1.count }
@@ -94,13 +94,13 @@ struct ManualTests {
         #expect(run.text == GotchuVersion.current + "\n")
     }
 
-    @Test("The page of gotchud describes exactly its options")
+    @Test("The manual page of gotchud describes exactly gotchud's options")
     func gotchud() async throws {
         let described = options(in: try page("gotchud.8")).subtracting(["version"])
         #expect(described == (try await command(of: "gotchud").options(but: [])))
     }
 
-    @Test("A wrong value of an option for a setting makes gotchud exit with 78 and name the option")
+    @Test("An invalid value of an option ends gotchud with 78, and the message names the option")
     func options() async throws {
         let own: Set = ["config", "check-config", "check-server"]
         for option in try await command(of: "gotchud").options(but: own) {
@@ -110,7 +110,7 @@ struct ManualTests {
         }
     }
 
-    @Test("The page lists gotchud's variables; gotchud and the doctor report an unknown one")
+    @Test("The page lists gotchud's variables; gotchud and the doctor report an unknown variable")
     func variables() async throws {
         let described = try page("gotchud.8").matches(of: /GOTCHU_[A-Z_]*[A-Z]/)
             .map { String($0.output) }
@@ -137,14 +137,14 @@ struct ManualTests {
         #expect(try await warned.exitCode() == 0)
         let warning = "There is no setting with this name variable=GOTCHU_SOKET"
         #expect(warned.text.contains(warning), "\(warned.text)")
-        // Terminals that systemd started have this variable, which may change the log's form.
+        // A terminal that systemd started has this variable. It may change the format of the log.
         let desktop = typo.merging(["JOURNAL_STREAM": "8:1"]) { $1 }
         let doctor = try Program("gotchu-ctl", ["doctor"], environment: desktop)
         try await doctor.exitCode()
         #expect(doctor.text.contains("! configuration  \(warning).\n"), "\(doctor.text)")
     }
 
-    @Test("The keys and the example on the page of gotchud.json are accepted by gotchud")
+    @Test("The example and the keys on the manual page of gotchud.json are valid for gotchud")
     func configuration() async throws {
         let page = try page("gotchud.json.5")
         let example = try #require(
@@ -164,8 +164,8 @@ struct ManualTests {
         }
     }
 
-    /// Returns the keys of a page's lists, each with the text of a file that has only this key. A
-    /// key of an inner list is inside the key of the outer list.
+    /// Returns the keys that a page lists, each with the text of a file that has only this key. The
+    /// file of a key in an inner list also has the key of the outer list around it.
     private func settings(of page: String) -> [(key: String, json: String)] {
         var settings: [(key: String, json: String)] = []
         var depth = 0

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("A presence is picked only if it is the only candidate")
 struct PickTests {
-    /// - Parameter session: The id of its session, or `own` for one that no other presence has;
-    ///   `nil` if the payment server has not resolved the EID.
+    /// - Parameter session: The id of the presence's session; `own` for a session that no other
+    ///   presence has; `nil` if the payment server has not resolved the EID.
     private func presence(
         _ number: Int,
         _ verdict: Verdict,
@@ -92,7 +92,7 @@ struct PickTests {
         #expect(list([]).pick(reach: .near) == .nothing)
     }
 
-    @Test("An unresolved EID is waited for, and later ignored beside a known till")
+    @Test("A pick waits for an unresolved EID at first, and later ignores it beside a known till")
     func unresolved() {
         let till = presence(1, .near)
         let (first, second) = (presence(2, .near, of: nil), presence(3, .near, of: nil))
@@ -102,7 +102,7 @@ struct PickTests {
         #expect(beside.pick(reach: .tap, isLate: true) == .nothing)
         let alone = list(of: first)
         #expect(alone.pick(reach: .near) == .ambiguous([first]))
-        // The payer then gets the server's answer, or an error without one.
+        // If no other EID is near, the unresolved EID is picked. The payment then asks the server.
         #expect(alone.pick(reach: .near, isLate: true) == .one(first))
         #expect(isAmbiguous(list(of: first, second).pick(reach: .near, isLate: true)))
         let tills = list(of: till, presence(4, .near), first)
@@ -122,7 +122,7 @@ struct PickTests {
         }
     }
 
-    @Test("A list of presences reports new ones, lost ones and those that left its zone")
+    @Test("A list of presences reports presences that are new, are lost or have left its zone")
     func news() {
         var list = PresenceList(wanted: [.tap, .near])
         #expect(list.apply(.presenceChanged(presence(1, .far))) == [])

@@ -7,11 +7,11 @@ import Testing
     .enabled(if: access("/usr/bin/script", X_OK) == 0)
 )
 struct QuestionTests {
-    @Test("Input typed before the amount was shown pays nothing", arguments: ["n", "y"])
+    @Test("Input that is typed before the question does not answer it", arguments: ["n", "y"])
     func early(answer: String) async throws {
         let system = try await LiveSystem()
         _ = try await system.request("5")
-        // The terminal gets the early input before the program runs.
+        // The terminal receives the early input before the program runs.
         let pay = "\(GotchuCtl.path) pay --socket \(system.payer)"
         let session = try TerminalSession("sleep 1; exec \(pay)")
         let code = try await session.answer(answer + "\n")

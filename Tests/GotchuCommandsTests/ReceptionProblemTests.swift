@@ -53,7 +53,7 @@ struct ReceptionProblemTests {
         #expect((told["error"] as? [String: Any])?["exit_code"] as? Int == 74)
     }
 
-    @Test("Advice names the daemon's socket if the command line did")
+    @Test("Advice names the daemon's socket if the command line named it")
     func advice() async throws {
         let own = ["--socket", socket]
         for words in [["status"] + own, ["doctor"] + own, ["wallet"] + own, own + ["wallet"]] {

@@ -8,8 +8,8 @@ import Testing
 struct RecordingFileTests {
     @Test("A recording on a full disk has only complete lines")
     func fullDisk() async {
-        // The test runs in a separate process, as the limit that stands for a full disk applies to
-        // the process.
+        // The test runs in a process of its own, because the limit that simulates a full disk
+        // applies to a whole process.
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             let path = "\(folder.path)/recording"
@@ -24,7 +24,7 @@ struct RecordingFileTests {
             #expect(hasRoom)
             do {
                 _ = try file.write(Array("torn!".utf8))
-                Issue.record("there is no room for it")
+                Issue.record("A write beyond the limit succeeds")
             } catch {}
             #expect(try String(contentsOfFile: path, encoding: .utf8) == "whole\n")
         }

@@ -17,7 +17,7 @@ struct RenderingTests {
         #expect("a\u{202E}b\nc\u{0}".printable == "a\u{FFFD}b\u{FFFD}c\u{FFFD}")
     }
 
-    @Test("A payee's name is cut to its columns, and quotes in it cannot end its quotation marks")
+    @Test("A payee's name is cut to 40 columns, and quotes in it cannot end its quotation marks")
     func names() {
         let pile = "Z" + String(repeating: "\u{0301}", count: 10_000) + "o"
         #expect(pile.printable.unicodeScalars.count == 5)
@@ -32,7 +32,7 @@ struct RenderingTests {
         #expect("Shop” for “Tea\"".quotedName == "“Shop' for 'Tea'”")
     }
 
-    @Test("An unreadable amount is reported with its mistake")
+    @Test("The message about an unreadable amount names the mistake")
     func misreadings() {
         #expect(Money.misreading("50.005", in: .usd).hasSuffix("in usd: 2 decimals at most."))
         #expect(Money.misreading("50.5", in: .jpy).hasSuffix("in jpy, which has no decimals."))
@@ -86,7 +86,7 @@ struct RenderingTests {
     }
 
     @Test(
-        "A line buffer returns complete lines from any pieces, and refuses a line that is too long"
+        "A line buffer returns whole lines from any pieces, and refuses a line that is too long"
     )
     func lines() throws {
         var random = SeededGenerator("lines")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Commands that are ended by a signal or whose output cannot be written")
 struct SignalTests {
-    /// Starts a command that waits for a payment, and returns it once its request is on the air.
+    /// Starts a command that waits for a payment, and returns it when its request is on the air.
     private func openRequest(_ system: LiveSystem) async throws -> Program {
         let program = try Program("gotchu-ctl", ["request", "5", "--socket", system.kiosk])
         try await eventually("the request is on the air") {
@@ -17,7 +17,7 @@ struct SignalTests {
     }
 
     @Test(
-        "A signal that ends a command cancels its request first",
+        "A command that a signal ends cancels its request first",
         arguments: [SIGTERM, SIGHUP, SIGINT]
     )
     func takenBack(signal: Int32) async throws {
@@ -55,7 +55,7 @@ struct SignalTests {
         guard !program.text.contains("Paid $5.00") else {
             return #expect(cents == 9_500, "\(program.text)")
         }
-        // Before the payment begins, the signal only ends the command.
+        // A signal before the payment begins only ends the command.
         #expect([1, 75, 128 + signal].contains(code), "\(program.text)")
         #expect(cents == 10_000 || (code == 75 && cents == 9_500), "\(program.text)")
         if program.text.contains("Not paid") {
@@ -150,7 +150,7 @@ struct SignalTests {
         system.signalTill(SIGSTOP)
         let program = try Program("gotchu-ctl", ["request", "5", "--socket", system.kiosk])
         let said = try await eventually("it heeds the signal") { () -> String? in
-            // A signal would end the command before its handlers are installed.
+            // A signal that arrives before the command handles it would end the command.
             guard program.handles(SIGINT) else { return nil }
             program.signal(SIGINT)
             return try await eventually("it says what it does") {
@@ -195,7 +195,8 @@ struct SignalTests {
         #expect(try await system.requestStates() == ["cancelled"])
     }
 
-    /// Tests both signals at the same time, as each command waits half a minute for the daemon.
+    /// Tests both signals at the same time, because each command waits half a minute for the
+    /// daemon.
     @Test("A refund that a signal ends before the daemon's answer is reported as unknown")
     func unknownOutcome() async throws {
         let system = try await LiveSystem(distance: 5)
@@ -245,7 +246,7 @@ struct SignalTests {
     }
 
     @Test(
-        "A stopped table continues on a new line, and draws nothing as a background job",
+        "A table that was stopped continues on a new line, but draws nothing as a background job",
         .enabled(if: access("/usr/bin/script", X_OK) == 0),
         arguments: [("", true), ("set -m; ", false)]
     )
@@ -253,7 +254,7 @@ struct SignalTests {
         let system = try await LiveSystem(distance: 5)
         let folder = try TemporaryFolder()
         let scan = "\(GotchuCtl.path) scan --timeout 5 --socket \(system.payer)"
-        // A loop, because `wait` in a shell with job control returns for a stopped job.
+        // The script loops, because in a shell with job control `wait` ends when the job stops.
         let wait = "while kill -0 $! 2>/dev/null; do sleep 1; done"
         let command = "\(jobControl)\(scan) & echo $! >\(folder.path)/pid; \(wait)"
         let terminal = try Self.terminal(command)
@@ -268,7 +269,7 @@ struct SignalTests {
             let state = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
             return state.contains(") T ") ? true : nil
         }
-        // Earlier output may still be on its way through the terminal.
+        // Some earlier output may not have passed through the terminal yet.
         var (before, looks) = (-1, 0)
         try await eventually("all of it has come") {
             let now = terminal.text.utf8.count
@@ -291,7 +292,7 @@ struct SignalTests {
         terminal.signal(SIGKILL)
     }
 
-    @Test("A final message that cannot be written changes only the exit status")
+    @Test("A command whose final message cannot be written exits with 74; its request has expired")
     func untoldEnd() async throws {
         let system = try await LiveSystem(distance: 5)
         let request = "request 5 --ttl 1 --json --socket \(system.kiosk)"
@@ -304,7 +305,7 @@ struct SignalTests {
     }
 
     @Test(
-        "A request that could not be printed is cancelled, and the exit status says why",
+        "A request that cannot be printed is cancelled, and the exit status shows the reason",
         arguments: [(">/dev/full", 74), (">&-", 74), ("| true", 128 + SIGPIPE)]
     )
     func untold(target: String, code: Int32) async throws {

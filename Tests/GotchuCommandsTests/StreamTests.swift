@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Commands that follow the daemon's events, and the demo")
 struct StreamTests {
-    @Test("A watch whose output goes to head ends at its next output")
+    @Test("A watch whose output is closed by head ends at its next output")
     func brokenPipe() async throws {
         let system = try await LiveSystem(distance: 5)
         let shell = "\(GotchuCtl.path) watch --socket \(system.kiosk) | head -1; echo ended"
@@ -58,7 +58,7 @@ struct StreamTests {
     }
 
     @Test(
-        "A watch continues if the restarted daemon's socket opens to its user only later",
+        "A watch of a user who is only an observer continues after a restart of the daemon",
         .enabled(if: getuid() == 0)
     )
     func socketOpensLater() async throws {
@@ -68,11 +68,11 @@ struct StreamTests {
         try await eventually("the snapshot is shown") { program.text.contains("---") ? true : nil }
         system.signalTill(SIGKILL)
         try await system.restartTill()
-        // The daemon answers, but not this user.
+        // The restarted daemon answers its owner.
         try await eventually("the till is back for its owner") {
             try await GotchuCtl.run(["status"], socket: system.kiosk).code != 69 ? true : nil
         }
-        // The test cannot see the watch's attempts, and waits for several intervals of them.
+        // The test cannot see the watch's attempts to connect, so it waits for four of them.
         let looks = ContinuousClock.now + EventFollower.retryInterval * 4
         try await eventually("it has looked") { ContinuousClock.now > looks ? true : nil }
         #expect(program.isRunning, "\(program.text)")
@@ -82,7 +82,7 @@ struct StreamTests {
         }
     }
 
-    @Test("A request is followed although the daemon restarts before the first reading of it")
+    @Test("A request is followed to its end although the daemon is down when the watch begins")
     func daemonRestarts() async throws {
         let system = try await LiveSystem(distance: 5)
         let asked = try await system.request("5")
@@ -102,7 +102,7 @@ struct StreamTests {
     }
 
     @Test(
-        "A request whose events cannot be followed is cancelled, and such a payment exits with 75"
+        "A request whose events cannot be followed is cancelled, and a payment then exits with 75"
     )
     func unfollowed() async throws {
         let system = try await LiveSystem()
@@ -148,7 +148,7 @@ struct StreamTests {
         #expect(program.text.contains("nothing is left behind"))
     }
 
-    @Test("A demo with screens serves each of them, and says how to pair a till and how to pay")
+    @Test("A demo with screens serves each screen, and says how to pair a till and how to pay")
     func screens() async throws {
         let program = try Program("gotchu-ctl", ["demo", "--screens"])
         defer { program.signal(SIGINT) }
@@ -196,7 +196,7 @@ struct StreamTests {
         #expect(program.text.hasSuffix("→ df -h\nended with 74\n"), "\(program.text)")
     }
 
-    @Test("A demo without a reader leaves no server behind")
+    @Test("A demo whose output nobody reads leaves no server behind")
     func unreadDemo() async throws {
         let program = try Program("/bin/sh", ["-c", "\(GotchuCtl.path) demo | head -n 1"])
         try await program.exitCode()

@@ -21,18 +21,18 @@ struct TableTests {
         self.table = table
     }
 
-    @Test("A table shortens columns first, and then drops the least important ones")
+    @Test("A table shortens columns first, and then drops the least important columns")
     func layout() {
         #expect(table.layout(limit: .max).widths == [16, 24, 36])
         let cut = table.layout(limit: 70)
         #expect(cut.kept == [0, 1, 2] && cut.widths == [16, 14, 36])
-        // Without the column of ids there is room for all of the others.
+        // Without the id column, the other columns have their full width.
         let short = table.layout(limit: 60)
         #expect(short.kept == [0, 1] && short.widths.prefix(2) == [16, 24])
         let shorter = table.layout(limit: 30)
         #expect(shorter.kept == [0, 1] && shorter.widths.prefix(2) == [16, 12])
         #expect(table.layout(limit: 20).kept == [0])
-        // A line that does not fit would be wrapped, and the next frame drawn in the wrong place.
+        // A terminal wraps a line that is too long, and would show the next frame in a wrong place.
         for limit in 4...20 {
             let (kept, widths) = table.layout(limit: limit)
             #expect(kept.map { widths[$0] }.reduce(0, +) <= limit, "\(limit)")

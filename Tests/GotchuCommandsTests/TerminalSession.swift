@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A command on a terminal on which the test types.
+/// A command that runs on a terminal. The test types the input.
 final class TerminalSession: Sendable {
     let program: Program
     private let folder: TemporaryFolder
@@ -11,7 +11,7 @@ final class TerminalSession: Sendable {
         folder = try TemporaryFolder()
         let path = "\(folder.path)/keyboard"
         mkfifo(path, 0o600)
-        // The pipe is opened for reading too, so that neither end waits for the other.
+        // The pipe is opened for reading too, so that opening it does not block.
         keyboard = open(path, O_RDWR | O_CLOEXEC)
         // This input comes before any question, so the command must ignore it.
         write(keyboard, "y\n", 2)
@@ -27,7 +27,7 @@ final class TerminalSession: Sendable {
 
     deinit { close(keyboard) }
 
-    /// Types a line once the program has asked.
+    /// Types a line when the program has shown a question.
     func type(_ text: String, after question: String) async throws {
         try await eventually("it asks; it said: \(program.text)") {
             program.text.contains(question) ? true : nil
@@ -35,9 +35,9 @@ final class TerminalSession: Sendable {
         write(keyboard, text, text.utf8.count)
     }
 
-    /// Answers its last question.
+    /// Answers the program's question that ends with `[y/N]`.
     ///
-    /// - Returns: The command's exit code.
+    /// - Returns: The program's exit code.
     func answer(_ text: String) async throws -> Int32 {
         try await type(text, after: "[y/N] ")
         return try await program.exitCode()

@@ -15,7 +15,7 @@ struct UnknownOutcomeTests {
             + #""payee":"Shop","created_at":"2026-11-21T09:30:00.000Z","#
             + #""updated_at":"2026-11-21T09:30:00.000Z","detail":"Paid."}"#
     )
-    /// A lost answer, which leaves the outcome of the call unknown.
+    /// An empty answer: the peer closes the connection, so the call's outcome is unknown.
     private static let lost = ""
 
     private static let pay = ["pay", "0123456789", "--yes", "--max", "50.00"]
@@ -29,7 +29,7 @@ struct UnknownOutcomeTests {
     }
 
     @Test(
-        "A repeat whose answer says nothing about the first call leaves the outcome unknown",
+        "A repeated call leaves the outcome unknown if its answer does not decide the first call",
         arguments: [
             problem("503", "SERVER_UNREACHABLE"), problem("503", "TRY_AGAIN"),
             problem("503", "JOURNAL_UNWRITABLE"), problem("500", "INTERNAL_ERROR"),
@@ -51,7 +51,7 @@ struct UnknownOutcomeTests {
     }
 
     @Test(
-        "A repeat that is refused for the amount or the expiry gives a definite outcome",
+        "A repeated call that is refused for the amount or the expiry gives a definite outcome",
         arguments: [problem("409", "AMOUNT_CHANGED"), problem("410", "SESSION_EXPIRED")]
     )
     func definite(reply: String) async throws {
@@ -62,7 +62,7 @@ struct UnknownOutcomeTests {
     }
 
     @Test(
-        "A socket that is closed to the user for a moment is tried again",
+        "A payment is repeated while its socket is closed to the user for a moment",
         .enabled(if: getuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0)
     )
     func notYetOpen() async throws {
@@ -76,8 +76,8 @@ struct UnknownOutcomeTests {
         chmod(peer.socket, 0o666)
         let program = try GotchuCtl.asNobody(Self.pay + ["--socket", peer.socket])
         try await eventually("the daemon is away") { isAway.withLock { $0 } ? true : nil }
-        // The test cannot see the repeats that find the socket closed.
-        // SAFETY: some repeats happen in this time; more time does no harm.
+        // The test cannot see the repeated attempts to open the closed socket.
+        // SAFETY: some attempts happen in this time; more time does no harm.
         try await Task.sleep(for: .milliseconds(600))
         chmod(peer.socket, 0o666)
         #expect(try await program.exitCode() == 0, "\(program.text)")

@@ -42,7 +42,7 @@ struct UnwritableTests {
     }
 
     @Test(
-        "A payment whose messages cannot be written is made and exits with 0",
+        "A payment is made and its command exits with 0 although messages cannot be written",
         arguments: ["2>/dev/full", "2>&-"]
     )
     func quiet(redirection: String) async throws {
@@ -55,7 +55,7 @@ struct UnwritableTests {
         #expect(try await system.requestStates() == ["paid"])
     }
 
-    @Test("A report contains no messages if the standard streams are closed")
+    @Test("A bug report contains no messages if the standard streams are closed")
     func closed() async throws {
         let folder = try TemporaryFolder()
         let report = "\(folder.path)/report"

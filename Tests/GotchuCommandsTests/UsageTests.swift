@@ -35,7 +35,7 @@ struct UsageTests {
         #expect(error["code"] as? String == "USAGE" && error["exit_code"] as? Int == 64)
     }
 
-    @Test("An unknown command or option is reported with the nearest known one, if there is one")
+    @Test("An unknown command or option is reported with the nearest known name, if there is one")
     func unknownCommand() async throws {
         for arguments in [["stauts"], ["--json", "stauts"], ["--socket", "/a", "stauts", "--x"]] {
             let run = try await GotchuCtl.run(arguments)
@@ -83,7 +83,7 @@ struct UsageTests {
     )
     func badData(arguments: [String]) async throws {
         let run = try await GotchuCtl.run(arguments)
-        // A word that begins with a dash is an option to the parser.
+        // The parser treats a word that begins with a dash as an option.
         #expect(run.code == (arguments.last == "-5" ? 64 : 65), "\(run.err)")
         #expect(run.out.isEmpty)
     }

@@ -54,7 +54,7 @@ struct CalibrationStoreTests {
     }
 
     @Test(
-        "The number of stored calibrations is limited; one that cannot be saved is not used"
+        "The number of stored calibrations is limited; an unsaved calibration is not used"
     )
     func limits() throws {
         let folder = try TemporaryFolder()

@@ -103,7 +103,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "A reload applies new user ids; only another changed setting needs a restart",
+        "A reload applies new user ids; every other changed setting needs a restart",
         arguments: DaemonConfiguration.table.map(\.key)
     )
     func reload(key: String) throws {
@@ -139,7 +139,7 @@ struct ConfigurationTests {
         #expect(reloaded.observerUserIDs == new.observerUserIDs)
         #expect(reloaded.cashierUserIDs == new.cashierUserIDs)
         #expect(reloaded.spenderUserIDs == new.spenderUserIDs)
-        // The socket's file keeps its group until a restart, so a reload does not change the group.
+        // The socket's file keeps its group until a restart, so a reload keeps the old setting.
         #expect(reloaded.group == old.group && !reloaded.needsRestart(for: old))
     }
 
@@ -242,7 +242,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "A file counts as missing only if its path does not exist; a broken link exists"
+        "A file counts as missing only if nothing is at its path; a broken link counts as a file"
     )
     func isThere() throws {
         let folder = try TemporaryFolder()
@@ -325,7 +325,7 @@ struct ConfigurationTests {
     )
     func radios(text: String, expected: RadioSpecification?) {
         #expect(RadioSpecification(text) == expected)
-        // The radio's description is parsed to the same radio.
+        // The description of a radio is a valid setting for the same radio.
         if let expected { #expect(RadioSpecification("\(expected)") == expected) }
     }
 

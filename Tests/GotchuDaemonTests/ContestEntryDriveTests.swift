@@ -27,7 +27,7 @@ struct ContestEntryDriveTests {
     }
 
     @Test(
-        "An entry is repeated with its caller's key until its outcome is certain, and is made once"
+        "An entry's call is repeated with its key until its outcome is certain; one entry is made"
     )
     func lost() async throws {
         let bench = try Bench()
@@ -90,7 +90,7 @@ struct ContestEntryDriveTests {
     }
 
     @Test(
-        "A refusal ends an entry, also after a restart, and has the required and available amounts"
+        "A refusal ends an entry, is known after a restart, and names the required amount"
     )
     func refused() async throws {
         let bench = try Bench()
@@ -101,7 +101,7 @@ struct ContestEntryDriveTests {
         await service.drive(id, isUncertain: false)
         #expect(await service.hasOpenRecord(notOf: "bob") == false)
         guard case .declined(let problem)? = try await end(of: id, in: service) else {
-            Issue.record("not declined")
+            Issue.record("The entry is not declined")
             return
         }
         #expect(problem.requiredCents == 500 && problem.availableCents == 200)
@@ -127,7 +127,7 @@ struct ContestEntryDriveTests {
         await service.drive(id, isUncertain: false)
         #expect(bench.server.calls(.join).count == 4)
         guard case .declined(let problem)? = try await end(of: id, in: service) else {
-            Issue.record("not declined")
+            Issue.record("The entry is not declined")
             return
         }
         #expect(problem.errorCode == .contestFull)
@@ -157,7 +157,7 @@ struct ContestEntryDriveTests {
         async let second = begin(service)
         let ids = try await [first, second]
         #expect(ids[0] == ids[1])
-        // Another language does not make another entry.
+        // A call in another language returns the same entry.
         let entry = try ContestSample.entry(language: "de")
         let again = try await service.create(entry, key: key)
         #expect(again.isReplay && again.view.id == ids[0])
@@ -169,7 +169,7 @@ struct ContestEntryDriveTests {
     }
 
     @Test(
-        "A call returns the server's document if it waits for the entry's end, else the open entry"
+        "A call that waits for an entry's end returns the server's document, else the open entry"
     )
     func awaited() async throws {
         let bench = try Bench()

@@ -17,7 +17,7 @@ struct DisplayServiceTests {
     }()
 
     @Test(
-        "An expected display is reported missing until a browser subscribes; another never is"
+        "An expected display is reported missing until a browser subscribes, another display never"
     )
     func missing() async throws {
         for isExpected in [true, false] {
@@ -30,8 +30,8 @@ struct DisplayServiceTests {
             ) { continuation.yield($0) }
             // SAFETY: ended below.
             let run = Task { try await service.run() }
-            // A subscriber on the socket does not count as a display. The service publishes the
-            // second change only after all work for the first is done.
+            // A subscriber on the socket does not count as a display. When the service publishes a
+            // change, its work for the change before is done.
             var lines = try #require(display.feed.subscribe(from: .socket)).wakes
                 .makeAsyncIterator()
             for attempt in 1...3 {

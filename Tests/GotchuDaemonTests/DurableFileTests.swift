@@ -8,7 +8,7 @@ import Testing
 @Suite("Private files and folders")
 struct DurableFileTests {
     @Test(
-        "A planted temporary file or link is not used, and the new file is private"
+        "A temporary file or link that somebody has planted is not used; the new file is private"
     )
     func planted() throws {
         let folder = try TemporaryFolder()

@@ -38,7 +38,7 @@ struct JournalTests {
     private var file: String { folder.path + "/journal" }
 
     @Test(
-        "A reopened journal has the newest record of each payment; one in use does not open"
+        "A reopened journal has the newest record of each payment; a journal in use does not open"
     )
     func reopen() async throws {
         var first = try payment("a")
@@ -60,7 +60,7 @@ struct JournalTests {
     }
 
     @Test(
-        "A torn last line is moved to another file, and the next record is written in its place"
+        "A half-written last line is moved to another file, and the next record takes its place"
     )
     func torn() async throws {
         let journal = try Journal(folder: folder.path)
@@ -101,7 +101,7 @@ struct JournalTests {
         }
     }
 
-    /// Journals a payment in the step `locking`, and then in the step `sending`.
+    /// Writes a payment to the journal in the step `locking`, and then in the step `sending`.
     @discardableResult
     private func journalSending() async throws -> PaymentRecord {
         let journal = try Journal(folder: folder.path)
@@ -137,8 +137,8 @@ struct JournalTests {
                 var flipped = bytes
                 flipped[index] ^= mask
                 try flipped.write(to: URL(fileURLWithPath: damaged.path + "/journal"))
-                // The mask 0x20 may only change the case of a checksum's hex digit: then the
-                // journal opens.
+                // The journal may open if the mask 0x20 only changes the case of a hex digit in a
+                // checksum.
                 let opened = try? Journal(folder: damaged.path)
                 let stage = opened?.contentsAtStart.payments["a"]?.stage
                 #expect(opened == nil || stage == .open(.sending), "byte \(index), mask \(mask)")
@@ -147,7 +147,7 @@ struct JournalTests {
     }
 
     @Test(
-        "A journal with a whole line of another version does not open and stays unchanged",
+        "A journal with a complete line of another version does not open and stays unchanged",
         arguments: [0, 1]
     )
     func foreign(following: Int) throws {
@@ -204,8 +204,8 @@ struct JournalTests {
         "A write that reaches the size limit leaves no partial record, and a later write succeeds"
     )
     func fullDisk() async {
-        // Runs in another process, because the limit that simulates the full disk applies per
-        // process.
+        // The test runs in a process of its own, because the limit that simulates a full disk
+        // applies to a whole process.
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             let file = folder.path + "/journal"
@@ -232,7 +232,7 @@ struct JournalTests {
         }
     }
 
-    /// Calls `body` with a copy of the journal's folder: the original is locked while it is open.
+    /// Calls `body` with a new folder that has a copy of the journal. The open original is locked.
     private func copyToNewFolder(_ body: (String) throws -> Void) throws {
         let copy = try TemporaryFolder()
         try FileManager.default.copyItem(atPath: file, toPath: copy.path + "/journal")

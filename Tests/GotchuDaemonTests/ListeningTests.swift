@@ -62,8 +62,8 @@ struct ListeningTests {
 
         var heard: Int { presences.counts.heard.values.reduce(0, +) }
 
-        /// Waits until no sighting has arrived for two seconds: twenty advertising intervals of a
-        /// till.
+        /// Waits until no sighting has arrived for two seconds. A till advertises about twenty
+        /// times in that time.
         func silence() async throws {
             var last = (count: -1, since: ContinuousClock.now)
             try await eventually("nothing is heard any more") {
@@ -79,7 +79,7 @@ struct ListeningTests {
     }
 
     @Test(
-        "With `auto`, the radio listens while sessions are subscribed to, not before or after"
+        "With `auto`, the radio listens while a reader subscribes to sessions, not before or after"
     )
     func reader() async throws {
         let listener = try await Listener(.auto)
@@ -89,7 +89,7 @@ struct ListeningTests {
             let topics = EventTopic.readable(by: [.observer], wantsSessions: true)
             let reader = try #require(listener.hub.subscribe(topics: topics, userID: 0))
             listener.presences.requestListening()
-            // This time is longer than the radio listens after a single call.
+            // After a single call, the radio would listen for a shorter time than this.
             let long = ContinuousClock.now + Listener.interval * 5
             while ContinuousClock.now < long { try await listener.hears() }
             #expect(!reader.pop().lines.isEmpty)
@@ -99,7 +99,7 @@ struct ListeningTests {
         }
     }
 
-    /// A radio whose first pause lasts until its task is cancelled; later pauses end at once.
+    /// A radio whose first pause lasts until its task is cancelled. Later pauses end at once.
     private final class HeldRadio: Radio {
         let name = "held"
         let pauses: AsyncStream<Duration>
@@ -121,7 +121,7 @@ struct ListeningTests {
     }
 
     @Test(
-        "A call waits first for the radio, and then for presences, each at most two seconds"
+        "A call waits at most two seconds for the radio, and then at most two for presences"
     )
     func late() async throws {
         let radio = HeldRadio()
@@ -141,12 +141,12 @@ struct ListeningTests {
         ) { _ in }
         var pauses = radio.pauses.makeAsyncIterator()
         async let call: Void = presences.listenForPresences()
-        #expect(await pauses.next() == .seconds(2), "the limit")
+        #expect(await pauses.next() == .seconds(2), "The wait for the radio")
         var state = RadioState()
         state.isScanning = true
         presences.apply(.stateChanged(state))
         let hearing = try #require(await pauses.next())
-        #expect(hearing > .zero && hearing <= .seconds(2), "since it began")
+        #expect(hearing > .zero && hearing <= .seconds(2), "The wait for presences")
         await call
     }
 
@@ -162,13 +162,13 @@ struct ListeningTests {
     }
 
     @Test(
-        "A call makes the radio listen, and later the radio is silent; a second call does the same"
+        "A call makes the radio listen for a while, and so does a second call"
     )
     func call() async throws {
         let listener = try await Listener(.auto)
         try await listener.run {
             for _ in 0..<2 {
-                // On a busy machine, the till's advertisement may come too late for one call.
+                // On a busy machine, the till's advertisement may arrive after the first call.
                 try await eventually("who is near is known with a call's answer") {
                     await listener.presences.listenForPresences()
                     return listener.presences.presences().map(\.verdict) == [.tap] ? true : nil
@@ -178,7 +178,7 @@ struct ListeningTests {
         }
     }
 
-    @Test("The radio listens while a recording runs, and is silent after it")
+    @Test("The radio listens while a recording runs, and stops after it")
     func recording() async throws {
         let listener = try await Listener(.auto)
         try await listener.run {
@@ -195,7 +195,7 @@ struct ListeningTests {
             listener.presences.requestListening()
             var count = 0
             for await _ in try #require(lines) { count += 1 }
-            // The till advertises ten times a second, for 1.5 s.
+            // The recording lasts 1.5 s, and the till advertises about ten times a second.
             #expect(count > 8)
             try await listener.silence()
         }

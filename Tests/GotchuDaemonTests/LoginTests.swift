@@ -57,7 +57,7 @@ struct LoginTests {
         #expect(bench.core.tokens.token == nil)
     }
 
-    @Test("During an open payment, only its own user can log in, and a logout is refused")
+    @Test("During an open payment, only the payment's user can log in, and a logout is refused")
     func openPayment() async throws {
         let bench = try Bench()
         let logins = logins(bench)
@@ -76,7 +76,7 @@ struct LoginTests {
         try await logins.logOut()
     }
 
-    @Test("An open payment whose login the server refuses does not prevent another user's login")
+    @Test("Another user can log in if the server refuses the login of the open payment's user")
     func refusedLogin() async throws {
         let bench = try Bench()
         bench.server.script(.send, .lost, .refused(401, "UNAUTHORIZED"))
@@ -114,7 +114,7 @@ struct LoginTests {
         #expect(bench.server.calls(.refresh).count == 1)
         #expect(bench.server.calls(.refresh)[0].body.contains("gotchu-device.d1.f1.first~"))
         guard case .success = await bench.core.client.wallet() else {
-            Issue.record("the token of the exchange is good")
+            Issue.record("The server refuses the token of the exchange")
             return
         }
         #expect(bench.server.calls(.wallet).map(\.token) == ["short-1"])
@@ -183,19 +183,19 @@ struct AccessTokenTests {
         #expect(await access.access() == .bearer("short-1"))
         time.advance(.seconds(21))
         guard case .outage = await access.access() else {
-            Issue.record("a token that has ended is not sent")
+            Issue.record("An expired token is used")
             return
         }
         #expect(await access.access() == .bearer("short-2"))
     }
 
-    @Test("A refused token is replaced once for all callers, but not directly after its own fetch")
+    @Test("A refused token is replaced once for all callers, but not right after it was fetched")
     func refused() async {
         #expect(await access.access() == .bearer("short-1"))
         #expect(await access.access(replacing: "short-1") == .none)
         time.advance(.seconds(2))
         #expect(await access.access(replacing: "short-1") == .bearer("short-2"))
-        // Another call whose old token was refused gets the new token without a refresh.
+        // A second call with the refused token gets the new token without a refresh.
         #expect(await access.access(replacing: "short-1") == .bearer("short-2"))
         #expect(refreshes == 2)
     }
@@ -229,13 +229,13 @@ struct AccessTokenTests {
         let own = access.restricted(to: "device-d1")
         #expect(await own.access() == .bearer("short-1"))
         guard case .outage(let outage) = await access.restricted(to: "ann").access() else {
-            Issue.record("the device's token is not ann's")
+            Issue.record("A call of ann gets the device's token")
             return
         }
         #expect(outage.code == .otherUser)
         try bench.core.tokens.store(nil)
         guard case .outage = await own.access() else {
-            Issue.record("nobody is logged in")
+            Issue.record("A call gets a token although nobody is logged in")
             return
         }
     }

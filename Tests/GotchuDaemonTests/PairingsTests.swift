@@ -27,7 +27,7 @@ struct PairingsTests {
         pairings.begin(ticket: ticket, at: time ?? start, using: &random)
     }
 
-    @Test("A page gets its approval once, and its code works once")
+    @Test("A page receives its approval once, and its code can be approved once")
     mutating func once() throws {
         var pairings = Pairings()
         let code = try #require(begin(&pairings, "1"))
@@ -135,7 +135,7 @@ struct PairingsTests {
     }
 
     @Test(
-        "The state file has no token; a restart restores the till and its refunds of the day"
+        "The state file does not contain the token; the till and its refunds survive a restart"
     )
     func restart() async throws {
         let service = TillService(stateDirectory: folder.path) {}
@@ -169,7 +169,7 @@ struct PairingsTests {
     }
 
     @Test(
-        "A refund that two simultaneous calls request is counted once, even if the first call fails"
+        "A refund that two simultaneous calls request counts once, even if the first call fails"
     )
     func together() async throws {
         let service = TillService(stateDirectory: folder.path) {}
@@ -186,7 +186,7 @@ struct PairingsTests {
         }
         for await _ in begun {}
         async let second = service.refund(refund, byToken: token) { made($0) }
-        // The yields give the second call time to run before the first one ends.
+        // The yields let the second call run before the first call ends.
         for _ in 0..<10_000 { await Task.yield() }
         end.finish()
         _ = await first

@@ -10,7 +10,7 @@ import Testing
 struct PaymentAgreementTests {
     private let eid = EID(literal: ScriptedServer.eid)
 
-    @Test("The server resolves an EID once for the view and the agreement")
+    @Test("The daemon resolves an EID once for the view and the agreement")
     func oneResolve() async throws {
         let bench = try Bench()
         let shown = try await bench.payments.resolve(eid)
@@ -28,7 +28,7 @@ struct PaymentAgreementTests {
         #expect(try await bench.payments.resolve(eid).isPayeeKnown == true)
     }
 
-    @Test("A payment belongs to the user who agreed, even if another logs in during the call")
+    @Test("A payment belongs to the user who agreed, even if another user logs in during the call")
     func otherLogin() async throws {
         let bench = try Bench()
         let gate = bench.server.stop(at: .resolve)
@@ -38,7 +38,7 @@ struct PaymentAgreementTests {
         gate.open()
         let view = try await bench.payments.view(of: try await id)
         guard case .payment(let record) = bench.journal.records.last else {
-            Issue.record("a payment was journalled")
+            Issue.record("The journal's last record is not a payment")
             return
         }
         #expect(record.user == "ann" && record.id == view.id)
@@ -77,8 +77,8 @@ struct PaymentAgreementTests {
         let end = start + ResolvePlan.lifetime
         #expect(plan.freshSession(of: eid, at: start + .seconds(59)) == session)
         #expect(plan.freshSession(of: eid, at: end) == nil)
-        // An unknown answer does not renew an old session, and the answer `noSession` removes a
-        // session.
+        // The outcome `unknown` does not make an old session fresh. The outcome `noSession` removes
+        // the session.
         plan.record(eid, .unknown(retryAfter: nil), at: end)
         #expect(plan.freshSession(of: eid, at: end) == nil)
         plan.record(eid, .session(session), at: end)
@@ -86,7 +86,7 @@ struct PaymentAgreementTests {
         #expect(plan.freshSession(of: eid, at: end) == nil)
     }
 
-    @Test("A refused or lost resolve call is not cached: the next agreement asks the server again")
+    @Test("A refused or lost resolve call is not cached; the next agreement asks the server again")
     func refusedResolve() async throws {
         let bench = try Bench()
         bench.server.script(.resolve, .refused(410, "SESSION_EXPIRED"), .lost)

@@ -32,7 +32,7 @@ struct PaymentCancelTests {
         async let driven: Void = bench.payments.drive(id, isResumed: false)
         await lock.reached()
         #expect(try await bench.payments.cancel(id).code == "PAYMENT_CANCELLED")
-        // The lock call has no answer yet, so a second payment is refused.
+        // The lock call is not answered yet, so a second payment is refused.
         await #expect { try await bench.agree() } throws: {
             ($0 as? Problem)?.errorCode == .paymentInProgress
         }

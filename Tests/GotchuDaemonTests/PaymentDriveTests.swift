@@ -20,12 +20,12 @@ struct PaymentDriveTests {
         #expect(bench.journal.records.count == 3)
     }
 
-    /// Checks that each step was journalled before its call, that all sends are equal, and that
+    /// Checks that the journal had each step before its call, that all sends are equal, and that
     /// money moved at most once.
     private func expectJournalFirst(_ bench: Bench) throws {
         for call in bench.server.calls {
             guard case .payment(let record) = call.journalled else {
-                #expect(call.route == .resolve, "nothing but a question before the journal")
+                #expect(call.route == .resolve, "A call without a record in the journal")
                 continue
             }
             switch call.route {
@@ -138,7 +138,7 @@ struct PaymentDriveTests {
     }
 
     @Test(
-        "A call waits until its step is journalled; a decline is published only when journalled",
+        "A call waits until its step is journalled; a decline is journalled before it is published",
         arguments: [[2], [3], [2, 3], [2, 3, 4, 5, 6]],
         [true, false]
     )
@@ -150,11 +150,11 @@ struct PaymentDriveTests {
         #expect(end.state == (isPaid ? .paid : .declined))
         try expectJournalFirst(bench)
         guard case .payment(let last) = bench.journal.records.last else {
-            Issue.record("the last journal record is not a payment")
+            Issue.record("The journal's last record is not a payment")
             return
         }
-        // The state `paid` may be published before it is journalled: the next start asks the server
-        // again.
+        // The state `paid` may be published before it is journalled, because the next start asks
+        // the server again.
         #expect(isPaid || !last.isOpen)
         let next = try Bench(bench.journal.records, server: bench.server)
         await next.drive(isResumed: true)
@@ -233,7 +233,7 @@ struct PaymentDriveTests {
         #expect(bench.server.calls(.send).isEmpty)
     }
 
-    @Test("A payment of another server sends nothing, and is reported as unresolved")
+    @Test("A payment at another server makes no call and is reported as unresolved")
     func otherServer() async throws {
         let first = try Bench()
         first.server.script(.send, .lost)

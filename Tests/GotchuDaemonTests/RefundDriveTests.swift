@@ -39,12 +39,12 @@ struct RefundDriveTests {
         #expect(end.kind == .refund && end.state == .paid && end.wasMadeBefore == nil)
         #expect(bench.server.routes == [.session, .refund])
         guard case .refund(let record) = bench.server.calls[1].journalled else {
-            Issue.record("the journal has it before its first byte")
+            Issue.record("The journal has no record of the refund before its call")
             return
         }
         #expect(record.isOpen && record.body == bench.server.calls[1].body)
         #expect(bench.journal.records.count == 2)
-        // The same request again returns the same refund without a call.
+        // A second call for the same refund returns it without a call to the server.
         let again = try await bench.payments.refund(wish)
         #expect(again.isReplay && again.view.id == end.id && again.view.wasMadeBefore == true)
         #expect(bench.server.calls.count == 2)
@@ -72,7 +72,7 @@ struct RefundDriveTests {
         let bench = try bench()
         for reply in replies { bench.server.script(.refund, reply) }
         let end = try await refund(on: bench)
-        // A refund that was repeated is not marked as made before.
+        // Repeats by the daemon itself do not mark the refund as made before.
         #expect(end.state == state && end.wasMadeBefore == nil)
         #expect(bench.server.movements == (state == .paid ? 1 : 0))
         #expect(Set(bench.server.calls(.refund).map(\.key)).count == 1)
@@ -83,14 +83,14 @@ struct RefundDriveTests {
         let bench = try bench()
         bench.server.script(.refund, .declined(402, "INSUFFICIENT_WALLET_BALANCE"))
         #expect(try await refund(on: bench).state == .declined)
-        // The first call repeats the declined key. The write of the next key fails once. The last
-        // call uses the next key.
+        // The second call repeats the declined key. The next key is written to the journal, which
+        // fails once. The third call uses the next key.
         bench.journal.fail(4)
         #expect(try await refund(on: bench).state == .paid)
         let calls = bench.server.calls(.refund)
         #expect(calls.count == 3 && calls[0].key == calls[1].key && calls[1].key != calls[2].key)
         guard case .refund(let record) = calls[2].journalled else {
-            Issue.record("the journal has the next key before it is used")
+            Issue.record("The journal has no record of the next key before its call")
             return
         }
         #expect(record.attempt == 1)
@@ -134,7 +134,7 @@ struct RefundDriveTests {
     }
 
     @Test(
-        "A refund continues after a restart with the same key, and is unresolved until its end"
+        "A refund continues with the same key after a restart, and is unresolved until its end"
     )
     func resume() async throws {
         let first = try bench()

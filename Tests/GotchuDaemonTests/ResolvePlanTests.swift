@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The plan of EIDs to resolve in the background")
 struct ResolvePlanTests {
-    /// A plan that can be changed inside an expectation.
+    /// A reference to a plan, which an expectation can change.
     private final class Plan {
         private var value = ResolvePlan()
 
@@ -82,7 +82,7 @@ struct ResolvePlanTests {
         #expect(plan.enqueue(eid, level: -30, isTap: true, at: at(17)))
     }
 
-    @Test("A tap of an EID without a session is not resolved again")
+    @Test("A tap of an EID without a session is not resolved again after nine seconds")
     func strangersTap() {
         let eid = EID(literal: "aaaaaaaaaa")
         #expect(plan.enqueue(eid, level: -30, isTap: true, at: start))
@@ -107,7 +107,7 @@ struct ResolvePlanTests {
         #expect((35...42).contains(asked.count), "\(asked.count) in ten minutes")
     }
 
-    @Test("A new EID beside a crowd is resolved at once; of a second crowd only a few EIDs are")
+    @Test("A new EID beside a crowd is resolved at once; only a few EIDs of a second crowd are")
     func newcomer() {
         var random = SeededGenerator("newcomer")
         let crowd = (0..<300).map { _ in EID.random(using: &random) }

@@ -20,7 +20,7 @@ struct ResumedRequestTests {
     func radioCannot() async throws {
         let folder = try TemporaryFolder()
         let radio = SimulatedRadio(kioskIn: folder)
-        // The other EIDs fill the radio.
+        // The other EIDs use all slots of the radio.
         let others = (0..<SimulatedRadio.advertisingLimit).map { _ in EID.random() }
         for eid in others { try await radio.startAdvertising(eid) }
         let request = try record()
@@ -85,13 +85,13 @@ struct ResumedRequestTests {
         #expect("\(paid.amount)" == "$1.20 ($1.00 + $0.20 tip)")
     }
 
-    @Test("If the server refuses a new EID, the journal ends the request's rotation")
+    @Test("If the server refuses a new EID, the journal records the end of the request's rotation")
     func refusedRotation() async throws {
         let request = try record()
         let bench = try Bench([.request(request)])
         bench.server.script(.session, .refused(409, ErrorCode.tooManyRotations.rawValue))
         guard case .refused = await bench.requests.rotate(request.sid) else {
-            Issue.record("the refusal is not told")
+            Issue.record("The rotation does not return the refusal")
             return
         }
         let written = bench.journal.records.dropFirst().map { record in
@@ -117,7 +117,7 @@ struct ResumedRequestTests {
         }
         #expect(log.lines.count { $0.contains("told of another session") } == words.count)
         #expect(try await service.view(of: other.sid).state == .advertising)
-        // A reply without a currency is in dollars.
+        // A reply without a currency is valid for a request in dollars.
         await service.apply(Self.paid(request, currency: nil), to: request.sid)
         #expect(try await service.view(of: request.sid).state == .paid)
     }
@@ -158,7 +158,7 @@ struct ResumedRequestTests {
         }
         for line in lines {
             guard case .record = JournalLine.decode(line) else {
-                Issue.record("cannot be read: \(String(decoding: line, as: UTF8.self))")
+                Issue.record("A line is unreadable: \(String(decoding: line, as: UTF8.self))")
                 continue
             }
         }
@@ -184,7 +184,7 @@ struct ResumedRequestTests {
         )
     }
 
-    /// Returns a journalled open request, by default of a server that cannot be reached.
+    /// Returns the record of an open request, by default at a server that cannot be reached.
     private func record(
         _ id: String = "s-1",
         _ eid: EID = EID(literal: "a1b2c3d4e5"),
@@ -203,7 +203,7 @@ struct ResumedRequestTests {
         )
     }
 
-    /// Returns the service of a restarted kiosk.
+    /// Returns the service of a restarted kiosk whose journal has these requests.
     private func service(
         resuming requests: [RequestRecord],
         _ radio: any Radio,

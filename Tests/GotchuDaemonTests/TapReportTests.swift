@@ -45,12 +45,12 @@ struct TapReportTests {
         resolver.enqueue(eid, level: -30, since: .now, isTap: false)
         await gate.reached()
         _ = await resolver.resolve(EID(literal: "bbbbbbbbbb"))
-        #expect(server.calls(.resolve).count == 2, "another EID waits for nothing")
+        #expect(server.calls(.resolve).count == 2, "A call for another EID does not wait")
         // SAFETY: awaited below; it runs at once until it waits.
         let payment = Task.immediate { await resolver.resolve(eid) }
         gate.open()
         guard case .success = await payment.value else {
-            Issue.record("the background's answer is not the payment's")
+            Issue.record("The payment does not get the answer of the background call")
             return
         }
         #expect(server.calls(.resolve).count == 2)

@@ -60,7 +60,7 @@ struct WithdrawalDriveTests {
         await driver.value
     }
 
-    @Test("A withdrawal is an open record for another user's login until a refusal ends it")
+    @Test("A withdrawal counts as open for another user's login until a refusal ends it")
     func refused() async throws {
         let bench = try Bench()
         bench.server.script(.withdraw, .declined(402, "INSUFFICIENT_WALLET_BALANCE"))

@@ -34,7 +34,7 @@ struct AccessPolicyTests {
         #expect(policy.levels(of: peer(4_000_004)) == [.viewer, .observer])
     }
 
-    @Test("A refusal contains the way to get the missing level")
+    @Test("A refusal says how the user can get the missing level")
     func advice() {
         let caller = peer(4_000_001)
         for (group, level, fix) in [

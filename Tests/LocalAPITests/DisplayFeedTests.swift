@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The display's feed")
 struct DisplayFeedTests {
-    /// A source of the display's content, which also counts the calls of `onReaders`.
+    /// A source of the display's content. It also counts the calls of `onReaders`.
     private final class Source: Sendable {
         let shown = Mutex(0)
         let comings = Mutex(0)
@@ -55,7 +55,7 @@ struct DisplayFeedTests {
         feed.endReaders()
         #expect(!feed.hasReaders)
         other.end()
-        // Ten readers came and ended, so there were twenty calls.
+        // Ten readers began and ended, so there were twenty calls.
         #expect(source.comings.withLock(\.self) == 20)
     }
 }

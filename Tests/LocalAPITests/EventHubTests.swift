@@ -45,7 +45,7 @@ struct EventHubTests {
         #expect(try slow.pop().events == [.presenceLost(eids[0])])
     }
 
-    @Test("A slow reader does not delay the others")
+    @Test("A slow reader does not delay other readers")
     func others() throws {
         let hub = EventHub()
         _ = try #require(hub.subscribe(topics: Self.everything, userID: 0))
@@ -107,7 +107,7 @@ struct EventHubTests {
     func nobody() {
         let hub = EventHub()
         func make() -> Event {
-            Issue.record("it is made")
+            Issue.record("The event is created")
             return .lagged(1)
         }
         hub.publish(make())
@@ -129,7 +129,7 @@ struct EventHubTests {
 
     @Test("The number of readers of all users together is limited")
     func readerLimit() throws {
-        // Two users at their limits leave some places to a third, as docs/local-api.md says.
+        // Two users at their limits leave some places to other users, as docs/local-api.md says.
         #expect(EventHub.userLimit == 128 && EventHub.readerLimit == 320)
         let hub = EventHub()
         let users = (0..<UInt32(EventHub.readerLimit)).map { $0 / 100 }
@@ -153,7 +153,7 @@ struct EventHubTests {
 }
 
 extension EventReader.Pending {
-    /// The events in the lines.
+    /// The events that the lines contain.
     fileprivate var events: [Event] {
         get throws {
             try String(buffer: buffer).split(separator: "\n").map {

@@ -56,7 +56,7 @@ struct DisplayWordsTests {
         #expect(language.display.money.text(money) == text)
     }
 
-    @Test("A view's text has a second language, or a warning in place of both lines")
+    @Test("A view's text has a second language, or a note in place of it and of the line")
     func texts() {
         var view = DisplayView(.waiting)
         view.amount = TippedAmount(Money(minorUnits: 1280, currency: .eur), tip: nil)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Escaping and assets of pages")
 struct HTMLTests {
-    @Test("Text in a page is escaped, in an element and in an attribute")
+    @Test("Text in an element and in an attribute of a page is escaped")
     func text() {
         let memo = "<script>alert('1')</script> & \"tea\"\0"
         let page: HTML = "<p title=\"\(memo)\">\(memo)</p>"

@@ -11,7 +11,7 @@ struct MoneyScriptTests {
         0, 1, 5, 99, 100, 1280, -1, -1280, 123_456, 1_234_567, 100_000_000, -100_000_000,
     ]
 
-    /// Returns the strings of a JavaScript expression that uses the script's functions.
+    /// Evaluates a JavaScript expression with the script's functions, and returns its strings.
     private func run(_ body: String) async throws -> [String?] {
         let folder = try TemporaryFolder()
         let script = String(decoding: PackageResources.money_js, as: UTF8.self)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The words of the server's pages")
 struct PageWordsTests {
-    /// Returns all texts of a language by name.
+    /// Returns all texts of a language by their names.
     private func texts(in language: Language) -> [String: String] {
         var texts: [String: String] = [:]
         for words in [language.layout, language.pay, language.wallet] as [any Sendable] {
@@ -21,7 +21,7 @@ struct PageWordsTests {
     /// Texts that may be the same as in English.
     private static let shared: Set = ["Webhooks", "Wallet", "Code", "{} {} {}"]
 
-    @Test("Every text has as many blanks as in English", arguments: Language.allCases)
+    @Test("Every text has as many blanks `{}` as in English", arguments: Language.allCases)
     func blanks(language: Language) {
         let english = texts(in: .english)
         let texts = texts(in: language)
@@ -34,19 +34,19 @@ struct PageWordsTests {
     }
 
     @Test(
-        "No text equals the English one, except shared words and short months",
+        "No text equals the English text, except shared words and short months",
         arguments: [Language.german, .arabic]
     )
     func translated(language: Language) {
         let english = texts(in: .english)
         for (name, text) in texts(in: language) where !Self.shared.contains(text) {
-            // German abbreviates some months as English does.
+            // German and English have the same abbreviations of some months.
             let isShort = text.count <= 4 && name.contains(".months")
             #expect(isShort || text != english[name], "\(name)")
         }
     }
 
-    @Test("A text says that nothing was charged if and only if the English one does")
+    @Test("A text says that nothing was charged if and only if the English text does")
     func certainty() {
         let english = texts(in: .english)
         for (language, claims) in [
@@ -62,7 +62,7 @@ struct PageWordsTests {
         }
     }
 
-    @Test("A blank is filled with any value unchanged")
+    @Test("A blank is filled with a value unchanged, even if the value is `{}`")
     func filled() {
         #expect("{} of {}".filled("1", "{}") == "1 of {}")
         #expect("{}".filled("a") == "a" && "b".filled() == "b")

@@ -57,7 +57,7 @@ struct TillRowsScriptTests {
         #expect(try await look("{state: 'paid'}", mayRefund: false).action == nil)
     }
 
-    @Test("An open refund prevents another, a declined one is shown, and the rest can be refunded")
+    @Test("An open refund prevents another, a declined refund is shown, the rest is refundable")
     func refunds() async throws {
         let paid = "{state: 'paid'}"
         let open = try await look(paid, refunds: "[{state: 'unknown', amount_cents: 800}]")
@@ -70,7 +70,7 @@ struct TillRowsScriptTests {
         #expect(part.state == "refunded" && part.left == 500 && part.action == "refund")
         let all = try await look(paid, refunds: "[{state: 'paid', amount_cents: 800}]")
         #expect(all.state == "refunded" && all.left == 0 && all.action == nil)
-        // The total of the session's refunds includes the refunds of this machine.
+        // The session's total of refunds includes the refunds of this machine.
         let elsewhere = "{state: 'paid', refunded_cents: 500}"
         let both = try await look(elsewhere, refunds: "[{state: 'paid', amount_cents: 300}]")
         #expect(both.state == "refunded" && both.left == 300 && both.action == "refund")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PaymentClient
 
-/// Tests of contest documents, which a daemon passes on unchanged.
+/// Tests of contest documents, which the daemon passes on unchanged.
 @Suite("Calls for contests", .timeLimit(.minutes(hangLimit)))
 struct ContestCallTests {
     private static let list = #"{"contests":[],"contract":1,"limit":25,"total_count":0}"#
@@ -19,7 +19,7 @@ struct ContestCallTests {
         )
     }
 
-    /// Makes one call to a server that gives these bytes as its answer.
+    /// Makes one call to a server that answers with these bytes.
     private func answer(
         _ bytes: [UInt8],
         to document: (any ContestDocument.Type)? = ContestList.self,
@@ -36,12 +36,12 @@ struct ContestCallTests {
         return answer
     }
 
-    @Test("A document is passed on byte by byte, with its tag and its replay mark")
+    @Test("A document is passed on byte for byte, with its tag and its replay mark")
     func documents() async throws {
         let body = " " + Self.list.replacing("25", with: "25 ") + "\n"
         let headers = "ETag: \"x\"\r\nIdempotent-Replayed: true\r\n"
         guard case .success(let answer) = try await answer(reply("200 OK", body, headers)) else {
-            Issue.record("no success")
+            Issue.record("The answer is not a success")
             return
         }
         #expect(answer.bytes == Array(body.utf8) && answer.tag == "\"x\"" && answer.isReplay)
@@ -51,12 +51,12 @@ struct ContestCallTests {
     func unchanged() async throws {
         let same = reply("304 Not Modified", "", "ETag: \"x\"\r\n")
         guard case .success(let answer) = try await answer(same, knownTag: "\"x\"") else {
-            Issue.record("no success")
+            Issue.record("The answer is not a success")
             return
         }
         #expect(answer.bytes == nil && answer.tag == "\"x\"")
         guard case .unknown(let outage) = try await self.answer(same) else {
-            Issue.record("taken for an answer")
+            Issue.record("A 304 answer is accepted without a tag")
             return
         }
         #expect(outage.code == .unreadable)
@@ -70,17 +70,17 @@ struct ContestCallTests {
             Self.list.replacing(#""limit":25"#, with: #""limit":-1"#), long + "\"}",
         ] {
             guard case .unknown(let outage) = try await answer(reply("200 OK", body)) else {
-                Issue.record("\(body.prefix(60)) was taken for a list")
+                Issue.record("\(body.prefix(60)) is accepted as a list")
                 continue
             }
             #expect(outage.code == .unreadable)
         }
         guard case .success = try await answer(reply("204 No Content", ""), to: nil) else {
-            Issue.record("a call without a document was not done")
+            Issue.record("A call without a document fails")
             return
         }
         guard case .unknown = try await answer(reply("200 OK", "{}"), to: nil) else {
-            Issue.record("a document that nobody asked for was taken")
+            Issue.record("An unexpected document is accepted")
             return
         }
     }

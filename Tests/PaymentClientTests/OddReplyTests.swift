@@ -6,7 +6,7 @@ import Testing
 
 @testable import PaymentClient
 
-/// A test with the replies of a foreign server at the payment server's address.
+/// A test with replies of a server that is not a payment server.
 @Suite("Odd replies to a daemon", .timeLimit(.minutes(hangLimit)))
 struct OddReplyTests {
     @Test("No odd reply crashes the client or decides a payment; good replies are accepted later")
@@ -20,7 +20,7 @@ struct OddReplyTests {
         let key = try #require(IdempotencyKey(rawValue: "0123456789abcdef"))
         for (number, reply) in OddReplies.all().enumerated() {
             odd.answer(reply.bytes)
-            // None is a problem document with a code, so none is a refusal either.
+            // No odd reply is a problem document with a code, so no reply is a refusal.
             let answer = await client.send(body: Array("{}".utf8), key: key)
             if case .unknown = answer {} else { Issue.record("\(reply.name): \(answer)") }
             if number.isMultiple(of: 5) {
@@ -34,7 +34,7 @@ struct OddReplyTests {
             + #""payee_display":{"name":"\#(name)"}}"#
         let length = "Content-Length: \(body.utf8.count)\r\n\r\n"
         odd.answer(Array(("HTTP/1.1 200 X\r\nConnection: close\r\n" + length + body).utf8))
-        // A connection that an odd reply left open may end during the first call.
+        // The first call may fail, because an odd reply has left a connection open that ends now.
         let resolved = try? await eventually("a long name is understood") {
             if case .success(let resolved) = await client.resolve(.random()) {
                 resolved

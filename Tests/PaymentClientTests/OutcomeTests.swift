@@ -11,14 +11,14 @@ struct OutcomeTests {
     @Test("An answer with status 200 is a success")
     func success() {
         guard case .success(let body) = classify(200, busy) else {
-            Issue.record("2xx")
+            Issue.record("Status 200 is not a success")
             return
         }
         #expect(body == busy)
     }
 
     @Test(
-        "A problem document with another 4xx status is a refusal",
+        "A problem document with a 4xx status other than 401, 408 and 429 is a refusal",
         arguments: [400, 402, 403, 404, 409, 410, 422]
     )
     func refused(status: Int) {
@@ -31,7 +31,7 @@ struct OutcomeTests {
         #expect(problem.detail == "Another payer was first.")
     }
 
-    @Test("A server's texts are cut to a readable length, and an empty reason is dropped")
+    @Test("A server's texts are cut to a readable length, and an empty reason is replaced")
     func limits() {
         let long = String(repeating: "x", count: 150_000)
         for (body, detail) in [
@@ -55,7 +55,7 @@ struct OutcomeTests {
     @Test("An answer with status 401 means that the login is refused")
     func unauthorized() {
         guard case .unauthorized = classify(401, busy) else {
-            Issue.record("401")
+            Issue.record("Status 401 does not refuse the login")
             return
         }
     }

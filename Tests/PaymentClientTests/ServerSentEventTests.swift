@@ -27,7 +27,7 @@ struct ServerSentEventTests {
         }
     }
 
-    @Test("An event above the limit of length is refused")
+    @Test("An event that is longer than the limit is refused")
     func tooLong() {
         #expect(throws: ServerSentEventParser.TooLong.self) {
             var parser = ServerSentEventParser(lineLimit: 10)

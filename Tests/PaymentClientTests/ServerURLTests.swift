@@ -20,7 +20,7 @@ struct ServerURLTests {
     }
 
     @Test(
-        "A malformed URL, or one with a secret, is refused",
+        "A URL that is malformed or contains a login, a query or a fragment is refused",
         arguments: [
             "", "pay.example", "ftp://x", "http://", "http://:80", "http://user:pw@host",
             "http://host:0", "http://host:99999", "http://host?x=1", "http://host#x", "http://a b",

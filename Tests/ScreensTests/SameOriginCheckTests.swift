@@ -40,7 +40,7 @@ struct SameOriginCheckTests {
     }
 
     @Test(
-        "A host that is not exactly the screen's is refused",
+        "A request whose host is not exactly the screen's address is refused",
         arguments: [
             "localhost:7465", "127.0.0.1", "127.0.0.1:7466", "127.0.0.1:07465", "127.1:7465",
             "shop.example:7465", "127.0.0.1.example:7465", "[::1]:7465", "127.0.0.1:7465.",

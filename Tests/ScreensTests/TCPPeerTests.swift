@@ -27,7 +27,7 @@ struct TCPPeerTests {
             + "\(inode) 1 0000000000000000 20 4 30 10 -1\n"
     }
 
-    @Test("The client's own line gives its user, even among other lines")
+    @Test("The user is found in the client's own line among other lines")
     func found() {
         let table =
             Self.head + line("0100007F:1D29", "00000000:0000", state: "0A", uid: 0)
@@ -35,7 +35,7 @@ struct TCPPeerTests {
         #expect(peer.userID(in: table) == 1001)
     }
 
-    @Test("A line with another address or port is not the client's")
+    @Test("A line with another address or port is not the client's line")
     func others() {
         for line in [
             line("0200007F:A1B2"), line("0100007F:A1B3"), line("0100007F:A1B2", "0100007F:1D2A"),
@@ -49,7 +49,7 @@ struct TCPPeerTests {
             #expect(peer.userID(in: Self.head + line(state: state, uid: 0)) == nil, "\(state)")
         }
         #expect(peer.userID(in: Self.head + line(uid: 0, inode: 0)) == nil)
-        // This line is an open socket of root.
+        // A line with an open socket of user 0 is root's.
         #expect(peer.userID(in: Self.head + line(uid: 0)) == 0)
     }
 

@@ -4,12 +4,12 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// Tests that kill programs at every pair of steps. Each pair has a request of its own, which is
-/// paid; a call without an answer is repeated.
+/// Tests that kill programs at two steps of one sale, for every pair of steps. Each pair has its
+/// own request and payment. A call without an answer is repeated.
 @Suite("Payments while programs are killed at any step")
 struct CrashMatrixTests {
-    /// The number of pairs tested in parallel. It may exceed the number of cores, because they
-    /// mostly wait.
+    /// The number of pairs that are tested at the same time. It may exceed the number of cores,
+    /// because the programs mostly wait.
     private static let lanes = 6
 
     @Test("A payment is charged once despite kills at any two steps, and both sides report it")
@@ -25,7 +25,7 @@ struct CrashMatrixTests {
         try await tell(wanted.map { [$0] } ?? pairs)
     }
 
-    @Test("A torn journal record is ignored at the next start, and the payment is charged once")
+    @Test("A half-written journal record is ignored at the next start; the payer is charged once")
     func torn() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A payment server, a kiosk and a payer, each of which is restarted after a kill.
+/// A payment server, a kiosk and a payer. Tests kill and restart these programs.
 final class CrashStage: Sendable {
     static let openingBalance = 1_000_000
 
@@ -16,7 +16,7 @@ final class CrashStage: Sendable {
     private let port: Int
     var url: String { "http://127.0.0.1:\(port)" }
 
-    /// A program and the faults that are planned for it.
+    /// A program and its planned faults.
     final class Part: Sendable {
         let name: String
         let faults: Faults
@@ -39,7 +39,7 @@ final class CrashStage: Sendable {
         }
     }
 
-    /// - Parameter settings: The kiosk's variables.
+    /// - Parameter settings: The kiosk's environment variables.
     init(kiosk settings: [String: String] = [:]) async throws {
         let folder = try TemporaryFolder()
         self.folder = folder
@@ -67,7 +67,7 @@ final class CrashStage: Sendable {
 
     func start(_ part: Part) async throws {
         if part.name == server.name {
-            // The server's writes at its start must not trigger the plan.
+            // The server also writes when it starts. These writes must not trigger planned faults.
             let planned = part.faults.pending.split(separator: "\n").map(String.init)
             part.faults.clear()
             let program = try Self.serve("127.0.0.1:\(port)", folder.path, part.faults)
@@ -93,8 +93,8 @@ final class CrashStage: Sendable {
         }
     }
 
-    /// Plans the kills. For a kill of the server during a lock or a send, the payer adds the line
-    /// just before it makes that call.
+    /// Plans a kill for each step. A kill of the server during a lock or a send is planned late:
+    /// the payer's fault library adds it to the server's plan before the payer makes the call.
     ///
     /// - Parameter end: The state in which the kiosk's request ends.
     func arm(_ steps: [CrashStep], end: String = "paid") throws {
@@ -112,8 +112,8 @@ final class CrashStage: Sendable {
         try payer.faults.plan(steps.filter { $0.role == .payer }.map(\.line))
     }
 
-    /// Waits until all planned kills have happened. The kill at the last sync may happen only after
-    /// the payment's end.
+    /// Waits until all planned kills have happened. A kill at the last sync may happen after the
+    /// payment has ended.
     func expectKills(_ name: String) async throws {
         for part in [kiosk, payer, server] {
             try await eventually(
@@ -136,7 +136,7 @@ final class CrashStage: Sendable {
         part.program.withLock { $0?.isRunning ?? false }
     }
 
-    /// Repeats a call with its key until it is answered, as a till does.
+    /// Repeats a call with the same key until the daemon answers, as a till does.
     func untilAnswered<Reply: Decodable>(
         _ part: Part,
         _ path: String,
@@ -154,7 +154,7 @@ final class CrashStage: Sendable {
         }
     }
 
-    /// Repeats a call until its answer meets a condition.
+    /// Repeats a GET until its answer meets a condition.
     func until<Reply: Decodable>(
         _ what: String,
         _ part: Part,
@@ -191,7 +191,7 @@ final class CrashStage: Sendable {
 
     func log(_ part: Part) -> String { part.program.withLock { $0?.text ?? "" } }
 
-    /// Runs `gotchu-server verify` on the books.
+    /// Checks the database with `gotchu-server verify`.
     func expectBooksBalance() async throws {
         let database = "sqlite:\(folder.path)/books.db"
         let proof = try Program("gotchu-server", ["verify", "--database", database])

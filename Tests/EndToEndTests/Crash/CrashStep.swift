@@ -1,31 +1,31 @@
-/// A step of one request and its payment. A test kills a program at this step.
+/// A step of a request and its payment at which a test kills a program.
 ///
 /// A step is directly before or after a sync of a journal or of the database. The steps cover all
-/// states on disk: between two syncs, a program only sends a call and receives its reply.
+/// states of the disks: between two syncs, a program only sends a call and receives the reply.
 enum CrashStep: String, CaseIterable, Sendable {
-    /// The kiosk has the server's session; its journal has not recorded it.
+    /// The kiosk has received the session, but its journal has no record of the request.
     case askedLost
-    /// The request is in the journal, but not on the air, and the till has no answer.
+    /// The request is in the journal, but it is not on the air and the till has no answer.
     case asked
-    /// The kiosk has learned of the payment; its journal has not recorded it.
+    /// The kiosk knows of the payment, but its journal has no record of it.
     case toldLost
-    /// The payment is in the kiosk's journal; the till may not have seen it.
+    /// The payment is in the kiosk's journal, but the till may not know of it.
     case told
-    /// A person has agreed; the journal has not recorded it, and the caller has no answer.
+    /// A person has agreed, but the journal has no record of it and the caller has no answer.
     case agreedLost
-    /// The agreement is in the journal; the call for the lock has not been sent.
+    /// The agreement is in the journal, but the call for the lock is not sent.
     case agreed
-    /// The call for the lock was answered; the journal has not recorded it.
+    /// The call for the lock is answered, but the journal has no record of the lock.
     case lockedLost
-    /// The lock is in the journal; the call that pays has not been sent.
+    /// The lock is in the journal, but the call that pays is not sent.
     case locked
-    /// The call that pays was answered; the journal has not recorded it.
+    /// The call that pays is answered, but the journal has no record of the payment's end.
     case paidLost
-    /// The payment is in the journal; the person has not seen it.
+    /// The payment's end is in the journal, but the person has not seen it.
     case paid
-    /// The server has written, but neither synced nor answered.
+    /// The server has written a change to its database, but has neither synced nor answered.
     case createWritten, lockWritten, sendWritten
-    /// The server has committed, but not answered.
+    /// The server has committed a change, but has not answered.
     case createCommitted, lockCommitted, sendCommitted
 
     enum Role: Sendable { case kiosk, payer, server }
@@ -40,8 +40,7 @@ enum CrashStep: String, CaseIterable, Sendable {
         }
     }
 
-    /// The line in the program's fault plan that kills it at this step. For a kill of the server
-    /// during a lock or a send, the payer adds the line just before it makes that call.
+    /// The line of the fault plan that kills the program at this step.
     var line: String {
         switch self {
         case .askedLost: "before\t\"state\":\"advertising\"\tlose"
@@ -59,7 +58,8 @@ enum CrashStep: String, CaseIterable, Sendable {
         }
     }
 
-    /// The payer's sync after which a kill of the server is planned; `nil` for other steps.
+    /// The payer's sync after which a kill of the server is planned. `nil` for the steps that are
+    /// planned at the beginning.
     var payersMoment: String? {
         switch self {
         case .lockWritten, .lockCommitted: "after\t\(JournalText.locking)"
@@ -71,7 +71,7 @@ enum CrashStep: String, CaseIterable, Sendable {
     }
 }
 
-/// The text of a payment's stage in the journal.
+/// Texts with which the journal records the stages of a payment.
 enum JournalText {
     static let locking = #""open":{"_0":"locking""#
     static let sending = #""open":{"_0":"sending""#

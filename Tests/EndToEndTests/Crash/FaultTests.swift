@@ -22,7 +22,7 @@ struct FaultTests {
         return try await stage.call(stage.payer, "POST", "/v1/payments", wish)
     }
 
-    /// Waits until the daemon names the next step for the payment, which must still be open.
+    /// Waits until the daemon names a next step for the payment. The payment must stay open.
     private func expectUnknown(_ stage: CrashStage, of payment: PaymentView) async throws {
         try await eventually("the payment waits") {
             let path = "/v1/payments/\(payment.id)"
@@ -43,7 +43,7 @@ struct FaultTests {
     }
 
     @Test(
-        "A kiosk that cannot write to its disk refuses requests, and works again afterwards",
+        "A kiosk that cannot write to its disk refuses requests until the disk works again",
         arguments: Faults.Disk.allCases
     )
     func kiosk(fault: Faults.Disk) async throws {
@@ -85,8 +85,8 @@ struct FaultTests {
         } throws: { ($0 as? Problem)?.errorCode == .journalUnwritable }
         try payer.faults.disk(nil)
         #expect(try await stage.balance(payer) == before)
-        // The disk fails after the agreement is journalled. The send waits until it can be
-        // journalled too.
+        // The disk fails when the agreement is in the journal. The payer does not send the money
+        // until the journal has recorded that too.
         try payer.faults.plan([
             "after\t\(JournalText.locking)\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
         ])
@@ -95,7 +95,8 @@ struct FaultTests {
         #expect(try await stage.balance(payer) == before)
         try payer.faults.disk(nil)
         #expect(try await state(stage, of: waiting, \.isFinal).state == .paid)
-        // The disk fails once the send is journalled: the payment is paid once, even after a kill.
+        // The disk fails when the journal has recorded the send. The payer pays once, even if it is
+        // killed.
         let second = try await ask(stage, 200)
         try payer.faults.plan([
             "after\t\(JournalText.sending)\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
@@ -109,7 +110,7 @@ struct FaultTests {
         try await stage.expectBooksBalance()
     }
 
-    @Test("A server whose disk is full confirms nothing; open payments end when it has space again")
+    @Test("A server whose disk is full confirms nothing; a payment ends when it has space again")
     func server() async throws {
         let stage = try await CrashStage()
         let before = try await stage.balance(stage.payer)
@@ -125,7 +126,7 @@ struct FaultTests {
     }
 
     @Test(
-        "A payment is charged once although the clocks of kiosk and payer jump in the middle of it",
+        "A payment is charged once although the clocks of kiosk and payer jump during the payment",
         arguments: [7200, -7200]
     )
     func clocks(seconds: Int) async throws {
@@ -137,19 +138,19 @@ struct FaultTests {
             "after\t\"state\":\"advertising\"\ttell\t\(stage.kiosk.faults.clockFile)\t\(-seconds)"
         ])
         try await CrashMatrixTests.story(stage, amount: 100)
-        // The clocks are four hours apart now, and the payer is killed in the middle of the sale.
+        // The two clocks are four hours apart now. The payer is killed during the next sale.
         try await CrashMatrixTests.story(stage, killing: [.locked], amount: 200)
         try await stage.expectBooksBalance()
     }
 
-    @Test("After an hour without the server, a committed payment is paid, an unsent one declined")
+    @Test("After an hour without a server, a committed payment is paid and an unsent one declined")
     func hour() async throws {
         let stage = try await CrashStage()
         let before = (try await stage.balance(stage.kiosk), try await stage.balance(stage.payer))
         let (sent, unsent, unpaid) = (
             try await ask(stage, 100), try await ask(stage, 200), try await ask(stage, 400)
         )
-        // The server dies after committing the first payment, before its answer.
+        // The server is killed when it has committed the first payment, but has not answered.
         try stage.payer.faults.plan([
             "after\t\(JournalText.sending)\ttell\t\(stage.server.faults.plan)\tafter|-|kill"
         ])

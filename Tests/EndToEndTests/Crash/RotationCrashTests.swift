@@ -9,7 +9,7 @@ struct RotationCrashTests {
     private static let asking = #""isRotating":true"#
     private static let known = #""firstEID""#
 
-    @Test("After a kill the request is on the air again, with an EID that can be paid")
+    @Test("After a kill, the request is on the air again with a new EID that can be paid")
     func killed() async throws {
         let plans: [[String]] = [
             ["before\t\(Self.asking)\tlose", "before\t\(Self.known)\tlose"],

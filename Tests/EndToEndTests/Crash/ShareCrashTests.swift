@@ -4,12 +4,12 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// Tests that kill a program at each step while a payer pays a share of a bill or enters a contest
-/// at its desk.
+/// Tests that kill a program at each step of a payment. The payment is for a share of a bill, or
+/// for the entry to a contest at its desk.
 @Suite("Payments of shares and contest entries while programs are killed")
 struct ShareCrashTests {
-    /// The number of steps tested in parallel. It may exceed the number of cores, because they
-    /// mostly wait.
+    /// The number of steps that are tested at the same time. It may exceed the number of cores,
+    /// because the programs mostly wait.
     private static let lanes = 4
     private static let fee: Int64 = 100
 
@@ -17,9 +17,9 @@ struct ShareCrashTests {
         let id: String
     }
 
-    /// The kind of payment.
+    /// The purpose of the payment.
     enum Sale: CaseIterable, Sendable {
-        /// The last share of a bill, which is all-or-nothing for half of the steps.
+        /// The last share of a bill. For half of the steps the bill is all-or-nothing.
         case split
         case desk
     }
@@ -99,7 +99,7 @@ struct ShareCrashTests {
         try await stage.expectKills(name)
     }
 
-    /// Pays the last share of a bill whose first share a friend has paid.
+    /// Pays the last share of a bill. A friend has paid the first share.
     private static func split(
         _ stage: CrashStage,
         _ step: CrashStep,

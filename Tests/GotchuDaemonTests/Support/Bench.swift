@@ -11,8 +11,8 @@ import Testing
 
 @testable import GotchuDaemon
 
-/// A payer's daemon for tests: with a scripted server, a journal and a clock in memory, and a
-/// simulated radio.
+/// A daemon for tests, with a scripted server, a journal in memory, a test clock and a simulated
+/// radio.
 struct Bench {
     static let server = "http://127.0.0.1:1"
 
@@ -29,7 +29,7 @@ struct Bench {
     /// - Parameters:
     ///   - records: The journal of an earlier run.
     ///   - server: The server of the earlier run; by default a new one.
-    ///   - user: The user who is logged in.
+    ///   - user: The user who is logged in, or a device's credential; `nil` for no login.
     ///   - tokenFile: The operator's token file.
     ///   - url: The URL of the configured payment server.
     init(
@@ -74,7 +74,7 @@ struct Bench {
         )
     }
 
-    /// Returns an unsigned JSON Web Token of a user, or a device's credential as it is.
+    /// Returns an unsigned JSON Web Token of a user. A device's credential is returned unchanged.
     static func token(of user: String) -> String {
         if user.hasPrefix("gotchu-device.") { return user }
         let claims = Data(#"{"sub":"\#(user)"}"#.utf8).base64EncodedString()
@@ -86,19 +86,19 @@ struct Bench {
         confirmAmountCents: 500
     )
 
-    /// Agrees to a payment, and returns its id. The payment is not driven.
+    /// Agrees to a payment, and returns its id. The payment makes no call yet.
     func agree(_ wish: NewPayment = Self.wish) async throws -> String {
         try await payments.create(wish, key: nil).view.id
     }
 
-    /// Drives every open record to its end.
+    /// Drives every open payment to its end.
     func drive(isResumed: Bool = false) async {
         for view in await payments.views() where !view.state.isFinal {
             await payments.drive(view.id, isResumed: isResumed)
         }
     }
 
-    /// Drives a record to its first wait or its end, and then cancels the driver, as a crash would.
+    /// Drives a payment to its first wait or its end, and then cancels its driver, like a crash.
     func driveToWait(_ id: String, isResumed: Bool = false) async {
         let wait = clock.holdNextSleep()
         // SAFETY: ended and awaited here.
@@ -119,7 +119,7 @@ struct Bench {
     }
 }
 
-/// A stub of the presences. A test sets its one verdict.
+/// A stub of the presences that has one verdict for all EIDs. A test sets the verdict.
 final class StubProximity: SessionProximity {
     private let verdict = Mutex<Verdict?>(nil)
     private let ended = Mutex<[SessionID]>([])

@@ -1,7 +1,7 @@
 import GotchuAPI
 import GotchuCore
 
-/// A contest in the server's form.
+/// A contest as the server sends it, and an entry to the contest.
 enum ContestSample {
     static let id = "01999f5e-7a10-7c31-9b1e-4a5d6c7b8a90"
 
@@ -27,7 +27,7 @@ enum ContestSample {
         return String(decoding: CanonicalJSON.bytes(of: detail), as: UTF8.self)
     }()
 
-    /// Returns a paid entry as a client of the socket requests it.
+    /// Returns an entry for a fee, as a client of the socket requests it.
     static func entry(fee: Int64 = 500, language: String? = nil) throws -> NewContestEntry {
         guard let contest = WireUUID(id) else { preconditionFailure("a UUID") }
         let fields = try JSONFields(Array(#"{"entry_fee_cents":\#(fee)}"#.utf8))

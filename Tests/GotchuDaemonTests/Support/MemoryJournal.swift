@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import GotchuDaemon
 
-/// A journal in memory; a test chooses the writes that fail.
+/// A journal in memory. A test chooses the writes that fail.
 final class MemoryJournal: RecordJournal {
     let contentsAtStart: JournalContents
 
@@ -14,7 +14,7 @@ final class MemoryJournal: RecordJournal {
 
     private let state = Mutex(State())
 
-    /// - Parameter records: The lines of an earlier run.
+    /// - Parameter records: The records of an earlier run.
     init(_ records: [JournalRecord] = []) {
         var contents = JournalContents()
         for record in records { contents.add(record) }
@@ -25,7 +25,7 @@ final class MemoryJournal: RecordJournal {
     /// Makes the writes with these numbers fail. The first write has the number 1.
     func fail(_ writes: Int...) { state.withLock { $0.failing.formUnion(writes) } }
 
-    /// The records of the earlier run and those written since.
+    /// The records of the earlier run and of this run.
     var records: [JournalRecord] { state.withLock(\.records) }
 
     func append(_ record: JournalRecord) async throws(JournalFailure) {

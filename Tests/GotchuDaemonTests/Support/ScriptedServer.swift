@@ -9,15 +9,15 @@ import Synchronization
 
 @testable import GotchuDaemon
 
-/// A payment server in memory, with one session. It gives the scripted replies first, and then
-/// replies like a working server. It stores its decisions by key.
+/// A payment server in memory with one session. It first gives the scripted replies, and then works
+/// like a real server. It stores its decisions by key.
 final class ScriptedServer: HTTPTransport {
     enum Route: Hashable, Sendable {
         case resolve, lock, unlock, send, lookUp, refund, session, refresh, wallet, devLogin,
             withdraw, join
     }
 
-    /// A call as it arrived.
+    /// A received call.
     struct Call: Equatable, Sendable {
         let route: Route
         /// The bearer token.
@@ -31,7 +31,7 @@ final class ScriptedServer: HTTPTransport {
     enum Reply: Sendable {
         /// Carries out the call, and answers it.
         case done
-        /// Carries out the call; the answer is lost.
+        /// Carries out the call, but loses the answer.
         case doneUnheard
         /// Loses the call: it is neither carried out nor answered.
         case lost
@@ -39,7 +39,7 @@ final class ScriptedServer: HTTPTransport {
         case refused(Int, String)
         /// Refuses the call, and stores the refusal as the decision for the key.
         case declined(Int, String)
-        /// Stores a refusal as the decision for the key; the answer is lost.
+        /// Stores a refusal as the decision for the key, but loses the answer.
         case declinedUnheard(Int, String)
         /// Answers with an HTML page, as a proxy does.
         case page(Int)
@@ -63,7 +63,7 @@ final class ScriptedServer: HTTPTransport {
 
     private let state = Mutex(State())
 
-    /// Stores the journal whose newest record each later call notes in `journalled`.
+    /// Sets the journal. Each later call has the journal's newest record in `journalled`.
     func watch(_ journal: MemoryJournal) { state.withLock { $0.journal = journal } }
 
     /// Adds the replies to the next calls of a route.
@@ -71,7 +71,7 @@ final class ScriptedServer: HTTPTransport {
         state.withLock { $0.script[route, default: []] += replies }
     }
 
-    /// Stops the next call of a route on its arrival, until the test opens the gate.
+    /// Stops the next call of a route until the test opens the gate.
     func stop(at route: Route) -> Gate {
         let gate = Gate()
         state.withLock { $0.gates[route] = gate }
@@ -259,13 +259,13 @@ final class Gate: Sendable {
     private let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
     private let (openings, opening) = AsyncStream.makeStream(of: Void.self)
 
-    /// Waits at the gate. The stopped code calls this.
+    /// Waits until the gate is open. The code that a test stops calls this.
     func pass() async {
         arrival.finish()
         for await _ in openings {}
     }
 
-    /// Ends the wait of `reached()`, although no task has arrived.
+    /// Ends the wait of `reached()` without a task at the gate.
     func leave() { arrival.finish() }
 
     /// Waits until a task has arrived at the gate.

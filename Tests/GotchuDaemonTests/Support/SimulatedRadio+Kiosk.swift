@@ -2,7 +2,7 @@ import Radio
 import TestSupport
 
 extension SimulatedRadio {
-    /// Creates a kiosk's simulated radio, whose shared state is in the test's folder.
+    /// Creates a kiosk's radio on a simulated air in the test's folder.
     convenience init(kioskIn folder: TemporaryFolder) {
         self.init(folder: "\(folder.path)/air", name: "kiosk", position: AirPosition(x: 0, y: 0))
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock whose sleeps end at once, or last until they are cancelled.
+/// A clock whose sleeps end at once and advance its time. A test can hold a sleep.
 final class TestClock: Clock {
     struct Instant: InstantProtocol {
         var sinceStart = Duration.zero
@@ -18,7 +18,7 @@ final class TestClock: Clock {
     var now: Instant { time.withLock(\.self) }
     var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// Makes the next sleep last until it is cancelled.
+    /// Makes the next sleep last until it is cancelled or the gate is opened.
     ///
     /// - Returns: A gate that the sleeping task reaches.
     func holdNextSleep() -> Gate {
