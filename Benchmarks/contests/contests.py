@@ -1,5 +1,5 @@
-"""Measures contests: many small ones at once, a large settlement and a large cancellation, and
-their effect on concurrent payments."""
+"""Measures many small contests at once, a large settlement and a large cancellation, and the effect
+of the large ones on concurrent payments."""
 
 import argparse
 import http.client
@@ -26,9 +26,9 @@ SEEDS = 40_000
 
 
 class Caller:
-    """A set of connections for concurrent calls."""
+    """A connection to the server, from its own address."""
 
-    # The server limits the connections of one address.
+    # The callers have different addresses, because the server limits the connections of an address.
     count = 0
 
     def __init__(self, port):
@@ -53,19 +53,20 @@ class Bench:
         self.callers = [Caller(server.port) for _ in range(CONNECTIONS)]
 
     def all(self, work):
-        """Runs pieces of work, each a function of a caller, concurrently on all connections."""
+        """Runs pieces of work concurrently on all connections. A piece is a function of a
+        caller."""
         pieces = iter(list(work))
 
         def some(caller):
             for piece in pieces:
                 piece(caller)
 
-        # `next` of a list's iterator is atomic: each piece runs once.
+        # `next` of a list's iterator is atomic, so each piece runs only once.
         with ThreadPoolExecutor(len(self.callers)) as pool:
             list(pool.map(some, self.callers))
 
     def contest(self, organizer, places, tiers):
-        """Creates and publishes a contest that will be locked by hand."""
+        """Creates and publishes a contest, which is locked later by a call. Returns its id."""
         token, caller = self.tokens[organizer], self.callers[organizer % CONNECTIONS]
         end = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 86_400))
         made = caller.post("/api/contests", {
@@ -76,7 +77,8 @@ class Bench:
         return made["id"]
 
     def fill(self, entries):
-        """Joins users to contests, given as pairs of a contest and a user's number."""
+        """Enters users in contests. `entries` are pairs of a contest and the number of a user.
+        Returns the entries per second."""
 
         def join(contest, user):
             path, body = f"/api/contests/{contest}/join", {"entry_fee_cents": FEE}
@@ -90,7 +92,7 @@ class Bench:
         self.callers[0].post(f"/api/contests/{contest}/lock", {}, self.tokens[organizer])
 
     def finish(self, contest, organizer, entries):
-        """Scores all entries, completes and settles."""
+        """Returns a piece of work that scores all entries, completes the contest and settles it."""
         token, place = self.tokens[organizer], f"/api/contests/{contest}"
 
         def piece(caller):
@@ -111,7 +113,8 @@ class Bench:
         return revision
 
     def small(self):
-        """(a): the seconds for scoring, completing and settling many small contests."""
+        """Measurement (a). Returns the seconds for scoring, completing and settling the small
+        contests."""
         tiers = [{"rank_min": 1, "rank_max": 1, "share_bps": 6_000},
                  {"rank_min": 2, "rank_max": 3, "share_bps": 4_000}]
         contests = [self.contest(number, ENTRANTS, tiers) for number in range(SMALL)]
@@ -124,7 +127,8 @@ class Bench:
         return time.perf_counter() - started
 
     def large(self):
-        """(c): payments alone, during a large settlement, and during a large cancellation."""
+        """Measurement (c): payments alone, during a large settlement, and during a large
+        cancellation."""
         found = {"alone": self.pay(None)}
         tiers = [{"rank_min": 1, "rank_max": WINNERS, "share_bps": 10_000}]
         settled = self.contest(0, WINNERS, tiers)
@@ -134,7 +138,7 @@ class Bench:
         place, token = f"/api/contests/{settled}", self.tokens[0]
 
         def settle(caller):
-            # The server also settles by itself, because there is no review.
+            # The server also settles the contest itself, because there is no review.
             caller.post(f"{place}/complete", {"revision": revision}, token)
             caller.post(f"{place}/settle", {}, token)
 
@@ -149,7 +153,7 @@ class Bench:
         return found
 
     def pay(self, beside):
-        """Payments on many connections, and an action that starts once they run."""
+        """Measures payments on many connections, and an action that starts while they run."""
         first = self.books.seed(SEEDS, False)
         self.books.rest()
         options = self.options
@@ -177,13 +181,13 @@ class Server(gotchu.Server):
 
 
 def users(options, database):
-    """Creates users with a separate server."""
+    """Creates users with a temporary server. Returns their names and tokens."""
     with Server(options.server, database, options.log) as server:
         return gotchu.log_in(server.port, ENTRIES + 1)
 
 
 def stores(options):
-    """Creates books with users; returns both and the users' tokens."""
+    """Creates books with users in each store. Yields the books and the users' tokens."""
     if "sqlite" in options.stores:
         path = os.path.join(options.folder, "books.db")
         names, tokens = users(options, f"sqlite:{path}")

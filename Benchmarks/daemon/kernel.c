@@ -1,5 +1,5 @@
-// Gives a program that opens a Bluetooth socket a local one instead, with this benchmark at its
-// other end. It is preloaded, because the shipped program has no option for that.
+// A library that is preloaded into gotchud. It replaces each Bluetooth socket by a Unix socket that
+// is connected to the benchmark. The shipped program has no option for this.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// Connections, tokens and times, shared by load.c and sale.c.
+// Functions for connections, tokens and times, which load.c and sale.c share.
 #pragma once
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -45,7 +45,7 @@ static inline void read_tokens(const char *path, uint64_t users)
     fclose(file);
 }
 
-// Connects from a separate address of the loopback network, like real clients.
+// Connects from the index's own address of the loopback network, like a real client.
 static inline int connect_from(int index, int port)
 {
     int s = socket(AF_INET, SOCK_STREAM, 0);
@@ -63,7 +63,7 @@ static inline int connect_from(int index, int port)
     return s;
 }
 
-// Returns the length of the whole reply, or 0 before its head has arrived.
+// Returns the length of the whole reply, or 0 if its head has not arrived yet.
 static inline size_t reply_length(const char *reply)
 {
     const char *end = strstr(reply, "\r\n\r\n");

@@ -1,9 +1,9 @@
 // load: pays sessions over HTTP as fast as the server answers, on a fixed number of connections,
-// and prints the results as JSON. One thread and no allocation per payment, so that the load itself
-// is not measured.
+// and prints the results as JSON. It has one thread and allocates nothing per payment, so that the
+// program itself costs little.
 //
-// The session, the payer and the key of the n-th payment follow from n alone; bench/seed.py, which
-// writes the sessions into the database beforehand, has the same rules.
+// The session, the payer and the key of the n-th payment are computed from n. bench/seed.py, which
+// writes the sessions into the database before, has the same rules.
 #include "client.h"
 
 typedef struct {
@@ -34,7 +34,7 @@ static uint64_t payer(uint64_t n)
     return options.is_hot ? 1 + n % (options.users - 1) : n % options.users;
 }
 
-// Sends the next payment, if there is one and the time is not over.
+// Sends the next payment, unless no payment is left or the time is over.
 static void pay(connection *c)
 {
     c->is_waiting = false;
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < options.connections; i++) is_waiting |= all[i].is_waiting;
         if (!is_waiting) break;
         struct epoll_event events[256];
-        // Every sent payment must be answered: a missing answer is an error, not a short run.
+        // Every sent payment must be answered. A missing answer is an error.
         int ready = epoll_wait(poll, events, 256, 30000);
         if (ready == 0) fail("no answer in 30 seconds");
         for (int i = 0; i < ready; i++) receive(events[i].data.ptr);

@@ -1,13 +1,13 @@
 // sale: makes whole sales over HTTP, and prints the results as JSON. Each lane is a till that makes
-// one sale after the other: it creates a session and follows it; a payer's phone resolves the EID,
-// locks and sends. The sale is over when the phone has its answer and the till's stream has
-// reported the payment.
+// one sale after another. The till creates a session and follows its stream. A payer's phone
+// resolves the EID, locks the session and sends the payment. The sale is over when the phone has
+// its answer and the till's stream has reported the payment and ended.
 //
-// The seller and the payer follow from the sale's number: with many users none calls so often that
-// the server would throttle them.
+// The payee and the payer are computed from the sale's number, so that no user calls so often that
+// the server limits the calls.
 #include "client.h"
 
-// The server limits an address to 200 resolves a second: a single lane uses many payers' phones.
+// The server limits an address to 200 resolves a second, so a single lane uses many phones.
 enum { least_phones = 16, longest_id = 64 };
 
 typedef enum { creating, following, resolving, locking, sending, telling, selling, kinds } kind;
@@ -21,8 +21,8 @@ typedef struct lane lane;
 typedef struct {
     lane *lane;
     int socket; // -1: not open
-    bool is_told; // Has reported the payment on a stream.
-    bool is_over; // Has sent its complete reply.
+    bool is_told; // The stream has reported the payment.
+    bool is_over; // The stream has ended.
     size_t filled;
     char reply[longest_reply + 1];
 } connection;
@@ -55,7 +55,7 @@ static const char *till_token(const lane *l)
     return tokens[l->number % (options.users / 2)];
 }
 
-// Returns the next payer's token, another one for each of the till's turns.
+// Returns the payer's token for a sale. Each sale of a payee has another payer.
 static const char *phone_token(const lane *l)
 {
     uint64_t half = options.users / 2;
@@ -125,8 +125,8 @@ static void create(lane *l)
     post(&l->till, creating, "/sessions/create", till_token(l), body);
 }
 
-// Follows a session on a separate connection, which is reused for the next sale if the server keeps
-// it.
+// Follows a session on a separate connection, which is reused for the next sale unless the server
+// closes it.
 static void follow(lane *l)
 {
     if (strcasestr(l->stream.reply, "\r\nconnection: close\r\n")) close_connection(&l->stream);
@@ -173,7 +173,7 @@ static void expect(const connection *c, const char *text)
     if (strncmp(c->reply, "HTTP/1.1 200", 12) || !strstr(c->reply, text)) refuse(c);
 }
 
-// Reads a string of a reply's JSON that needs no unescaping.
+// Copies a string of a reply's JSON, which must have no escapes, to `value`.
 static void find(const connection *c, const char *member, char *value)
 {
     char start[32];
@@ -213,7 +213,7 @@ static void end_if_over(lane *l)
     create(l);
 }
 
-// Continues after the complete answer to a call.
+// Makes the next call of a sale after the complete answer to a call.
 static void go_on(connection *c)
 {
     lane *l = c->lane;
@@ -238,7 +238,7 @@ static void go_on(connection *c)
     }
 }
 
-// Reads new data of the stream, which stays open.
+// Handles new data of the stream, which stays open.
 static void hear(connection *c)
 {
     lane *l = c->lane;
@@ -260,7 +260,7 @@ static void hear(connection *c)
 static void receive(connection *c)
 {
     ssize_t got = recv(c->socket, c->reply + c->filled, longest_reply - c->filled, MSG_DONTWAIT);
-    if (got < 0 && errno == EAGAIN) return; // Belongs to a stream that was reopened since.
+    if (got < 0 && errno == EAGAIN) return; // From an older connection of the stream.
     bool is_stream = c == &c->lane->stream;
     if (got <= 0 && c->is_over) return close_connection(c);
     if (got <= 0) fail("the server closed a connection");
@@ -334,7 +334,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < options.lanes; i++) create(&all[i]);
     while (lanes_selling) {
         struct epoll_event events[256];
-        // Every started sale must end: a missing end is an error, not a short run.
+        // Every started sale must end. A missing end is an error.
         int ready = epoll_wait(poller, events, 256, 30000);
         if (ready == 0) fail("no answer in 30 seconds");
         for (int i = 0; i < ready; i++) receive(events[i].data.ptr);

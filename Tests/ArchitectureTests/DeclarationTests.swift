@@ -33,7 +33,7 @@ struct DeclarationTests {
         "private", "public", "required", "static",
     ]
 
-    /// Returns the number of lines up to the closing brace, which the formatter indents like the
+    /// Returns the number of lines up to the closing brace, which has the same indentation as the
     /// function. A requirement of a protocol has no brace, and counts as one line.
     private static func length(ofFunctionAt first: Int, in lines: [String]) -> Int {
         let indent = lines[first].prefix { $0 == " " }
@@ -114,7 +114,7 @@ private struct CodeText {
             } else if isInSignature {
                 namedBySignatures.formUnion(itsWords.filter { $0 != name })
             }
-            // A signature ends with its line, unless a parenthesis is still open.
+            // A signature ends at the end of its line, unless a parenthesis is still open.
             if isInSignature {
                 openParentheses += code.count { $0 == "(" } - code.count { $0 == ")" }
                 isInSignature = openParentheses > 0

@@ -19,7 +19,7 @@ struct HouseRuleTests {
         "try!", "as! ", "@unchecked Sendable", "nonisolated(unsafe)", "fatalError(",
     ]
 
-    @Test("A forbidden construct has a comment with its reason, or does not occur")
+    @Test("A forbidden construct occurs only with a comment that gives the reason")
     func constructs() throws {
         for file in try SourceTree("Sources", "Tests").files
         where file.module != "ArchitectureTests" {

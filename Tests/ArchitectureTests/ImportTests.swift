@@ -1,9 +1,9 @@
 import Testing
 
-/// Tests of the imports: a module may import only the modules that the list permits.
+/// Tests that each module imports only the modules and libraries that it may import.
 @Suite("The imports between modules")
 struct ImportTests {
-    /// The own modules that each module may import.
+    /// The modules of this package that each module may import.
     private let allowed: [String: Set<String>] = [
         "CDBus": [], "CBluetooth": [], "CSQLite": [], "CPostgres": [],
         "CLinux": [],
@@ -48,7 +48,7 @@ struct ImportTests {
         "gotchu-server": ["GotchuServer"],
     ]
 
-    @Test("No module imports another own module that the list does not permit")
+    @Test("No module imports a module of this package that the list does not permit")
     func oneWay() throws {
         for file in try SourceTree("Sources").files {
             let ours = file.imports.intersection(allowed.keys)

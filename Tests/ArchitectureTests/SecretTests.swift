@@ -17,7 +17,7 @@ struct SecretTests {
         ]
     }
 
-    /// Substrings of which every secret contains at least one: files without any are skipped.
+    /// Substrings of secrets. Every secret contains at least one, so other files are skipped.
     private static let marks = [
         "PRIVATE KEY", "k_live_", "whsec_", "KIA", "SIA", "ghp_", "gho_", "ghs_", "ghu_", "ghr_",
         "github_pat_", "xox", "eyJ",
@@ -39,7 +39,7 @@ struct SecretTests {
         #expect(paths.contains("Package.swift"))
         for path in paths where !Self.fixtures.contains(path) {
             let file = SourceTree.root.appendingPathComponent(path)
-            // A broken link, or a file that is deleted in the working tree, has no data.
+            // A broken link, or a file that is deleted in the working tree, cannot be read.
             guard let data = try? Data(contentsOf: file) else { continue }
             for name in Self.secrets(in: data) {
                 Issue.record("\(path) holds \(name)")

@@ -10,7 +10,7 @@ struct SourceTree {
         let path: String
         let lines: [String]
 
-        /// The module or test target that it belongs to.
+        /// The module or test target of the file.
         var module: String { String(path.split(separator: "/")[1]) }
 
         var imports: Set<String> {
@@ -33,7 +33,7 @@ struct SourceTree {
             let names =
                 FileManager.default.enumerator(atPath: base.path)?
                 .compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") } ?? []
-            // A rule about no files would always hold.
+            // Without files, every rule would be true.
             try #require(!names.isEmpty, "\(folder) has no Swift files")
             return try names.map { name in
                 let text = try String(

@@ -3,8 +3,9 @@ import GotchuCore
 import Radio
 import TestSupport
 
-/// A scripted ten seconds of radio traffic in a small shop: a kiosk that comes closer, a phone at
-/// some distance, a Tile. A test plays it to a radio as kernel frames or as bluetoothd's signals.
+/// Ten seconds of scripted radio traffic in a small shop: a kiosk that comes closer and leaves, a
+/// phone at some distance and a Tile. A test sends the steps to a radio as kernel frames or as
+/// bluetoothd's signals.
 enum AirTrace {
     enum Sender: Int, CaseIterable {
         case kiosk = 1
@@ -21,8 +22,7 @@ enum AirTrace {
     static let phone = EID(literal: "0123456789")
     private static let tile: [UInt8] = [0x02, 0x00, 0xF3, 0x8E, 0x91, 0xC7, 0xD2, 0xAA, 0xB0, 0x80]
 
-    /// The steps of ten seconds: the kiosk's level rises from −85 to −40 dBm, stays there, and
-    /// falls.
+    /// The steps. The kiosk's level rises from −85 to −40 dBm, and later falls to −90 dBm.
     static let steps: [Step] = (0..<100).flatMap { turn -> [Step] in
         let time = MonotonicTime(sinceStart: .milliseconds(100 * turn))
         let level =
@@ -36,7 +36,7 @@ enum AirTrace {
     /// The number of steps that are sightings.
     static let sightingCount = steps.count { $0.sender != .tile }
 
-    /// Returns a step as a DEVICE_FOUND frame.
+    /// Returns the DEVICE_FOUND frame of a step.
     static func frame(_ step: Step) -> [UInt8] {
         let list = ManagementFrame.field(0x03, [0xED, 0xFE])
         let data =
@@ -52,7 +52,7 @@ enum AirTrace {
         )
     }
 
-    /// Returns the properties of `Device1` of a step's device.
+    /// Returns the properties of interface `Device1` for a step.
     static func properties(_ step: Step) -> [String: Value] {
         var properties: [String: Value] = [
             "RSSI": .int16(Int16(step.rssi)), "UUIDs": .strings([ScriptedBlueZ.feed]),
@@ -79,10 +79,11 @@ struct TraceOutcome: Equatable {
 
     var heard: [Heard] = []
     var ignored: [IgnoredReason] = []
-    /// Each change of a verdict, in the order of the trace.
+    /// The changes of verdicts, in order, with the trace's times.
     var verdicts: [String] = []
 
-    /// Collects the events until all sightings have arrived. Verdicts use the trace's times.
+    /// Collects the events until all sightings of the trace have arrived. The verdicts are computed
+    /// with the trace's times, not with the times of arrival.
     static func collect(_ next: () async throws -> RadioEvent?) async throws -> TraceOutcome {
         var outcome = TraceOutcome()
         var board = ProximityBoard()

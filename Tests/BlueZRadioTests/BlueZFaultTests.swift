@@ -9,7 +9,7 @@ import Testing
 
 @testable import BlueZRadio
 
-/// Tests with one fault at a time, one of them on each relevant release of BlueZ.
+/// Tests with one fault each. The first test runs on each relevant release of BlueZ.
 @Suite(.timeLimit(.minutes(hangLimit))) struct BlueZFaultTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let quiet = FaultyBlueZ.Reality(onAir: [], isScanning: true)
@@ -19,14 +19,14 @@ import Testing
     )
 
     @Test(
-        "The radio does nothing that crashes bluetoothd, on each release",
+        "The radio makes no call that crashes bluetoothd, on any release",
         arguments: BlueZRelease.allCases
     )
     func releases(_ release: BlueZRelease) async throws {
         try await with(release) { bluez, radio in
             try await radio.startAdvertising(Self.eid)
             try await Self.until(bluez, Self.advertising)
-            // While bluetoothd hangs, a registration times out. bluetoothd carries it out later.
+            // A registration times out while bluetoothd hangs. bluetoothd registers it later.
             bluez.turns.hang()
             do throws(RadioFailure) {
                 try await radio.startAdvertising(EID(literal: "0123456789"))
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "A dead scan whose `Discovering` is still true is revived by the recovery step it needs",
+        "A dead scan whose `Discovering` stays true is revived by the recovery step that it needs",
         arguments: FaultyBlueZ.Cure.allCases
     )
     func stuck(_ cure: FaultyBlueZ.Cure) async throws {
@@ -87,7 +87,7 @@ import Testing
                 await radio.planner.state.recovery.rungs[.refilter, default: 0]
             }
             kernel.withLock { $0.commands += 1 }
-            try await eventually("it is noticed") {
+            try await eventually("the problem is reported") {
                 await radio.planner.state.problem?.code == .adapterUnresponsive ? true : nil
             }
             #expect(await !radio.planner.state.isScanning)
@@ -101,11 +101,11 @@ import Testing
             let registrations = { bluez.state.withLock { $0.calls }.count { $0.hasPrefix("Reg") } }
             let before = registrations()
             kernel.withLock { $0.events += 1 }
-            try await eventually("it is put on the air again") {
+            try await eventually("the EID is registered again") {
                 registrations() > before ? true : nil
             }
-            try await eventually("it goes on") {
-                // These are the kernel's counts of a starting scan.
+            try await eventually("the scan runs and the problem has ended") {
+                // Counts the four commands of a starting scan and their answers.
                 kernel.withLock { traffic in
                     traffic.commands += 4
                     traffic.events += 4
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// The kernel's counts, to which each reading adds the next part.
+    /// The kernel's counts. Each reading adds the next part to them.
     private struct Script {
         var traffic = ControllerTraffic(commands: 40, events: 40)
         var parts: [ControllerTraffic] = []
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("A scan whose next cycle is lost is restarted without excessive readings of the counts")
+    @Test("A scan whose next start is lost is restarted, and the counts are not read too often")
     func lostStart() async throws {
         let script = Mutex(Script())
         try await with(.bookworm, traffic: { _ in script.withLock { $0.look() } }) { _, radio in
@@ -143,7 +143,7 @@ import Testing
             try await eventually("a cycle is over") {
                 script.withLock { $0.parts.isEmpty } ? true : nil
             }
-            // The commands end a scan and start the next. Only one command is answered, and late.
+            // Two commands, which end a scan and start the next one, get only one late answer.
             let (before, looks) = (await restarts(), script.withLock(\.looks))
             let start = ContinuousClock.now
             script.withLock { script in
@@ -152,20 +152,20 @@ import Testing
                     ControllerTraffic(commands: 0, events: 1),
                 ]
             }
-            try await eventually("it is asked for") { await restarts() > before ? true : nil }
+            try await eventually("the scan is restarted") { await restarts() > before ? true : nil }
             script.withLock { $0.parts = [begun] }
-            try await eventually("it is used") {
+            try await eventually("the restarted scan runs") {
                 let state = await radio.planner.state
                 let isKnown = script.withLock { $0.parts.isEmpty }
                 return isKnown && state.isScanning && state.problem == nil ? true : nil
             }
-            // The limit is one reading per 5 ms, and a few more for the actions.
+            // The limit is one reading per 5 ms, and 20 further readings for the actions.
             let most = Int(start.duration(to: .now) / .milliseconds(5)) + 20
             #expect(script.withLock(\.looks) - looks <= most)
         }
     }
 
-    @Test("An advertisement that bluetoothd does not unregister ends with a new connection")
+    @Test("The radio reconnects to end an advertisement that bluetoothd refuses to unregister")
     func stuckAdvertisement() async throws {
         try await with(.bookworm) { bluez, radio in
             try await radio.startAdvertising(Self.eid)
@@ -183,7 +183,7 @@ import Testing
                 bluez.reality == reality ? true : nil
             }
         } catch {
-            Issue.record("real is \(bluez.reality)")
+            Issue.record("the real state is \(bluez.reality)")
             throw error
         }
     }

@@ -34,7 +34,7 @@ import Testing
         planner.wantScan(false)
         #expect(planner.next(now: now) == .stopScan && !planner.state.isScanning)
         finish(.stopScan, .failure(RadioFailure(.timedOut)))
-        // A returning adapter resumes the sessions that bluetoothd remembers.
+        // bluetoothd may still have our session, and resumes its scan when the adapter returns.
         planner.adaptersChanged([AdapterState.hci0(isPowered: false)], now: now)
         planner.adaptersChanged([AdapterState.hci0()], now: now)
         #expect(planner.next(now: now) == .stopScan)
@@ -45,7 +45,7 @@ import Testing
         #expect(planner.next(now: now) == .startScan(isRestart: false))
     }
 
-    @Test("The registration and the removal of an advertisement come before the scan")
+    @Test("An advertisement is registered and unregistered before the scan is started")
     mutating func order() {
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
@@ -98,12 +98,12 @@ import Testing
         #expect(planner.next(now: now) == .register(Self.eid))
         planner.giveUp(Self.eid)
         guard case .failure(let failure) = planner.outcome(of: Self.eid) else {
-            Issue.record("whoever waits must be told")
+            Issue.record("the caller that waits got no failure")
             return
         }
         #expect(failure.code == .timedOut)
         finish(.register(Self.eid))
-        #expect(planner.next(now: now) == .unregister(Self.eid), "what came late is taken off")
+        #expect(planner.next(now: now) == .unregister(Self.eid), "a late registration is removed")
     }
 
     @Test("The outcome of an action from an earlier epoch is ignored")
@@ -115,7 +115,7 @@ import Testing
         #expect(planner.state.advertising.isEmpty)
     }
 
-    @Test("A scan that has ended is restarted, but not if it starts again within the grace time")
+    @Test("A scan that has ended is restarted, unless it starts again within the grace time")
     mutating func ended() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
@@ -129,7 +129,7 @@ import Testing
         #expect(planner.popStep() == RecoveryStep(rung: .restart, reason: .ended))
     }
 
-    @Test("A failing removal of an advertisement is repeated, and ends with a new connection")
+    @Test("An advertisement whose removal fails repeatedly is removed by a new connection")
     mutating func stuckAdvertisement() {
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
@@ -137,13 +137,13 @@ import Testing
         planner.unwant(Self.eid)
         #expect(planner.next(now: now) == .unregister(Self.eid))
         finish(.unregister(Self.eid), .failure(RadioFailure(.timedOut)))
-        #expect(planner.state.advertising == [Self.eid], "it may be on the air, and says so")
-        #expect(planner.next(now: now) == .unregister(Self.eid), "at once: it was waited for")
+        #expect(planner.state.advertising == [Self.eid], "the EID may still be on the air")
+        #expect(planner.next(now: now) == .unregister(Self.eid), "no pause after a timeout")
         for _ in 0..<BlueZPlanner.failureLimit {
             finish(.unregister(Self.eid), .failure(RadioFailure(.rejected)))
             now = now + Self.timings.maximumPause
         }
-        #expect(planner.next(now: now) == .reconnect, "the connection's end takes it off")
+        #expect(planner.next(now: now) == .reconnect, "the end of the connection removes it")
         #expect(planner.popStep()?.reason == .stuckAdvertisement)
         planner.linkChanged(.connecting)
         #expect(!planner.isOnAir(Self.eid) && planner.state.advertising.isEmpty)
@@ -159,11 +159,11 @@ import Testing
         #expect(planner.next(now: now) == .unregister(Self.eid))
         planner.want(Self.eid)
         finish(.unregister(Self.eid))
-        #expect(planner.next(now: now) == .register(Self.eid), "wanted again meanwhile")
-        #expect(planner.outcome(of: Self.eid) == nil, "and not there yet")
+        #expect(planner.next(now: now) == .register(Self.eid), "the EID is wanted again")
+        #expect(planner.outcome(of: Self.eid) == nil, "the second registration has not finished")
     }
 
-    @Test("A scan is not refreshed while samples arrive often, but is once they become rare")
+    @Test("A scan is refreshed only when samples become rare")
     mutating func flow() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test(
-        "A scan whose samples come only after a refresh is refreshed while its candidate is heard"
+        "A scan whose samples come only after a refresh is refreshed while its candidate is recent"
     )
     mutating func samples() {
         finish(.startScan(isRestart: false))
@@ -205,7 +205,7 @@ import Testing
         #expect(planner.nextDeadline(now: now) == lastHeard + Self.timings.longQuietLimit)
     }
 
-    @Test("A far candidate with a constant level is sampled less often than one that comes nearer")
+    @Test("A far candidate with a constant level is sampled less often than an approaching one")
     mutating func far() {
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
@@ -220,7 +220,7 @@ import Testing
     }
 
     @Test(
-        "Random events and outcomes, followed by successes, end in the wanted state",
+        "After random events and outcomes, successful actions lead to the wanted state",
         arguments: 0..<50
     )
     mutating func storm(_ round: Int) {

@@ -181,7 +181,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("BlueZ 5.87 gets a first filter without UUIDs, because a UUID filter crashes it")
+    @Test("BlueZ 5.87 gets a first filter without UUIDs, because a UUID filter crashes bluetoothd")
     func quirk() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus, modalias: "usb:v1D6Bp0246d0557")
@@ -195,7 +195,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("Signals with wrong types, or from senders other than bluetoothd, make no sighting")
+    @Test("Signals with wrong types, or from senders other than bluetoothd, cause no sighting")
     func malformed() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -229,7 +229,7 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("The filter is set again with another value while a candidate brings no samples")
+    @Test("The filter is set again with another value while a candidate sends no samples")
     func refresh() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -237,7 +237,7 @@ import Testing
             _ = try await running.state { $0.isScanning }
             _ = await Self.first(bluez) { $0 == .startDiscovery }
             try await bluez.hears(rssi: -50, data: Self.eid.serviceData)
-            // The filters must differ, because bluetoothd ignores an equal one.
+            // The two filters must differ, because bluetoothd ignores a filter that is set already.
             var filters: Set<ScriptedBlueZ.Request> = []
             for await request in bluez.requests {
                 guard case .setFilter = request else { continue }

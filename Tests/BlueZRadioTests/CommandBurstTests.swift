@@ -11,10 +11,10 @@ struct CommandBurstTests {
         let timings = RecoveryTimings()
         var burst = CommandBurst()
         var now = MonotonicTime.now
-        // The kernel gives up the first command after 2 s. Meanwhile, reports keep arriving.
+        // The answer to the stop command is lost. Reports of devices are still counted as events.
         #expect(burst.readCounts(ControllerTraffic(commands: 1, events: 4), now: now) == nil)
         let pause = try #require(burst.pollInterval(timings))
-        #expect(pause <= .milliseconds(100), "a start would be complete")
+        #expect(pause <= .milliseconds(100), "a scan start would be complete by then")
         let nothing = ControllerTraffic(commands: 0, events: 0)
         #expect(burst.readCounts(nothing, now: now + pause) == .broken(now))
         #expect(burst.pollInterval(timings) == nil)

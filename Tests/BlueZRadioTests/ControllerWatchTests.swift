@@ -7,13 +7,13 @@ import Testing
 
 @testable import BlueZRadio
 
-/// Tests of the recovery of a controller that leaves its host's commands unanswered.
+/// Tests of the recovery from a controller that does not answer the kernel's commands.
 @Suite struct ControllerWatchTests {
     private static let eid = EID(literal: "a1b2c3d4e5")
     private static let timings = RecoveryTimings()
     private var planner = BlueZPlanner(adapterName: nil, canPowerCycle: true)
     private var now = MonotonicTime(sinceStart: .seconds(100))
-    /// The counts of the kernel. They overflow in the tests, as after months of uptime.
+    /// The kernel's counts of commands and events. They overflow in the tests.
     private var traffic = ControllerTraffic(commands: .max - 3, events: .max - 1)
 
     init() {
@@ -26,7 +26,7 @@ import Testing
         look()
     }
 
-    @Test("Commands whose answers are immediate or slightly late cause no problem and no recovery")
+    @Test("Commands with immediate or slightly late answers cause no problem and no recovery")
     mutating func answered() {
         for _ in 0..<100 {
             look(commands: 4, events: 4, after: .seconds(3))
@@ -51,14 +51,14 @@ import Testing
         #expect(!planner.state.isScanning)
     }
 
-    @Test("A command without an answer is noticed even if later commands get theirs")
+    @Test("A command without an answer is noticed even if later commands are answered")
     mutating func lostCommand() {
         look(commands: 3, events: 1, after: Self.timings.scanCycle)
         #expect(look(commands: 2, events: 2, after: Self.timings.fastPollInterval) == nil)
-        #expect(planner.next(now: now) == nil, "it may be on its way")
+        #expect(planner.next(now: now) == nil, "an answer may be on its way")
         #expect(look(events: 1, after: Self.timings.fastPollInterval) == .answersAgain)
-        // A restart of the scan for fresh samples must also wait until the kernel gives up the
-        // command.
+        // A scan restart that is due for fresh samples must also wait until the kernel gives up
+        // the command.
         hear()
         expectNothingUntilGivenUp()
         expect(.refreshScan, .refilter)
@@ -67,13 +67,13 @@ import Testing
         #expect(planner.state.problem == nil && planner.state.isScanning)
         pass(SampleRefresher.fastPause)
         #expect(planner.next(now: now) == .refreshScan)
-        #expect(planner.popStep() == nil, "it has begun: no rung is taken for it again")
+        #expect(planner.popStep() == nil, "this refresh is no recovery step")
     }
 
     @Test("A scan that did not begin is restarted until it begins, and not again afterwards")
     mutating func lostStart() {
         fallSilent()
-        #expect(planner.next(now: now) == nil, "the kernel has not given its command up")
+        #expect(planner.next(now: now) == nil, "the kernel still waits")
         for _ in 0..<3 {
             pass(Self.timings.commandLimit)
             expect(.refreshScan, .refilter)
@@ -96,7 +96,7 @@ import Testing
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
         look(commands: 1, after: .milliseconds(100))
-        // The lost command belongs to the advertisement: for the kernel, the scan still runs.
+        // The lost command belongs to the advertisement, so the scan still runs.
         #expect(look(after: Self.timings.fastPollInterval) == .stoppedAnswering)
         let fell = now
         hear()
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(
-        "An EID is registered again if its registration fails in an outage, and after each outage"
+        "An EID is registered again after a failure in an outage, and after each outage"
     )
     mutating func advertisements() {
         planner.want(Self.eid)
@@ -124,18 +124,17 @@ import Testing
         look(events: 5, after: .milliseconds(100))
         fallSilent()
         look(events: 1, after: .seconds(3))
-        #expect(planner.next(now: now) == .register(Self.eid), "its firmware may have forgotten it")
+        #expect(planner.next(now: now) == .register(Self.eid), "the controller may have lost it")
     }
 
-    @Test("A kernel that sends no command after a filter counts as stuck, and the power is cycled")
+    @Test("The adapter is power-cycled if the kernel sends no command after a filter")
     mutating func stuck() {
         proveFilter()
         fallSilent()
         look(events: 1, after: .seconds(3))
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
-        // The kernel has sent a command since the restart, so it is not stuck, and the restart is
-        // repeated.
+        // The kernel sent a command after the restart, so it is not stuck. The restart is repeated.
         look(commands: 1, events: 5, after: Self.timings.answerLimit)
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
@@ -161,10 +160,10 @@ import Testing
         }
     }
 
-    /// Sets our filter after the controller stopped answering and answered again, while another
-    /// program's filter may mask ours.
+    /// Sets our filter after an outage of the controller, while another program's filter may mask
+    /// ours.
     ///
-    /// - Parameter isKnown: True if the other filter's effect was noticed before.
+    /// - Parameter isKnown: True if the planner has already noticed that our filter is masked.
     private mutating func refilterInVain(isKnown: Bool) {
         if isKnown { maskFilter() }
         fallSilent()
@@ -248,7 +247,7 @@ import Testing
 
 extension ControllerWatchTests {
     @Test(
-        "With no scan, registrations probe the controller; with no EID either, the problem ends"
+        "Without a scan, registrations probe the controller; without an EID too, the problem ends"
     )
     mutating func notScanning() {
         planner.want(Self.eid)
@@ -284,7 +283,7 @@ extension ControllerWatchTests {
         look()
     }
 
-    /// Sets a filter that has no effect, and lets a scan cycle pass without a sighting.
+    /// Sets a filter that causes no command, and lets a scan cycle pass without a sighting.
     private mutating func maskFilter() {
         hear()
         pass(SampleRefresher.fastPause)
@@ -308,11 +307,11 @@ extension ControllerWatchTests {
         #expect(planner.next(now: now) == nil)
     }
 
-    /// Expects no action before the kernel gives up the lost command: a scan start before that
-    /// would fail.
+    /// Expects no action until the kernel gives up the lost command, because a scan start would
+    /// fail until then.
     private mutating func expectNothingUntilGivenUp() {
         guard let freeAt = planner.controller.freeAt else {
-            Issue.record("nothing was lost")
+            Issue.record("no command was lost")
             return
         }
         #expect(freeAt > now && freeAt - now <= Self.timings.commandLimit)

@@ -7,11 +7,11 @@ import Testing
 
 @testable import BlueZRadio
 
-/// A test that the wanted advertisements and the scan are active again after random faults.
+/// A test that the wanted advertisements and the scan become active again after random faults.
 @Suite(.timeLimit(.minutes(20 * patience))) struct FaultSoakTests {
     private static let sequences = 50 * effort
 
-    @Test("After each of many random sequences of faults, the real state becomes the wanted one")
+    @Test("After each random sequence of faults, the real state becomes the wanted state again")
     func soak() async throws {
         let world = try await FaultyWorld(random: SeededGenerator("radio faults"))
         let radio = try BlueZRadio(
@@ -41,7 +41,7 @@ import Testing
         await world.end()
     }
 
-    /// Starts or stops an advertisement at random, waits, or does nothing. Returns the choice.
+    /// Starts an advertisement, stops one, waits or does nothing, at random. Returns the choice.
     private static func change(
         _ wanted: inout Set<EID>,
         _ world: FaultyWorld,
@@ -78,7 +78,7 @@ import Testing
         )
         var last = world.bluez.reality
         do {
-            try await eventually("what is wanted is real", within: .seconds(60)) {
+            try await eventually("the real state is the wanted state", within: .seconds(60)) {
                 last = world.bluez.reality
                 return last == real ? true : nil
             }

@@ -48,7 +48,8 @@ extension FaultyBlueZ {
         ])
     }
 
-    /// Returns a method that is delayed or refuses as scripted, and otherwise works in its turn.
+    /// Returns a method that runs `work` in its turn, after the scripted delay and unless a
+    /// refusal is scripted.
     private func method(
         _ input: Signature,
         _ work: @escaping @Sendable (Invocation, _ ticket: Int) async throws -> Void
@@ -116,7 +117,7 @@ extension FaultyBlueZ {
         )
     }
 
-    /// Switches the adapter off and on again before bluetoothd reports the change. The
+    /// Switches the adapter off and on again before bluetoothd reports that it was off. The
     /// advertisements are then off the air, although bluetoothd keeps their registrations.
     func blinksPower() async throws {
         let isOn = state.withLock { state in
@@ -131,7 +132,7 @@ extension FaultyBlueZ {
         try await changed(["Powered": .boolean(true), "Discovering": .boolean(false)])
     }
 
-    /// Exports the adapter, with the interfaces that it has now.
+    /// Announces the adapter with the interfaces that it has now.
     func showsAdapter() async throws {
         guard let interfaces else { return }
         try await emit("InterfacesAdded", [.objectPath(Self.adapter), Self.value(interfaces)])

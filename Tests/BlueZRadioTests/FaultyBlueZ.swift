@@ -6,23 +6,23 @@ import Synchronization
 
 /// A simulated bluetoothd on a private bus, with the known faults of a real one.
 ///
-/// Like a real one, it keeps the discovery and the advertisements of each client until the client
-/// leaves the bus, and answers calls in order. The commands of a living scan are counted in
-/// `counts`. `reality` holds the advertisements and the scan that are really active.
+/// Like the real bluetoothd, it keeps the discovery and the advertisements of each client until
+/// the client leaves the bus, and answers calls in order. `counts` counts the commands of a living
+/// scan. `reality` is the true state of the advertisements and the scan.
 final class FaultyBlueZ: Sendable {
     struct State {
         var isPowered = true
         var hasAdapter = true
         var canAdvertise = true
-        /// The clients with discovery on.
+        /// The clients that have started discovery.
         var sessions: Set<String> = []
         var filters: [String: [String: Value]] = [:]
         /// The value of `Discovering`.
         var isDiscovering = false
-        /// The weakest action that revives the dead scan; `nil` while the scan works.
+        /// The weakest action that revives the dead scan, or `nil` if the scan is not dead.
         var deadUntil: Cure?
         var advertisements: [ObjectPath: Advertisement] = [:]
-        /// The errors that answer the next calls, by member.
+        /// The errors that answer the next calls, by method.
         var refusals: [String: [String]] = [:]
         /// The delay of each answer.
         var delay = Duration.zero
@@ -33,16 +33,16 @@ final class FaultyBlueZ: Sendable {
 
     struct Advertisement {
         let owner: String
-        /// The number of calls that had arrived when bluetoothd began to read this from its owner.
+        /// The number of turns issued when bluetoothd began to read the advertisement.
         let readSince: Int
-        /// `nil` while it is being read.
+        /// The service data; `nil` while bluetoothd reads it from the owner.
         var data: [UInt8]?
-        /// A Boolean that is true if the kernel took this off the air and bluetoothd has not
-        /// noticed.
+        /// A Boolean that is true if the kernel stopped the advertisement without bluetoothd's
+        /// knowledge.
         var isLost = false
     }
 
-    /// The action that revives a dead scan.
+    /// The actions that can revive a dead scan, the weakest first.
     enum Cure: Int, CaseIterable, Comparable {
         case filter
         case restart
@@ -69,7 +69,7 @@ final class FaultyBlueZ: Sendable {
     private let cycle = Mutex<Task<Void, Never>?>(nil)
 
     /// - Parameters:
-    ///   - counts: The kernel's counts, which outlive a bluetoothd.
+    ///   - counts: The kernel's counts, which outlive this bluetoothd.
     ///   - cycleInterval: The time after which a living scan ends and starts again.
     init(
         on bus: PrivateBus,
@@ -119,11 +119,11 @@ final class FaultyBlueZ: Sendable {
         }
     }
 
-    // MARK: A scan's cycle, and clients that leave
+    // MARK: The scan cycle, and clients that leave
 
     private func scan(every interval: Duration) async {
         while !Task.isCancelled {
-            // SAFETY: the pause of a simulated kernel, which no test waits for.
+            // SAFETY: the length of a simulated scan cycle; no check depends on it.
             try? await Task.sleep(for: interval)
             let isAlive = state.withLock { state in
                 state.isPowered && state.hasAdapter && !state.sessions.isEmpty
@@ -211,7 +211,7 @@ final class FaultyBlueZ: Sendable {
             guard state.advertisements.count < 5 else { throw MethodFailure(bluez: "NotPermitted") }
             state.advertisements[path] = Advertisement(owner: sender, readSince: turns.issued)
         }
-        // While bluetoothd reads the advertisement from its owner, it answers other calls.
+        // bluetoothd answers other calls while it reads the advertisement from its owner.
         turns.pass()
         let data = try? await read(path, of: sender)
         await turns.take()
@@ -244,7 +244,7 @@ final class FaultyBlueZ: Sendable {
             guard let known = state.advertisements.removeValue(forKey: path) else {
                 throw MethodFailure(bluez: "DoesNotExist")
             }
-            // The owner cannot have answered the read when this call was sent.
+            // This call arrived before the owner could answer the read.
             if known.data == nil, ticket < known.readSince, version < .readingFixed {
                 state.crashes.append("an advertisement taken away while it is read")
             }

@@ -70,7 +70,7 @@ final class FaultyWorld {
 
     func makeEID() -> EID { EID.random(using: &random) }
 
-    /// Injects a fault. `heal()` ends those that last.
+    /// Injects a fault. `heal()` ends the faults that last.
     func happens(_ fault: Fault) async throws {
         switch fault {
         case .killed: try await restart()
@@ -107,8 +107,7 @@ final class FaultyWorld {
         }
     }
 
-    /// Ends all lasting faults. A dead scan stays dead while the adapter is on: the radio must
-    /// revive it.
+    /// Ends all lasting faults except a dead scan, which the radio itself must revive.
     func heal() async throws {
         bluez.turns.resume()
         bluez.state.withLock { state in
@@ -208,7 +207,7 @@ final class FaultyWorld {
         )
     }
 
-    /// Sends 400 signals at once, with random service data.
+    /// Sends 400 signals in a row, with random service data.
     private func storm() async throws {
         for count in 0..<400 {
             let noise = (0..<10).map { _ in UInt8.random(in: 0...255, using: &random) }

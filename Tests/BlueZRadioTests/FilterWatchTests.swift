@@ -4,7 +4,7 @@ import Testing
 
 @testable import BlueZRadio
 
-/// Tests that the effect of our filter is judged by the commands that follow it.
+/// Tests that the effect of our filter is derived from the commands that follow it.
 @Suite struct FilterWatchTests {
     private static let timings = RecoveryTimings()
     private var filter = FilterWatch(timings: timings)
@@ -40,7 +40,7 @@ import Testing
         #expect(filter.effect == .unknown)
     }
 
-    @Test("A short time without commands, or one before any filter, does not show a masked filter")
+    @Test("Silence that is short, or before the first filter, does not count as a masked filter")
     mutating func moment() {
         for _ in 0..<9 { look() }
         look(commands: 4)
@@ -50,7 +50,7 @@ import Testing
         #expect(filter.effect == .restarts)
     }
 
-    @Test("A masked filter stays masked after one restart, which may be the scan's own cycle")
+    @Test("A filter still counts as masked after one restart, which may be the scan's own cycle")
     mutating func coincidence() {
         mask()
         for _ in 0..<9 {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("After two restarts in a row, a masked filter counts as effective again")
+    @Test("After two filters in a row that restart the scan, a masked filter counts as effective")
     mutating func unmasked() {
         mask()
         for _ in 0..<2 {
@@ -72,7 +72,7 @@ import Testing
         #expect(filter.effect == .restarts)
     }
 
-    @Test("Commands counted between a filter's call and its reply prevent the verdict `masked`")
+    @Test("Commands that are counted between a filter's call and its reply prevent `masked`")
     mutating func lookBeforeReply() {
         filter.sent()
         look(commands: 4)

@@ -9,7 +9,7 @@ final class KernelCounts: Sendable {
     private let traffic = Mutex(ControllerTraffic(commands: 0, events: 0))
     private let looks = Mutex(0)
 
-    /// The reader that a radio gets instead of the kernel's own.
+    /// The function that a radio calls instead of reading the kernel's counts.
     var reader: BlueZRadio.TrafficReader {
         { _ in
             self.looks.withLock { $0 += 1 }
@@ -17,7 +17,7 @@ final class KernelCounts: Sendable {
         }
     }
 
-    /// Waits until the counts have been read twice more.
+    /// Waits until the radio has read the counts twice more.
     func looked() async throws {
         let before = looks.withLock(\.self)
         try await eventually("the counts are read") {
@@ -25,7 +25,7 @@ final class KernelCounts: Sendable {
         }
     }
 
-    /// Counts a command that gets no answer.
+    /// Adds a command without an answer.
     func lostCommand() { traffic.withLock { $0.commands &+= 1 } }
 
     func commanded(_ count: UInt32) {

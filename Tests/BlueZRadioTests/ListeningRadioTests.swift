@@ -26,8 +26,8 @@ struct ListeningRadioTests {
                 Issue.record("the first request is not the advertisement's")
                 return
             }
-            // Another program's scan makes bluetoothd report a device. The radio must ignore this
-            // report.
+            // bluetoothd reports a device because of another program's scan. The radio must ignore
+            // this report.
             try await bluez.hears(rssi: -60, data: Self.eid.serviceData)
             await running.radio.setListening(true)
             guard case .setFilter = await next() else {
@@ -60,10 +60,10 @@ struct ListeningRadioTests {
             for level: Int8 in [-60, -50, -40] {
                 let state = try await running.state { $0.isScanning }
                 #expect(state.transport == .management && !state.isTransportDegraded)
-                try await eventually("its socket is open") { kernel.isHeard ? true : nil }
+                try await eventually("the socket is open") { kernel.isHeard ? true : nil }
                 try await hears(level)
                 await running.radio.setListening(false)
-                try await eventually("its socket is closed") { kernel.isHeard ? nil : true }
+                try await eventually("the socket is closed") { kernel.isHeard ? nil : true }
                 let asleep = try await running.state { !$0.isScanning }
                 #expect(asleep.transport == .management && asleep.problem == nil)
                 await running.radio.setListening(true)
@@ -72,7 +72,7 @@ struct ListeningRadioTests {
         await bluez.stop()
     }
 
-    @Test("An unresponsive controller is probed by a new registration while no scan is wanted")
+    @Test("If no scan is wanted, an unresponsive controller is probed by a new registration")
     func probed() async throws {
         var timings = Self.timings
         (timings.pollInterval, timings.fastPollInterval) = (.milliseconds(20), .milliseconds(20))
@@ -100,7 +100,7 @@ struct ListeningRadioTests {
             _ = try await running.state { $0.problem?.code == .adapterUnresponsive }
             #expect(await next() == .unregister)
             guard case .register = await next() else {
-                Issue.record("it is not put on the air again")
+                Issue.record("the EID is not registered again")
                 return
             }
             counts.commanded(2)
@@ -125,7 +125,7 @@ struct ListeningRadioTests {
         #expect(planner.state.problem != nil)
         planner.wantScan(false)
         #expect(planner.state.problem == nil && !planner.state.isListeningWanted)
-        // A refused start is followed by one stop. A stop without an answer is repeated.
+        // The refused start is followed by a stop. Only a stop without an answer is repeated.
         #expect(planner.next(now: now) == .stopScan)
         finish(.stopScan, .timedOut)
         #expect(planner.next(now: now) == .stopScan)
@@ -142,7 +142,7 @@ struct ListeningRadioTests {
         #expect(planner.state.problem == nil && planner.next(now: now) == .stopScan)
         finish(.stopScan)
         #expect(planner.state.problem == nil && planner.next(now: now) == nil)
-        // An adapter that disappears during a start may return with its scan, so the scan is
+        // An adapter that disappears during a start may scan when it returns, so the scan is
         // stopped.
         planner.wantScan(true)
         #expect(planner.next(now: now) == .startScan(isRestart: false))

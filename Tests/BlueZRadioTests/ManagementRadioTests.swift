@@ -120,7 +120,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("The radio listens over D-Bus while the socket is broken, and a note says why")
+    @Test("The radio listens over D-Bus while the socket is broken, and its state gives the reason")
     func lost() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -135,7 +135,7 @@ struct ManagementRadioTests {
             let degraded = try await running.state { $0.transport == .dbus }
             let note = try #require(degraded.transportNote)
             #expect(note.hasPrefix("the management socket ") && note.hasSuffix("over D-Bus"))
-            // The radio subscribes again to devices' signals, and repeats all calls to bluetoothd.
+            // The radio subscribes to devices' signals again, and repeats its calls to bluetoothd.
             _ = try await running.state { $0.isScanning && $0.advertising == [Self.other] }
             try await bluez.hears(rssi: -60, data: Self.eid.serviceData)
             #expect(try await running.sighting().rssi?.dBm == -60)
@@ -148,7 +148,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("If the kernel does not answer, the radio listens over D-Bus, and a note says why")
+    @Test("If the kernel does not answer, the radio listens over D-Bus and reports the reason")
     func silent() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)
@@ -161,7 +161,7 @@ struct ManagementRadioTests {
         await bluez.stop()
     }
 
-    @Test("A socket that stays silent while bluetoothd hears devices is replaced by D-Bus")
+    @Test("The radio listens over D-Bus if the socket is silent while bluetoothd hears devices")
     func silentSocket() async throws {
         let bus = try PrivateBus()
         let bluez = try await ScriptedBlueZ(on: bus)

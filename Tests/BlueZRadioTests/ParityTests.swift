@@ -6,14 +6,14 @@ import Radio
 import TestSupport
 import Testing
 
-/// A test that one trace gives the same presences through each transport.
+/// A test that one trace gives the same sightings and verdicts over each transport.
 @Suite("The equality of the transports", .timeLimit(.minutes(hangLimit))) struct ParityTests {
     @Test("The kernel's frames and bluetoothd's signals give the same sightings and verdicts")
     func parity() async throws {
         let overManagement = try await management()
         let overDBus = try await dbus()
         #expect(overManagement == overDBus)
-        // A recording of the sightings gives the same outcome when it is replayed.
+        // A replayed recording of the sightings gives the same outcome too.
         let replayed = try await replay(overManagement)
         #expect(replayed == overManagement)
         // The outcome is not empty.
@@ -127,7 +127,7 @@ import Testing
         return events
     }
 
-    /// Carries a result out of a running radio's scope.
+    /// Passes a result out of the closure in which the radio runs.
     private actor Outcome {
         private var value: TraceOutcome?
 

@@ -63,7 +63,7 @@ actor RunningRadio {
         }
     }
 
-    /// Returns the result of `pick` for the next event that it accepts. Drops the events before it.
+    /// Drops events until `pick` returns a value for one, and returns this value.
     func next<T: Sendable>(_ pick: @Sendable (RadioEvent) -> T?) async throws -> T {
         var iterator = iterator
         while let event = await iterator.next(isolation: self) {

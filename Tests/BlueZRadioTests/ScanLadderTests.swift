@@ -7,10 +7,10 @@ import Testing
 
 @testable import BlueZRadio
 
-/// Tests that a dead scan is distinguished from an empty room, and is revived.
+/// Tests that a dead scan is distinguished from a room without devices, and is revived.
 @Suite struct ScanLadderTests {
     private static let timings = RecoveryTimings()
-    /// The kernel's DISCOV_LE_TIMEOUT.
+    /// The length of a scan cycle: the kernel's DISCOV_LE_TIMEOUT.
     private static let cycle: Duration = .milliseconds(10_240)
     private var planner = BlueZPlanner(adapterName: nil, canPowerCycle: true)
     private var now = MonotonicTime(sinceStart: .seconds(100))
@@ -32,7 +32,7 @@ import Testing
         #expect(planner.state.recovery == RecoveryCounts() && planner.state.isScanning)
     }
 
-    @Test("Reports of other devices prove that the scan lives, even without a cycle")
+    @Test("Reports of other devices prove that the scan lives if no cycle was ever counted")
     mutating func strangers() {
         for _ in 0..<600 {
             pass(.seconds(14))
@@ -41,12 +41,12 @@ import Testing
         }
     }
 
-    @Test("A dead scan is recovered rung by rung; each rung has a reason and is counted")
+    @Test("A dead scan causes one recovery step after another, each with a reason and counted")
     mutating func allRungs() {
         begin(after: Self.cycle)
         pass(Self.timings.quietLimit)
         expect(.refreshScan, .refilter, .silent)
-        #expect(planner.next(now: now) == nil, "the rung has its time")
+        #expect(planner.next(now: now) == nil, "the step has time to take effect")
         pass(Self.timings.proofLimit)
         expect(.startScan(isRestart: true), .restart, .silent)
         finish(.startScan(isRestart: true))
@@ -63,7 +63,7 @@ import Testing
         #expect(planner.next(now: now) == nil)
         #expect(planner.state.problem == RadioFailure(.scanSilent) && !planner.state.isScanning)
         pass(Self.timings.firstRest)
-        // `Discovering` has stayed false since the power cycle, which is now the reason.
+        // The reason is `ended`, because `Discovering` has stayed false since the power cycle.
         expect(.startScan(isRestart: true), .restart, .ended)
         finish(.startScan(isRestart: true))
         #expect(planner.state.recovery.rungs.values.sorted() == [1, 1, 1, 2])
@@ -90,7 +90,7 @@ import Testing
         #expect(planner.state.recovery.rungs[.powerCycle] == 0)
     }
 
-    @Test("A report after the first rung, or a new cycle after the second, ends the recovery")
+    @Test("A report after the first step, or a new scan after the second step, ends the recovery")
     mutating func proof() {
         pass(Self.timings.longQuietLimit)
         expect(.refreshScan, .refilter, .silent)
@@ -109,7 +109,7 @@ import Testing
         #expect(planner.next(now: now) == nil)
     }
 
-    @Test("A refresh that no longer restarts the scan leads to one restart")
+    @Test("A refresh that no longer restarts the scan leads to one explicit restart")
     mutating func refresh() {
         look()
         hear()
@@ -124,7 +124,7 @@ import Testing
         #expect(planner.isControllerInQuestion(now: now))
         look()
         expect(.startScan(isRestart: true), .restart, .notRestarted)
-        // Another program's filter may mask ours, so no further rung follows.
+        // Another program's filter may mask ours, so no further step follows.
         finish(.startScan(isRestart: true))
         pass(Self.timings.proofLimit)
         let next = planner.next(now: now)
@@ -146,25 +146,25 @@ import Testing
         planner.receivedOther(now: now)
         finish(.startScan(isRestart: true))
         pass(Self.timings.proofLimit)
-        #expect(planner.next(now: now) == nil, "something is heard: others are not disturbed")
+        #expect(planner.next(now: now) == nil, "reports prevent a stronger step")
     }
 
-    /// Ends the scan's cycle, and loses the start of the next cycle.
+    /// Ends a scan cycle, and loses the commands that start the next cycle.
     private mutating func loseStart() {
         begin(after: Self.cycle)
         look(commands: 1, after: Self.cycle)
         look(commands: 1, after: Self.timings.burstPollInterval)
         #expect(planner.pollInterval == Self.timings.burstPollInterval)
-        #expect(planner.next(now: now) == nil, "it may be about to begin")
+        #expect(planner.next(now: now) == nil, "the next cycle may be starting")
         look(after: Self.timings.burstPollInterval)
         let givenUp = now + (Self.timings.commandLimit - Self.timings.burstPollInterval)
         #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == givenUp)
-        #expect(planner.pollInterval == Self.timings.fastPollInterval, "its end may be sent again")
+        #expect(planner.pollInterval == Self.timings.fastPollInterval, "the kernel may repeat it")
         look(after: givenUp - now)
     }
 
     @Test(
-        "A scan whose next cycle is lost is restarted as soon as the kernel gives up the command"
+        "A scan whose next start is lost is restarted as soon as the kernel gives up the command"
     )
     mutating func lostStart() {
         loseStart()
@@ -179,7 +179,7 @@ import Testing
         expect(.refreshScan, .refilter, .startLost)
     }
 
-    @Test("After five restarts that are lost too, the scan is not restarted again at once")
+    @Test("After five restarts that are lost too, the scan is not restarted immediately")
     mutating func lostAgain() {
         loseStart()
         for _ in 0..<5 {
@@ -193,7 +193,7 @@ import Testing
         #expect(planner.next(now: now) == nil)
     }
 
-    @Test("A restart without effect after a suspected loss leads to no further rung and no repeat")
+    @Test("A restart without effect after a suspected loss leads to no further step or repeat")
     mutating func wrongLoss() {
         loseStart()
         expect(.refreshScan, .refilter, .startLost)
@@ -235,7 +235,7 @@ import Testing
         #expect(planner.nextDeadline(now: now).map { $0 > now } == true)
     }
 
-    @Test("A restart without effect leads to the next rung")
+    @Test("A restart without effect leads to the next recovery step")
     mutating func startDoesNothing() {
         planner.adaptersChanged([Self.adapter(false)], now: now)
         pass(Self.timings.discoveringGrace)
@@ -245,7 +245,7 @@ import Testing
         expect(.reconnect, .reconnect, .ended)
     }
 
-    @Test("A start that fails as busy is retried without a recovery step, and is then successful")
+    @Test("A start that fails as busy is retried without a recovery step until it succeeds")
     mutating func busy() {
         planner.linkChanged(.asking(":1.2"))
         planner.adaptersChanged([Self.adapter(false)], now: now)
@@ -261,7 +261,7 @@ import Testing
         #expect(planner.state.problem == nil && planner.state.recovery == RecoveryCounts())
     }
 
-    @Test("A new connection follows repeated timeouts, and the problem ends with the next start")
+    @Test("Repeated timeouts lead to a new connection, and the problem ends with the next start")
     mutating func hung() {
         planner.adaptersChanged([Self.adapter(false)], now: now)
         pass(Self.timings.discoveringGrace)
@@ -310,7 +310,7 @@ import Testing
         planner.adaptersChanged([Self.adapter(false)], now: now)
         #expect(planner.next(now: now) == .startScan(isRestart: true))
         planner.adaptersChanged([Self.adapter(false, isPowered: false)], now: now)
-        #expect(planner.next(now: now) == nil, "whoever switches it off now means it")
+        #expect(planner.next(now: now) == nil, "the user has switched it off")
     }
 }
 
@@ -338,7 +338,7 @@ extension ScanLadderTests {
 
     private mutating func pass(_ duration: Duration) { now = now + duration }
 
-    /// Counts the commands that end a scan and start the next one.
+    /// Counts the four commands that end a scan and start the next one.
     private mutating func begin(after duration: Duration) {
         look()
         look(commands: 4, after: duration)

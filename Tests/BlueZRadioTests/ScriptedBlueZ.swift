@@ -12,7 +12,7 @@ final class ScriptedBlueZ: Sendable {
         case setFilter(uuids: [String]?, rssi: Int16?)
         case startDiscovery
         case stopDiscovery
-        /// The data that bluetoothd would have put on the air.
+        /// A registration, with the data that bluetoothd would put on the air.
         case register(data: [UInt8], uuids: [String], type: String)
         case unregister
     }
@@ -35,7 +35,7 @@ final class ScriptedBlueZ: Sendable {
     /// Requests bluetoothd's name and exports the adapter `hci0`.
     ///
     /// - Parameters:
-    ///   - isDiscovering: True if another client already scans, so that our start is refused.
+    ///   - isDiscovering: True if the adapter already scans, so that a start is refused.
     ///   - refusals: The D-Bus errors that answer the first calls, by method.
     init(
         on bus: PrivateBus,
@@ -117,13 +117,13 @@ final class ScriptedBlueZ: Sendable {
         try await added(Self.adapter, interfaces)
     }
 
-    /// Ends the scan, although no client has requested that.
+    /// Ends the scan without a client's request.
     func losesDiscovery() async throws {
         state.withLock { $0.isDiscovering = false }
         try await changed(Self.adapter, "org.bluez.Adapter1", ["Discovering": .boolean(false)])
     }
 
-    /// Emits `PropertiesChanged` with any content, even one that a real bluetoothd never sends.
+    /// Emits `PropertiesChanged`, even with content that a real bluetoothd never sends.
     func changed(
         _ path: ObjectPath,
         _ interface: String,
@@ -188,7 +188,7 @@ final class ScriptedBlueZ: Sendable {
         ])
     }
 
-    /// Returns a method that fails with the next scripted error; if there is none, it runs `work`.
+    /// Returns a method that fails with the next scripted error, or runs `work` if none is left.
     private func method(
         _ input: Signature,
         _ work: @escaping @Sendable (Invocation) async throws -> Void
@@ -232,7 +232,7 @@ final class ScriptedBlueZ: Sendable {
         try await changed(Self.adapter, "org.bluez.Adapter1", ["Discovering": .boolean(isOn)])
     }
 
-    /// Registers an advertisement. First reads its properties from the caller, as bluetoothd does.
+    /// Registers an advertisement after reading its properties from the caller, as bluetoothd does.
     private func register(_ call: Invocation) async throws {
         guard let path = call.arguments[0].asObjectPath, let sender = call.sender else { return }
         let reply = try await connection.call(
@@ -246,7 +246,7 @@ final class ScriptedBlueZ: Sendable {
             timeout: .seconds(10)
         )
         let properties = reply.first?.asProperties ?? [:]
-        // Newer versions write the transmit power back.
+        // Newer versions of bluetoothd write the transmit power back.
         _ = try await connection.call(
             MethodCall(
                 to: sender,

@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 import TestSupport
 
-/// A simulated kernel's end of management sockets, over real packet sockets. The tests in the
-/// virtual machine use the real kernel.
+/// The kernel's side of management sockets, simulated with pairs of packet sockets. The tests in
+/// the virtual machine use the real kernel.
 final class ScriptedKernel: Sendable {
     private struct State {
         var failures: [ManagementFailure]
@@ -17,7 +17,7 @@ final class ScriptedKernel: Sendable {
     private let answer: UInt8?
 
     /// - Parameters:
-    ///   - failures: The results of the next attempts to open a socket.
+    ///   - failures: The failures of the first attempts to open a socket.
     ///   - answer: The status in the answer to the listener's permission check; `nil` for no
     ///     answer. By default it is Invalid Index, which a privileged process gets.
     init(failures: [ManagementFailure] = [], answer: UInt8? = 0x11) {
@@ -47,7 +47,7 @@ final class ScriptedKernel: Sendable {
     }
 
     func send(_ frame: [UInt8]) {
-        // Sending to a closed socket has no effect.
+        // A frame to a closed socket has no effect.
         for end in state.withLock(\.ends) { Self.send(frame, on: end) }
     }
 
@@ -72,7 +72,7 @@ final class ScriptedKernel: Sendable {
         }
     }
 
-    /// A Boolean that is true while the other end of a socket is open too.
+    /// A Boolean that is true while the radio has one of the sockets open.
     var isHeard: Bool {
         state.withLock { state in
             state.ends.contains { end in

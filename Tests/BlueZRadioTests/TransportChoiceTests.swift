@@ -10,7 +10,7 @@ import Testing
         MonotonicTime(sinceStart: .seconds(seconds))
     }
 
-    @Test("A missing capability is final; any other failure is retried with growing pauses")
+    @Test("A missing capability is final, and any other failure is retried after growing pauses")
     func pauses() {
         var choice = TransportChoice(policy: .best)
         let never = choice.failed(.noCapability)

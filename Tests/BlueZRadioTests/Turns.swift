@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A queue that admits one caller at a time in order of arrival, like one main loop. While it
-/// hangs, it admits no caller.
+/// A queue that admits one caller at a time in order of arrival, like a main loop. It admits no
+/// caller while it hangs.
 final class Turns: Sendable {
     private struct State {
         var next = 0
@@ -20,7 +20,7 @@ final class Turns: Sendable {
 
     /// Waits for a turn; `pass()` ends it.
     ///
-    /// - Returns: The number of turns issued before.
+    /// - Returns: The number of turns issued before this turn.
     @discardableResult
     func take() async -> Int {
         let ticket = state.withLock { state in

@@ -42,7 +42,7 @@ import Testing
         #expect(try #require(report(frame)).rssi?.dBm == dBm)
     }
 
-    @Test("Another address or address type is another device, and the same address the same device")
+    @Test("Two reports are of one device only if the address and the address type are equal")
     func device() throws {
         let one = try #require(report(ManagementFrame.deviceFound([], rssi: -50, device: 1)))
         let again = try #require(report(ManagementFrame.deviceFound([], rssi: -51, device: 1)))
@@ -67,7 +67,7 @@ import Testing
         let refused = event(ManagementFrame.answer(status: 0x14))
         #expect(refused == .answered(opcode: 0x15, status: 0x14))
         #expect(ManagementSocket.isPermitted(by: refused) == false)
-        // A privileged socket that asks about no adapter gets the answer Invalid Index.
+        // The kernel answers a privileged socket's question without an adapter with Invalid Index.
         let permitted = event(ManagementFrame.answer(status: 0x11))
         #expect(ManagementSocket.isPermitted(by: permitted) == true)
         #expect(ManagementSocket.isPermitted(by: .answered(opcode: 1, status: 0)) == nil)
@@ -84,7 +84,7 @@ import Testing
             }
             #expect(event(frame + [0]) == .malformed)
         }
-        // These frames have a correct header, and a body that is too short or has a wrong inner
+        // The headers of these frames are correct. The bodies are too short or contain a wrong
         // length.
         #expect(event(ManagementFrame.event(0x0012, 0, [1, 2, 3])) == .malformed)
         #expect(event(ManagementFrame.event(0x0001, 0, [0x15])) == .malformed)
@@ -93,7 +93,7 @@ import Testing
         #expect(event(lying) == .malformed)
     }
 
-    @Test("Our UUID and its data are found in the forms of 16, 32 and 128 bits, and no other UUID")
+    @Test("Our UUID and its data are found with 16, 32 and 128 bits, and other UUIDs are ignored")
     func widths() {
         let long: [UInt8] =
             [0xFB, 0x34, 0x9B, 0x5F, 0x80, 0x00, 0x00, 0x80, 0x00, 0x10, 0x00, 0x00]
@@ -119,7 +119,7 @@ import Testing
                 #expect(heard == HeardAdvertisement())
             }
         }
-        // The UUID may be at any place in a list. An incomplete remainder of a list is not a UUID.
+        // The UUID may be any entry of a list. Its bytes across two entries do not count.
         #expect(advertisement([7, 0x03, 1, 2, 0xED, 0xFE, 3, 4]).listsService)
         #expect(!advertisement([4, 0x03, 1, 0xED, 0xFE]).listsService)
     }
@@ -137,7 +137,7 @@ import Testing
         #expect(advertisement(list + invalid).recognise() == .ignored(.length))
     }
 
-    @Test("Data counts up to the first broken field, and the last of two equal fields counts")
+    @Test("Data is read up to the first broken field, and the last field of a type is used")
     func broken() {
         let kiosk = ManagementFrame.kiosk(Self.eid)
         let more = ManagementFrame.field(0x16, [0xED, 0xFE, 0x31])
@@ -174,7 +174,7 @@ import Testing
             }
             if let report = report(frame) {
                 #expect((report.advertisement.serviceData?.count ?? 0) <= 31)
-                // An invalid byte becomes a replacement character of three bytes.
+                // Each invalid byte becomes a replacement character, which has three bytes.
                 #expect((report.advertisement.localName?.utf8.count ?? 0) <= 3 * 31)
             }
         }

@@ -50,7 +50,7 @@ extension ObjectTreeTests {
         )
     }
 
-    /// Returns a value of a random type, which is sometimes the correct type.
+    /// Returns a value of a random type, sometimes of the type that the property has.
     static func anything(_ random: inout SeededGenerator) -> Value {
         switch Int.random(in: 0..<10, using: &random) {
         case 0: .int16(.random(in: .min ... .max, using: &random))

@@ -39,7 +39,7 @@ import Testing
     mutating func blinked() {
         let isOn: [String: Value] = ["Powered": .boolean(true)]
         let before = tree.adapters[Self.adapter]?.powerToggleCount
-        // Both changes arrive in one signal, which contains only the last value.
+        // bluetoothd reports off and on in one signal, which contains only the last value.
         _ = tree.apply(Self.changed(Self.adapter, isOn, interface: "org.bluez.Adapter1"))
         let blinked = tree.adapters[Self.adapter]?.powerToggleCount
         #expect(blinked != before)
@@ -56,7 +56,7 @@ import Testing
         #expect(heard.rssi?.dBm == -60 && heard.adapter == Self.adapter && heard.isNew)
     }
 
-    @Test("A level without service data belongs to the last service data")
+    @Test("A signal with only a level belongs to the device's last service data")
     mutating func levelAlone() throws {
         _ = hear(added: ["RSSI": .int16(-60), "ServiceData": Self.carried])
         let heard = try #require(hear(changed: ["RSSI": .int16(-42)]))
@@ -182,7 +182,7 @@ import Testing
         #expect(tree.adapters[Self.adapter]?.powerToggleCount == 2)
     }
 
-    @Test("Devices without our UUID are not stored, and the number of those with it is limited")
+    @Test("Devices without our UUID are not stored, and the number of stored devices is limited")
     mutating func bounded() {
         for number in 0..<20_000 {
             let device = Self.path("/org/bluez/hci0/dev_\(number)")

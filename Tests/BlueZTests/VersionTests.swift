@@ -15,21 +15,21 @@ import Testing
         #expect(BlueZVersion(modalias: text) == version)
     }
 
-    @Test("The UUID filter is not used with 5.87 and with unknown versions")
+    @Test("The UUID filter is not used with BlueZ 5.87 or an unknown version")
     func uuidFilter() {
         #expect(quirks(5, 66).canFilterByUUID && quirks(5, 86).canFilterByUUID)
         #expect(!quirks(5, 87).canFilterByUUID && quirks(5, 88).canFilterByUUID)
         #expect(!BlueZQuirks(version: nil).canFilterByUUID)
     }
 
-    @Test("Before 5.73, an advertisement must not be removed while it is registered")
+    @Test("Before BlueZ 5.73, an advertisement must not be unregistered during its registration")
     func unregistering() {
         #expect(!quirks(5, 72).canUnregisterWhileRegistering)
         #expect(quirks(5, 73).canUnregisterWhileRegistering)
         #expect(!BlueZQuirks(version: nil).canUnregisterWhileRegistering)
     }
 
-    @Test("Advertising intervals are used from 5.77 on")
+    @Test("Advertising intervals are used from BlueZ 5.77 on")
     func intervals() {
         #expect(!quirks(5, 76).honoursIntervals && quirks(5, 77).honoursIntervals)
         #expect(!BlueZQuirks(version: nil).honoursIntervals)

@@ -2,7 +2,7 @@ import Foundation
 import PostgresTestSupport
 import TestSupport
 
-/// The run of all stories in one program, and its report so far.
+/// The run of all stories in one program, and the report of the run.
 actor BrowserRun {
     static let shared = BrowserRun()
 
@@ -10,7 +10,7 @@ actor BrowserRun {
     /// The run's output folder: its report, and a folder for each failed story.
     static let output = folder.appendingPathComponent("../../.build/browser").standardizedFileURL
 
-    /// The stories to run; `GOTCHU_BROWSER_STORIES` selects some, separated by commas or spaces.
+    /// The stories to run: all, or those that `GOTCHU_BROWSER_STORIES` names (`sale,quick`).
     ///
     /// An unknown name ends the test run.
     static let stories: [Story] = {
@@ -25,27 +25,28 @@ actor BrowserRun {
         }
     }()
 
-    /// The time limit of all stories together. A story that has not run by then fails.
+    /// The time limit of all stories together, times `patience`. A story that has not ended by then
+    /// fails.
     private static let limit = Duration.seconds(900)
 
-    /// The program that runs the stories, and the database that one of them suspends.
+    /// The program that runs the stories, and the database that one of the stories suspends.
     private typealias Running = (program: Program, cluster: PostgresCluster)
 
     private var run: Task<Running, any Error>?
 
-    /// Starts the run at the first call, and waits for the outcome of one story.
+    /// Waits for the outcome of one story. The first call starts the run.
     ///
-    /// - Returns: The reason for a failure; `nil` without one.
+    /// - Returns: The reason of the story's failure, or `nil` if it passed.
     /// - Throws: The error that kept the browser from starting.
     func failure(of story: Story) async throws -> String? {
-        // SAFETY: owned by this actor, one in the life of the process; it only starts the program.
+        // SAFETY: owned by this actor, which starts it once; it only starts the program.
         let run = self.run ?? Task { try await Self.start() }
         self.run = run
         let program = try await run.value.program
         let file = Self.output.appendingPathComponent("results.json")
-        return try await eventually("\(story.rawValue) is told", within: Self.limit) {
-            // This is read before the report, because the report may be written just before the
-            // end.
+        return try await eventually("\(story.rawValue) has an outcome", within: Self.limit) {
+            // This is read before the report, because the program may write the report just before
+            // it ends.
             let hasEnded = !program.isRunning
             let data = (try? Data(contentsOf: file)) ?? Data()
             let report = try? JSONDecoder().decode(Report.self, from: data)
@@ -93,7 +94,7 @@ actor BrowserRun {
         )
     }
 
-    /// The run's `results.json`, which it writes anew after each story.
+    /// The file `results.json`, which the program rewrites after each story.
     private struct Report: Decodable {
         var scenarios: [Outcome]
 

@@ -5,13 +5,13 @@ import Testing
 /// Chromium.
 @Suite("In a real browser")
 struct BrowserTests {
-    @Test("The cases of `Story` are the stories of the Python package, in order")
+    @Test("The cases of `Story` are the stories of the Python package, in the same order")
     func list() async throws {
         #expect(try await BrowserRun.names() == Story.allCases.map(\.rawValue))
     }
 
     @Test(
-        "A story passes in the browser",
+        "The story passes in the browser",
         .timeLimit(.minutes(hangLimit)),
         arguments: BrowserRun.stories
     )

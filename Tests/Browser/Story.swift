@@ -1,5 +1,5 @@
-/// The stories of a real browser, in order. Each is a function in `browser/stories`; the first line
-/// of its docstring describes it.
+/// The stories of a real browser, in order. Each is a function in `browser/stories`, and the
+/// function's docstring describes the story.
 enum Story: String, CaseIterable, Sendable {
     case judges
     case sale, quick, released, preparing, killed, truth, silent, near, adapter, newest, displays,

@@ -3,16 +3,16 @@ import GotchuAPI
 import GotchuCore
 import Pages
 
-/// The views for the tests of the display's page: all states with gotchud's own texts.
+/// The views for the tests of the display's page: all states, with gotchud's own texts.
 struct Views: Sendable {
-    /// A view with its name in a story.
+    /// A view, with the name of its scene.
     struct Named: Encodable {
         var scene: String
         var state: DisplayState
         var view: DisplayReply
     }
 
-    /// The content of a view in addition to its texts.
+    /// The variable content of the views: languages, amounts and names.
     private struct Scene {
         var name: String
         var languages: [Language]

@@ -2,7 +2,7 @@ import CDBus
 
 @testable package import DBus
 
-/// Functions for a service on the bus. The product is only a client and does not need them.
+/// Functions for a service on the bus, which the product does not need.
 extension Connection {
     /// Emits a signal with valid names.
     package func emit(_ signal: Signal) throws(DBus.DBusError) {
@@ -16,7 +16,7 @@ extension Connection {
 
     /// Requests a name on the bus.
     ///
-    /// - Throws: `remote` if another connection owns it.
+    /// - Throws: `remote` if another connection owns the name.
     package func requestName(_ name: String) async throws(DBus.DBusError) {
         let doNotQueue: UInt32 = 4
         let reply = try await call(

@@ -5,7 +5,7 @@ package struct DeadlinePassed: Error {
     package init() {}
 }
 
-/// Runs `body` for at most `limit` times `patience`.
+/// Runs `body`, and fails with `DeadlinePassed` after `limit` times `patience`.
 package func withDeadline<T: Sendable>(
     _ limit: Duration = .seconds(10),
     _ body: @escaping @Sendable () async throws -> T
@@ -13,7 +13,7 @@ package func withDeadline<T: Sendable>(
     try await withThrowingTaskGroup(of: T.self) { group in
         group.addTask { try await body() }
         group.addTask {
-            // SAFETY: the deadline of a wait for an event, not a wait for time to pass.
+            // SAFETY: the deadline for `body`, which is cancelled if `body` ends earlier.
             try await Task.sleep(for: limit * patience)
             throw DeadlinePassed()
         }

@@ -3,7 +3,8 @@ import Foundation
 package import Logging
 import Synchronization
 
-/// A real dbus-daemon for one test, in its own folder, with the system bus's limit on replies.
+/// A real dbus-daemon for one test, in its own folder, with the system bus's limit on pending
+/// replies.
 package final class PrivateBus: Sendable {
     package let folder: String
     package let address: BusAddress
@@ -47,7 +48,7 @@ package final class PrivateBus: Sendable {
         guard read(pipe[0], &byte, 1) == 1 else { throw StartFailure() }
     }
 
-    /// Kills the daemon, and waits for its end.
+    /// Kills the daemon and waits until it has ended.
     package func stop() {
         guard let pid = process.withLock({ $0.take() }) else { return }
         kill(pid, SIGKILL)
@@ -95,5 +96,5 @@ package final class PrivateBus: Sendable {
     }
 }
 
-/// A logger that drops its messages, for code under test.
+/// A logger for code under test that drops all messages.
 package let quietLogger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -24,11 +24,11 @@ import Testing
         await end(thread)
     }
 
-    @Test("A sleep ends when its tolerance is over, or earlier if another sleep wakes the thread")
+    @Test("A sleep ends after its tolerance, or earlier if another sleep wakes the thread")
     func tolerance() async throws {
         let thread = try BusThread(name: "test")
-        // On a busy machine, the deadline may pass before the thread begins to wait. Then the sleep
-        // ends at once. The test therefore tries until one sleep lasts for the whole tolerance.
+        // On a busy machine, the deadline may pass before the thread begins to wait. The sleep then
+        // ends at once, so the test tries until one sleep lasts for its whole tolerance.
         var longest: Duration = .zero
         for _ in 0..<50 where longest < .milliseconds(100) {
             let start = ContinuousClock.now
@@ -83,7 +83,7 @@ import Testing
         await end(thread)
     }
 
-    @Test("A sleep ends when the thread stops, and a later one ends at once")
+    @Test("A sleep ends when the thread stops, and a later sleep ends at once")
     func ended() async throws {
         let thread = try BusThread(name: "test")
         // SAFETY: awaited below.

@@ -5,7 +5,7 @@ enum Echo {
     static let path = ObjectPath.root
     static let interface = "sh.gotchu.Echo"
 
-    /// - Parameter types: the signatures of the methods `Echo0`, `Echo1`…
+    /// - Parameter types: The signatures of the methods `Echo0`, `Echo1` and so on.
     static func object(_ types: [Signature] = []) -> ExportedObject {
         var methods: [String: ExportedObject.Method] = [
             "Stall": ExportedObject.Method { _ throws(MethodFailure) in

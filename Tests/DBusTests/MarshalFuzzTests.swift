@@ -29,7 +29,7 @@ import Testing
             // NaN does not equal itself, so the encoded bytes are compared instead of the values.
             #expect(try Self.marshal(back) == again, "seed \(random.seed)")
         }
-        #expect(accepted > 10_000, "seed \(random.seed): the mutations leave too little valid")
+        #expect(accepted > 10_000, "seed \(random.seed): too few are valid")
     }
 
     @Test("Random values of many shapes are decoded as they were encoded")

@@ -9,7 +9,7 @@ import Testing
 
     private static func strings(_ strings: String...) -> [Value] { strings.map(Value.string) }
 
-    @Test("A call that an object cannot serve gets the standard error, and a refusal its own error")
+    @Test("A call that cannot be served gets a standard error, and a refused call its own error")
     func errors() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()

@@ -11,7 +11,7 @@ import Testing
         Signal(path: path, interface: Echo.interface, member: "Said", arguments: [.uint32(number)])
     }
 
-    @Test("A subscriber to one path receives its signals in order, from the first on")
+    @Test("A subscriber to one path receives all its signals, in order, and no others")
     func byPath() async throws {
         let bus = try PrivateBus()
         let sender = try await bus.connect()
@@ -35,7 +35,7 @@ import Testing
         await sender.close()
     }
 
-    @Test("All of 20,000 batched signals are received less than eight seconds after the last")
+    @Test("A client that reads in batches has 20,000 signals within 8 s after the last is sent")
     func crowd() async throws {
         let bus = try PrivateBus()
         let sender = try await bus.connect()
@@ -45,7 +45,7 @@ import Testing
         let signals = try await client.signals(MatchRule(path: Self.here))
         let count = 20_000
         let text = String(repeating: "a", count: 400)
-        // SAFETY: ends with its last signal, which the test waits for.
+        // SAFETY: ends after its last signal; the test awaits it.
         let sending = Task {
             for _ in 0..<count {
                 let said = Signal(
@@ -67,14 +67,14 @@ import Testing
             return heard
         }
         #expect(heard == count)
-        // With only one read after each pause, the signals would arrive half a minute later.
+        // With only one read after each pause, receiving would last half a minute longer.
         let lag = try await sending.value.duration(to: .now)
         #expect(lag < .seconds(8))
         await client.close()
         await sender.close()
     }
 
-    @Test("A call during batched reading is answered without a wait for the end of the pause")
+    @Test("A reply does not wait for the end of the pause between batched reads")
     func callInPause() async throws {
         let bus = try PrivateBus()
         let sender = try await bus.connect()
@@ -88,14 +88,14 @@ import Testing
         let crowd = Task {
             while !Task.isCancelled {
                 try await sender.emit(Self.signal(Self.here, 0))
-                // SAFETY: sets the rate of a crowd, 500 a second.
+                // SAFETY: sets the rate of the signals, 500 a second.
                 try await Task.sleep(for: .milliseconds(2))
             }
         }
         let call = Echo.call("Echo0", at: server.uniqueName, [.uint32(7)])
         let took = try await withDeadline(.seconds(60)) {
             var heard = 0
-            // The signals of one second make the reading pause.
+            // After one second of signals, the client pauses between its reads.
             for await _ in signals {
                 heard += 1
                 if heard == 500 { break }
@@ -105,14 +105,14 @@ import Testing
             }
         }
         crowd.cancel()
-        // With waits, each call would take about 80 ms: four seconds in all.
+        // If a reply waited for a pause, each call would take about 80 ms, and all four seconds.
         #expect(took < .seconds(2))
         await client.close()
         await server.close()
         await sender.close()
     }
 
-    @Test("A reply is received after earlier signals and before later ones")
+    @Test("A reply is received after earlier signals and before later signals")
     func replyInOrder() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()

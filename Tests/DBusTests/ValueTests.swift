@@ -42,7 +42,7 @@ import Testing
         await server.close()
     }
 
-    @Test("Values of each type that python3-dbus sends are echoed to it unchanged")
+    @Test("Values of each type that python3-dbus sends come back to it unchanged")
     func thirdParty() async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
@@ -112,7 +112,7 @@ import Testing
     }
 }
 
-/// Runs a program, and returns its output and its errors.
+/// Runs a program, and returns its standard output and standard error in one text.
 func run(_ program: String, _ arguments: String...) async throws -> String {
     let process = Process()
     let output = Pipe()

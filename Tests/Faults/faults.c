@@ -1,21 +1,25 @@
-// Faults of the disk, the clock and the power for a program under test. Loaded with LD_PRELOAD, so
-// that the programs themselves contain nothing of it.
+// Faults of the disk, the clock and the power for a program under test. The library is loaded
+// with LD_PRELOAD, so that the programs themselves contain no code for faults.
 //
-// FAULT_PLAN names a file. Each line of it is carried out once, when a file is synced:
+// FAULT_PLAN is the path of a file. Each line is carried out once, when a regular file is written
+// or synced:
 //
 //     MOMENT <tab> MATCH <tab> ACTION [<tab> FILE <tab> LINE]
 //
-// MOMENT is `before` or `after` the sync, or `write`, at the write itself. MATCH is text that the
-// last write must contain, or `-` for any. ACTION is `kill`; `lose`, which first discards the
-// unsynced data, like a power cut; `tear`, which at a write leaves half of it; or `tell`, which
-// appends LINE, with `|` for tabs, to FILE.
+// MOMENT is `before` a sync, `after` a sync, or `write` before a write. MATCH is a text that the
+// last write must contain, or `-` for any write. ACTION is one of:
 //
-// FAULT_DISK names a file; while it contains `full` or `readonly`, no regular file can be written.
-// FAULT_SYNC names a file; if it contains `fail`, the next sync fails, once, and removes it; while
-// it contains `slow N`, each sync takes N milliseconds more. A space and text that the path must
-// contain may follow `fail` or `slow N`.
-// FAULT_CLOCK names a file with seconds that the wall clock is off by.
-// FAULT_SUSPENDED names a file with seconds for which the machine seems to have been suspended.
+//     kill   kills the program
+//     lose   removes the data of the last write, like a power cut, and kills the program
+//     tear   at a write, writes only the first half of the data and kills the program
+//     tell   appends LINE to FILE, with a tab for each `|`
+//
+// FAULT_DISK is the path of a file. While it contains `full` or `readonly`, writes to regular
+// files fail. FAULT_SYNC is the path of a file. If it contains `fail`, the next sync fails and
+// removes it. While it contains `slow N`, each sync takes N milliseconds more. A space and a text
+// may follow each of these; the fault then concerns only files whose paths contain the text.
+// FAULT_CLOCK is the path of a file with the offset of the wall clock in seconds. FAULT_SUSPENDED
+// is the path of a file with the seconds for which the machine seems to have been suspended.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -41,7 +45,7 @@ static struct {
     char text[text_size];
 } last = {.descriptor = -1};
 
-// The C library's own function of this name.
+// The C library's own function with this name.
 #define REAL(name) ({                                             \
     static __typeof__(&name) real;                                \
     if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name); \
@@ -63,7 +67,7 @@ static size_t read_file(const char *variable, char *text, size_t size) {
     return count < 0 ? 0 : (size_t)count;
 }
 
-// Returns true if an open file's path contains the text after the next space, or there is none.
+// Returns true if no text follows the first space, or if the open file's path contains this text.
 static int is_meant(int descriptor, const char *text) {
     const char *part = strchr(text, ' ');
     if (!part || !part[1]) return 1;
@@ -75,7 +79,7 @@ static int is_meant(int descriptor, const char *text) {
     return strstr(path, part + 1) != NULL;
 }
 
-// Returns the errno of a disk that accepts no writes now, or 0.
+// Returns the errno with which a write must fail, or 0.
 static int disk_fault(int descriptor) {
     char text[256];
     if (read_file("FAULT_DISK", text, sizeof text) == 0) return 0;
@@ -84,7 +88,7 @@ static int disk_fault(int descriptor) {
     return strncmp(text, "readonly", 8) == 0 ? EROFS : 0;
 }
 
-// Returns the errno of a sync that fails now, or 0, after the sync's delay.
+// Waits for the delay of a sync. Returns the errno with which the sync must fail, or 0.
 static int sync_fault(int descriptor) {
     char text[256];
     if (read_file("FAULT_SYNC", text, sizeof text) == 0) return 0;
@@ -93,7 +97,7 @@ static int sync_fault(int descriptor) {
         return 0;
     }
     if (strncmp(text, "fail", 4) != 0 || !is_meant(descriptor, text)) return 0;
-    // Only one of several processes fails.
+    // Of several processes, only the one that removes the file fails.
     return unlink(getenv("FAULT_SYNC")) == 0 ? EIO : 0;
 }
 
@@ -132,7 +136,7 @@ static void carry_out(char *action, const void *bytes, size_t length, off_t offs
     }
 }
 
-// Carries out all lines of the plan for this moment. Each is removed from the file first.
+// Carries out all lines of the plan for this moment. Removes each line from the plan first.
 static void reach(const char *moment, const void *bytes, size_t length, off_t offset) {
     char plan[plan_size];
     while (read_file("FAULT_PLAN", plan, sizeof plan) > 0) {
@@ -230,7 +234,7 @@ int fsync(int descriptor) { return synced(descriptor, REAL(fsync)); }
 
 int fdatasync(int descriptor) { return synced(descriptor, REAL(fdatasync)); }
 
-// Returns the offset of the wall clock, in seconds; read at most 20 times a second.
+// Returns the offset of the wall clock in seconds. Reads the file at most 20 times a second.
 static time_t clock_fault(const struct timespec *now) {
     static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER;
     static time_t offset, second;

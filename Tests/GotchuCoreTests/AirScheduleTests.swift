@@ -36,7 +36,7 @@ struct AirScheduleTests {
         }
     }
 
-    @Test("The newest request is on the air at once, in place of the one that was there longest")
+    @Test("A new request is on the air at once, in place of the request that was there longest")
     func newest() throws {
         var schedule = try filled(4, capacity: 5)
         schedule.add(try id(4), at: time(1))
@@ -62,7 +62,7 @@ struct AirScheduleTests {
         }
     }
 
-    @Test("A change comes at its announced time, and not before")
+    @Test("The requests on the air change at the announced time, and not before")
     func announced() throws {
         var schedule = try filled(3, capacity: 2)
         let before = schedule.advance(to: time(0.3))
@@ -73,7 +73,7 @@ struct AirScheduleTests {
     }
 
     @Test(
-        "A request that ends makes room at once, and a smaller capacity takes requests off the air"
+        "A request that ends makes room at once, and a smaller capacity takes a request off the air"
     )
     func leaving() throws {
         var schedule = try filled(4, capacity: 3)

@@ -9,7 +9,7 @@ struct CalibrationTests {
         values.compactMap { RSSI(dBm: $0) }
     }
 
-    /// Returns samples spread evenly from `spread` dB below a level to `spread` dB above it.
+    /// Returns samples that are spread evenly over the range `level` ± `spread` dB.
     private func around(_ level: Int, spread: Int = 2, count: Int = 60) -> [RSSI] {
         levels((0..<count).map { level - spread + $0 % (2 * spread + 1) })
     }
@@ -33,7 +33,7 @@ struct CalibrationTests {
         #expect(calibration.isPlausible)
     }
 
-    @Test("Accepted calibrations have hysteresis and ordered zones, and levels at 1 m leave tap")
+    @Test("Accepted calibrations have hysteresis and ordered zones, and a level at 1 m ends a tap")
     func invariants() throws {
         var random = SeededGenerator("calibration")
         var accepted = 0
@@ -54,7 +54,7 @@ struct CalibrationTests {
         #expect(accepted > 500)
     }
 
-    @Test("Too few samples are refused with their number, at either distance")
+    @Test("Too few samples at either distance are refused, and the refusal has their number")
     func tooFew() {
         let enough = around(-35)
         #expect(throws: Calibration.Refusal.tooFewSamples(place: .tap, count: 29)) {

@@ -69,12 +69,12 @@ struct CanonicalJSONTests {
         #expect(try JSONDecoder().decode([String].self, from: Data(bytes))[0].hasPrefix(text))
         #expect(!String(decoding: bytes, as: UTF8.self).contains("\\/"))
         let escapes = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\\") }.count
-        // The text has 32 control characters and two quotes, each escaped by one backslash, and two
-        // backslashes, each written as two.
+        // The text has 32 control characters and two quotes, which get one backslash each, and two
+        // backslashes, which are written as two each.
         #expect(escapes == 32 + 2 + 2 * 2)
     }
 
-    @Test("Canonical JSON sorts members that a type encodes beside another's")
+    @Test("Canonical JSON sorts all members of an object that two types encode together")
     func flat() throws {
         let flat = Flat(inner: Inner(zeal: 3, able: []))
         let text = String(decoding: try CanonicalJSON.encode(flat), as: UTF8.self)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("EID")
 struct EIDTests {
-    @Test("Ten hex digits in either case are one EID, written in lower case")
+    @Test("Ten hex digits in either case are the same EID, which is written in lower case")
     func readsBothCases() throws {
         let eid = try #require(EID("A1b2C3d4E5"))
         #expect(eid.description == "a1b2c3d4e5")

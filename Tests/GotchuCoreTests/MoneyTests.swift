@@ -4,7 +4,7 @@ import Testing
 @Suite("Money")
 struct MoneyTests {
     @Test(
-        "An amount is parsed exactly as a person types it",
+        "An amount that a person types is parsed exactly",
         arguments: [
             ("50", 5000), ("50.00", 5000), ("0.5", 50), ("$12.34", 1234), ("0.01", 1),
             ("1000000.00", 100_000_000),
@@ -43,7 +43,7 @@ struct MoneyTests {
     }
 
     @Test(
-        "An impossible tip is replaced by a possible one, and a total that includes it stays",
+        "An impossible tip is replaced by a possible tip, and an amount that includes it stays",
         arguments: [true, false]
     )
     func impossibleTips(isIncluded: Bool) {
@@ -58,7 +58,7 @@ struct MoneyTests {
         }
     }
 
-    @Test("Amounts are formatted for people, and the text of small ones can be parsed again")
+    @Test("Amounts are formatted for people, and the text of a small amount can be parsed again")
     func writes() {
         #expect(Money(minorUnits: 5000).description == "$50.00")
         #expect(Money(minorUnits: -5).description == "-$0.05")

@@ -3,14 +3,14 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// Tests of the whole nearness decision in a model of radio reception. They show the cost of a
+/// Tests of the whole nearness decision in a model of radio reception. They show the effect of a
 /// changed threshold, filter or delay.
 ///
-/// The level in free space is -59 dBm at 1 m, and falls by 20 dB for ten times the distance. The
-/// noise has a standard deviation of `sigma` dB; 0.7 of it lasts from one advertisement to the
-/// next, as with a body or a hand. The three advertising channels differ by ±3 dB. Each
-/// advertisement may be lost, and is up to 10 ms late (Bluetooth Core 5.4, 6.B.4.4.2.1). The model
-/// is not a measurement.
+/// The level in free space is -59 dBm at 1 m, and 20 dB lower at ten times the distance. The noise
+/// has a standard deviation of `sigma` dB. It has a correlation of 0.7 between one advertisement
+/// and the next, as if a body or a hand were in the way. The three advertising channels differ by
+/// 3 dB. Each advertisement may be lost, and is up to 10 ms late (Bluetooth Core 5.4,
+/// 6.B.4.4.2.1). The model is not a measurement.
 @Suite("The nearness decision in a model of radio reception", .timeLimit(.minutes(hangLimit)))
 struct NearnessModelTests {
     private static let trials = 400
@@ -21,8 +21,7 @@ struct NearnessModelTests {
         var interval = 0.1
         var loss = 0.0
         var sigma = 4.0
-        /// A gain in dB in addition to the distance, such as a hand in front of the antenna or a
-        /// louder sender.
+        /// A gain in dB: negative for a hand in front of the antenna, positive for a louder sender.
         var gain = 0.0
     }
 
@@ -94,15 +93,15 @@ struct NearnessModelTests {
             MonotonicTime(sinceStart: .seconds(second - start))
         }
 
-        /// Returns a normally distributed number (Box and Muller).
+        /// Returns a normally distributed number, by the method of Box and Muller.
         private static func normal(_ random: inout SeededGenerator) -> Double {
             let radius = (-2 * log(Double.random(in: 0.0000001..<1, using: &random))).squareRoot()
             return radius * cos(2 * .pi * Double.random(in: 0..<1, using: &random))
         }
     }
 
-    /// Returns the sorted times, in seconds, at which a till first has the verdict `tap`. A trial
-    /// without that verdict has no time.
+    /// Returns the sorted times, in seconds, at which the till first has the verdict `tap`. Trials
+    /// without this verdict are left out.
     private func taps(
         _ tills: [Till],
         of wanted: Int = 0,
@@ -130,7 +129,7 @@ struct NearnessModelTests {
     }
 
     @Test(
-        "A till at the device is a tap after 0.45 s in the median, with 70 % packet loss after 1 s"
+        "A till at the device is a tap within 0.45 s in the median, or within 1 s with 70 % loss"
     )
     func held() {
         let still = taps([Till(metres: { _ in 0.05 })], within: 6, "held")
@@ -148,7 +147,7 @@ struct NearnessModelTests {
         #expect(share(found) >= 0.99 && median(found) <= 0.9)
     }
 
-    @Test("A till heard every 3.5 s becomes a tap less than twice a minute; every 10 s, more often")
+    @Test("A till heard every 3.5 s is a tap less than twice a minute, and every 10 s more often")
     func rarest() {
         func taps(_ interval: Double) -> (share: Double, perMinute: Double) {
             var random = SeededGenerator("rarest", seed: 1)
@@ -190,12 +189,12 @@ struct NearnessModelTests {
         #expect(share(taps([till], within: 30, "queue")) <= 0.05)
     }
 
-    @Test("A till at the device is a tap, and a till a metre away never; seldom if it is louder")
+    @Test("A till a metre away is no tap beside a till at the device, and seldom if it is louder")
     func two() {
         let tills = [Till(metres: { _ in 0.05 }), Till(metres: { _ in 1 })]
         #expect(share(taps(tills, of: 0, within: 6, "two, the right one")) == 1)
         #expect(share(taps(tills, of: 1, within: 6, "two, the wrong one")) == 0)
-        // A hand covers the near till, and the far till is loud: the far till is seldom a tap.
+        // A hand covers the near till, and the far till sends louder.
         let shaded = [
             Till(metres: { _ in 0.1 }, gain: -10), Till(metres: { _ in 1 }, gain: 8),
         ]

@@ -23,7 +23,7 @@ struct PaymentFlowTests {
         return action
     }
 
-    @Test("A payment locks, journals, sends and journals before it ends")
+    @Test("A payment locks the session, journals, sends, journals the result and then ends")
     func paid() {
         let paid = MoneyFlowEvent.answered(.done(receipt))
         #expect(last(from: .locking) == .call(.lock))
@@ -61,7 +61,7 @@ struct PaymentFlowTests {
         }
     }
 
-    @Test("A lock call without an answer is given up and the lock released after the session's end")
+    @Test("An unanswered lock call is repeated until the session ends, and the lock is released")
     func expired() {
         var flow = PaymentFlow(from: .locking)
         var action = flow.handle(.started, jitter: 0)
@@ -78,7 +78,7 @@ struct PaymentFlowTests {
         #expect(waited >= PaymentFlow.maximumSessionLifetime)
         #expect(action == .call(.unlock))
         guard case .journal(.ended(.declined(let why))) = flow.handle(silence, jitter: 0) else {
-            Issue.record("nothing was sent, so nothing was paid")
+            Issue.record("a payment that sent nothing is declined")
             return
         }
         #expect(why.code == "SESSION_EXPIRED")
@@ -109,22 +109,22 @@ struct PaymentFlowTests {
             #expect(flow.handle(refused, jitter: 0) == .call(.unlock))
         }
         guard case .wait(_, because: .otherServer) = last(from: .sending, other) else {
-            Issue.record("only the server where it was begun can end it")
+            Issue.record("only the server of the earlier send can decide")
             return
         }
         #expect(last(from: .sending, other, .waited(elapsed: .zero), refused) == .call(.lookUp))
     }
 
-    @Test("A step that cannot be journalled waits, but a paid end is published")
+    @Test("A payment waits if a step cannot be journalled, but a paid end is published at once")
     func journalFails() {
         guard case .wait(_, because: .journal) = last(from: .locking, done, .journalFailed) else {
-            Issue.record("the journal's older record would be driven on at the next start")
+            Issue.record("the next start would repeat the older step")
             return
         }
         #expect(last(from: .locking, done, .journalFailed, .waited(elapsed: .zero)) == .call(.lock))
         let busy = MoneyFlowEvent.answered(.refused(refusal))
         guard case .wait(_, because: .journal) = last(from: .locking, busy, .journalFailed) else {
-            Issue.record("declined is told only once the journal has it")
+            Issue.record("a refusal is reported only once journalled")
             return
         }
         let again = last(from: .locking, busy, .journalFailed, .waited(elapsed: .zero))
@@ -160,7 +160,7 @@ struct PaymentFlowTests {
             for event in events { action = flow.handle(event, jitter: 0) }
             #expect(action == .call(.unlock))
             guard case .journal(.ended(.declined(let why))) = flow.handle(done, jitter: 0) else {
-                Issue.record("the key can never be charged")
+                Issue.record("the server has decided on the key")
                 return
             }
             #expect(why.code == "NOT_FOUND" && why.detail.contains("backup"))
@@ -185,7 +185,7 @@ struct PaymentFlowTests {
                     if case .paid = end {
                         #expect(world.isPaid)
                     } else {
-                        // Without the end in the journal, the next start would continue the
+                        // The end must be in the journal, or the next start would continue the
                         // payment.
                         #expect(!world.isPaid && world.journal.end == end)
                     }
@@ -196,12 +196,12 @@ struct PaymentFlowTests {
         }
     }
 
-    /// A simulated server with random answers, and a journal that may fail.
+    /// A simulated server with random answers, and a simulated journal that may fail.
     private struct World {
         var random: SeededGenerator
         private(set) var isPaid = false
         private(set) var journal = MoneyStage<PaymentFlow.Progress>.open(.locking)
-        /// A Boolean that is true once a send's answer was lost.
+        /// A Boolean that is true once a send got no answer.
         private var isUncertain = false
         private let refusal = Decline(code: "SESSION_BUSY", detail: "Another payer was first.")
 
@@ -260,8 +260,8 @@ struct PaymentFlowTests {
             }
         }
 
-        /// Returns a random answer to a send. The answer for a paid session is never a decision to
-        /// refuse.
+        /// Returns a random answer to a send. A paid session is never answered with the ledger's
+        /// refusal.
         private mutating func send() -> PaymentAnswer {
             if flip(6) { return .notSent(.otherLogin) }
             if flip(6), isUncertain {

@@ -48,7 +48,7 @@ struct ProximityTests {
         }
     }
 
-    @Test("A tap ends one to two seconds after the level falls, and a silent presence is removed")
+    @Test("A tap ends 0.9 to 1.8 s after the level falls, and a presence after 1.5 s of silence")
     func leaves() {
         var board = ProximityBoard()
         for at in stride(from: 0, through: 1000, by: 100) {
@@ -66,7 +66,7 @@ struct ProximityTests {
         #expect(board.isEmpty)
     }
 
-    @Test("Levels inside the dead band of tap neither end a tap nor begin one")
+    @Test("Levels in the dead band around the tap threshold neither end nor begin a tap")
     func hysteresis() async {
         var generator = SeededGenerator("hysteresis")
         for start in [-40, -80] {
@@ -110,7 +110,7 @@ struct ProximityTests {
         }
     }
 
-    @Test("The reason for a strong level that was not held long enough says so")
+    @Test("The reason of a strong level that has not lasted long enough says so")
     func notYet() throws {
         var board = ProximityBoard()
         _ = board.add(sighting(kiosk, -38, at: 0))
@@ -121,7 +121,7 @@ struct ProximityTests {
         )
     }
 
-    @Test("Two tills at equal levels are ambiguous until one has been clearly stronger for a while")
+    @Test("Two tills at similar levels are ambiguous until one is clearly stronger for a while")
     func ambiguous() {
         var board = ProximityBoard()
         for at in stride(from: 0, through: 2000, by: 100) {
@@ -173,7 +173,7 @@ struct ProximityTests {
         #expect(lenient[kiosk]?.verdict == .tap)
     }
 
-    @Test("Old samples of one adapter do not keep an EID near that another adapter measures far")
+    @Test("An EID is far if one adapter measures it far, despite another adapter's old samples")
     func staleAdapter() {
         var board = ProximityBoard()
         for at in stride(from: 0, through: 1000, by: 100) {
@@ -185,7 +185,7 @@ struct ProximityTests {
         #expect(board[kiosk]?.verdict == .far)
     }
 
-    @Test("Thousands of random EIDs do not exceed the limit of presences or remove a near one")
+    @Test("Thousands of far EIDs do not exceed the limit of presences or remove a near EID")
     func bounded() async {
         var generator = SeededGenerator("bounded")
         var board = ProximityBoard()
@@ -235,7 +235,7 @@ struct ProximityTests {
         }
         board.record(old, .session(session))
         #expect(board[old]?.verdict == .tap)
-        // Before the server has resolved the new EID, the two EIDs count as two tills.
+        // The two EIDs count as two tills until the server has resolved the new EID.
         for at in stride(from: 1_100, through: 1_500, by: 100) {
             _ = board.add(sighting(old, -40, at: at))
             _ = board.add(sighting(kiosk, -41, at: at + 1))
@@ -256,7 +256,7 @@ struct ProximityTests {
         #expect(board[kiosk]?.verdict == .ambiguous && board[other]?.verdict == .ambiguous)
     }
 
-    @Test("Unresolved EIDs that change every 1.5 s still leave a till as a tap at times")
+    @Test("A till is a tap for at least a fifth of the time beside unresolved EIDs that change")
     func changing() throws {
         var board = ProximityBoard()
         let session = try #require(SessionID(rawValue: "s"))
@@ -272,7 +272,7 @@ struct ProximityTests {
             #expect(board[made]?.verdict != .tap || at < 1_500)
         }
         #expect(taps >= 60, "\(taps) of 300")
-        // A stronger EID that is not resolved yet prevents a tap of the known till.
+        // A stronger unresolved EID prevents a tap of the known till.
         for at in stride(from: 30_100, through: 33_000, by: 100) {
             _ = board.add(sighting(kiosk, -44, at: at))
             _ = board.add(sighting(other, -34, at: at + 1))
@@ -280,7 +280,7 @@ struct ProximityTests {
         #expect(board[kiosk]?.verdict != .tap)
     }
 
-    @Test("A board full of near EIDs has room for a stronger one")
+    @Test("A board that is full of near EIDs accepts a stronger EID")
     func full() {
         var generator = SeededGenerator("full")
         var board = ProximityBoard()

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("QR codes")
 struct QRCodeTests {
-    /// Texts of the greatest and of middle lengths for every version, odd and even. They are fixed,
-    /// because segno counts overlapping finders once and so chooses another mask for some texts.
+    /// Texts of the greatest and of a middle length for each version, odd and even. The seed is
+    /// fixed: segno counts overlapping finders once, and so chooses another mask for some texts.
     private static let texts: [String] = {
         var generator = SeededGenerator("QR codes", seed: 18004)
         let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:")
@@ -16,8 +16,8 @@ struct QRCodeTests {
         } + ["HTTPS://PAY.EXAMPLE/P/8BB71B3447"]
     }()
 
-    /// Texts of bytes that fill each version, and one in capitals that fills the last version.
-    /// segno pads a shorter text by one byte more if it ends at a byte boundary.
+    /// Texts in byte mode that fill each version, and one in capitals that fills the last version.
+    /// segno pads a shorter text that ends at a byte boundary with one byte more.
     private static let fullTexts: [String] = {
         var generator = SeededGenerator("QR codes", seed: 18005)
         let alphabet = (0x21...0x7E).map { Character(UnicodeScalar(UInt8($0))) }
@@ -35,7 +35,7 @@ struct QRCodeTests {
         }.joined(separator: "/")
     }
 
-    @Test("A code equals segno's in every version and mask", arguments: 0...7)
+    @Test("A code equals the code that segno makes, in every version and mask", arguments: 0...7)
     func masks(mask: Int) async throws {
         let texts = Self.texts + Self.fullTexts
         let ours = texts.map { QRCode($0, mask: mask).map(Self.rows) }
@@ -45,7 +45,7 @@ struct QRCodeTests {
         #expect(sides == [21, 25, 29, 33, 37, 41, 45])
     }
 
-    @Test("The mask of a code equals segno's choice")
+    @Test("The chosen mask of a code is the mask that segno chooses")
     func bestMask() async throws {
         let ours = Self.texts.map { QRCode($0).map(Self.rows) }
         #expect(ours == (try await Self.lines(of: "qr.py", ["best"] + Self.texts)))
@@ -80,7 +80,8 @@ struct QRCodeTests {
         return program.text.split(separator: "\n").map(String.init)
     }
 
-    /// Returns a picture (PBM) of the path, four pixels per module, with the quiet zone.
+    /// Returns a picture of the path in the format PBM, with four pixels per module and a quiet
+    /// zone.
     private static func picture(of code: QRCode) throws -> String {
         let scale = 4
         let side = code.side + 8

@@ -25,7 +25,7 @@ import Testing
     func severalReads() {
         var (batching, time) = afterCrowd()
         time += .milliseconds(20)
-        // A call has ended the pause early: the rest of the batch is read without a wait.
+        // A call has ended the pause early. The rest of the batch is read at once.
         batching.read(64, hasMore: true, now: time)
         #expect(batching.pauseEnd == time)
         batching.read(0, hasMore: false, now: time)
@@ -34,7 +34,7 @@ import Testing
         #expect(batching.pauseEnd == nil)
     }
 
-    /// Returns the batching after a second of 1,000 reports, and the time of the last one.
+    /// Returns the batching after 1,000 reports in one second, and the time of the last report.
     private func afterCrowd() -> (ReadBatching, ContinuousClock.Instant) {
         var batching = ReadBatching()
         var time = ContinuousClock.now
@@ -45,7 +45,7 @@ import Testing
         return (batching, time)
     }
 
-    /// Returns the times, within two seconds, at which a reading is followed by a pause.
+    /// Returns the times, within two seconds, after which the reading pauses.
     private func pauses(perSecond: Int) -> [Duration] {
         var batching = ReadBatching()
         let start = ContinuousClock.now

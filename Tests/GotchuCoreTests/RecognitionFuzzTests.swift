@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct RecognitionFuzzTests {
-    @Test("Only ten hex digits are recognised among random payloads")
+    @Test("Among random payloads, ten hex digits are recognised and nothing else is")
     func fuzz() {
         var random = SeededGenerator("recognition")
         let hex = Array("0123456789abcdefABCDEF".utf8)

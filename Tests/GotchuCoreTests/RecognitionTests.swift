@@ -14,7 +14,7 @@ struct RecognitionTests {
         }
     }
 
-    @Test("A local name is recognised as an EID only beside the service UUID")
+    @Test("A local name is recognised as an EID only together with the service UUID")
     func localName() {
         let phone = HeardAdvertisement(listsService: true, localName: eid)
         #expect(phone.recognise() == .ours(EID(literal: eid), .localName))
@@ -22,7 +22,7 @@ struct RecognitionTests {
         #expect(stranger.recognise() == .ignored(.noService))
     }
 
-    @Test("Ignored advertisements have different reasons")
+    @Test("An ignored advertisement has the reason why it is ignored")
     func strangers() {
         let tile: [UInt8] = [0x02, 0x00, 0xF3, 0x8E, 0x91, 0xC7, 0xD2, 0xAA, 0xB0, 0x80]
         #expect(HeardAdvertisement(serviceData: tile).recognise() == .ignored(.tile))
@@ -42,7 +42,7 @@ struct RecognitionTests {
         #expect(HeardAdvertisement(listsService: true).recognise() == .ignored(.noService))
     }
 
-    @Test("Service data that is not an EID is ignored, even beside a name that is one")
+    @Test("Service data that is not an EID is ignored, even together with a name that is an EID")
     func noRescue() {
         let heard = HeardAdvertisement(
             serviceData: Array("somebody's".utf8),

@@ -9,7 +9,7 @@ import Testing
 
     @Test("SipHash-2-4 gives the hashes of its authors' test vectors", arguments: [0, 8, 15])
     func vectors(length: Int) {
-        // The reference implementation's vectors_sip64, as little-endian numbers.
+        // The array vectors_sip64 of the reference implementation, as little-endian numbers.
         let expected: [Int: UInt64] = [
             0: 0x726F_DB47_DD0E_0E31, 8: 0x93F5_F579_9A93_2462, 15: 0xA129_CA61_49BE_45E5,
         ]

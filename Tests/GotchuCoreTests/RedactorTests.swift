@@ -3,8 +3,8 @@ import Testing
 
 @Suite("A report reveals no secrets")
 struct RedactorTests {
-    /// Texts as in logs and replies, with a secret of each kind; each with the secret alone and
-    /// with a part of the expected text.
+    /// Texts as in logs and replies, with one secret each: the text, the secret in it and a part
+    /// of the expected result.
     private static let planted: [(text: String, secret: String, left: String)] = [
         ("heard 8bb71b3447 at -41", "8bb71b3447", "heard eid-1 at -41"),
         ("heard 8BB71B3447.", "8BB71B3447", "heard eid-1."),
@@ -63,7 +63,7 @@ struct RedactorTests {
         #expect(redactor.redact(second) == second)
     }
 
-    @Test("Known secrets are replaced, the longest first; a secret of one letter is not")
+    @Test("Known secrets are replaced, the longest first, except a secret of one letter")
     func known() {
         var redactor = Redactor()
         redactor.hide("Anna", as: .name)

@@ -20,7 +20,7 @@ struct RefundFlowTests {
     }
 
     @Test(
-        "A refund makes one call and journals its end; a paid one ends even if that fails"
+        "A refund makes one call and journals its end; a paid refund ends even if that fails"
     )
     func made() {
         let receipt = Receipt(transferID: "t", wasMadeBefore: true)
@@ -29,13 +29,14 @@ struct RefundFlowTests {
         #expect(last(done) == .journal(.ended(.paid(receipt))))
         #expect(last(done, .journalled) == .finish(.paid(receipt)))
         #expect(last(done, .journalFailed) == .finish(.paid(receipt)))
-        // A refund that was repeated or resumed is not marked as made before.
+        // A repeated or resumed refund may have been made by its own earlier call, so it is not
+        // marked as made before.
         let own = Receipt(transferID: "t")
         #expect(last(silence, .waited(elapsed: .zero), done) == .journal(.ended(.paid(own))))
         #expect(last(isResumed: true, done) == .journal(.ended(.paid(own))))
     }
 
-    @Test("A refusal ends a refund if no earlier call is uncertain or if it is decided on the key")
+    @Test("A refusal ends a refund if it decides on the key or no earlier call may have succeeded")
     func refused() {
         let door = Decline(code: "FORBIDDEN", detail: "Not yours.")
         let atDoor = MoneyFlowEvent.answered(.refused(door))
@@ -61,11 +62,11 @@ struct RefundFlowTests {
         #expect(last(other, .waited(elapsed: .zero), atDoor) == .journal(.ended(.declined(door))))
     }
 
-    @Test("A decline that is not journalled is not published")
+    @Test("A refusal that is not journalled is not published")
     func unwritten() {
         let byKey = MoneyFlowEvent.answered(.refused(refusal))
         guard case .wait(_, because: .journal) = last(byKey, .journalFailed) else {
-            Issue.record("the next start would ask again")
+            Issue.record("the next start would call again")
             return
         }
         let again = last(byKey, .journalFailed, .waited(elapsed: .zero))
@@ -74,7 +75,7 @@ struct RefundFlowTests {
     }
 
     @Test(
-        "After a key that was declined before, the next key is journalled and used, up to a limit"
+        "A key that was refused before is replaced by a journalled next key, up to a limit"
     )
     func nextKey() {
         let replay = MoneyFlowEvent.answered(.refused(refusal, isReplay: true))
@@ -82,7 +83,7 @@ struct RefundFlowTests {
             .journal(.open(RefundFlow.Progress(attempt: 1)))
         #expect(last(replay) == next)
         guard case .wait(_, because: .journal) = last(replay, .journalFailed) else {
-            Issue.record("nothing is asked under a key that the journal does not have")
+            Issue.record("a call was made with a key that is not in the journal")
             return
         }
         #expect(last(replay, .journalFailed, .waited(elapsed: .zero)) == next)

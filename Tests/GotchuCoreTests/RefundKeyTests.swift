@@ -69,7 +69,7 @@ struct RefundKeyTests {
     }
 
     @Test(
-        "A refund that is tried repeatedly is made once, although daemons lose their state"
+        "A refund that is tried repeatedly is made only once, although daemons lose their state"
     )
     func anything() async {
         var world = World(random: SeededGenerator("refund keys"))
@@ -80,7 +80,7 @@ struct RefundKeyTests {
             var remembered = 0
             for press in 0..<400 {
                 let wasMade = world.made > 0
-                // Half of the daemons have lost the previous state.
+                // Half of the tries start without the state of the try before.
                 let (end, last) = drive(world.flip(2) ? 0 : remembered, &world)
                 remembered = last
                 #expect(world.made <= 1)
@@ -91,11 +91,13 @@ struct RefundKeyTests {
                 if wasMade, case .declined(let why) = end { #expect(why.code == "FORBIDDEN") }
                 if world.made == 1, press > 20 { break }
             }
-            #expect(world.made == 1, "400 presses and never made")
+            #expect(world.made == 1, "400 tries made no refund")
         }
     }
 
-    /// - Returns: The end, and the last attempt; a `nil` end if the daemon lost its state.
+    /// Drives one refund to its end, with kills of the daemon and failures of its journal.
+    ///
+    /// - Returns: The end, which is `nil` if the daemon lost its state, and the last attempt.
     private func drive(_ attempt: Int, _ world: inout World) -> (MoneyOutcome?, Int) {
         var journal = RefundFlow.Progress(attempt: attempt)
         var flow = RefundFlow(from: journal, isResumed: false)
@@ -104,7 +106,7 @@ struct RefundKeyTests {
             let action = flow.handle(event, jitter: 0.5)
             if world.flip(40) { return (nil, journal.attempt) }
             if world.flip(20) {
-                // The daemon is killed before the action, and then restarted.
+                // The daemon is killed before the action, and starts again with its journal.
                 flow = RefundFlow(from: journal, isResumed: true)
                 event = .started
                 continue

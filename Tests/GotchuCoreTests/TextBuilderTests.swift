@@ -21,7 +21,7 @@ import Testing
         #expect(text { $0.add(digits: .max, width: 1) } == "18446744073709551615")
     }
 
-    @Test("Zeros pad a number to a width, and a wider number is not cut")
+    @Test("A number is padded with zeros to a width, and a longer number is not cut")
     func widths() {
         #expect(text { $0.add(digits: 7, width: 3) } == "007")
         #expect(text { $0.add(digits: 1234, width: 3) } == "1234")

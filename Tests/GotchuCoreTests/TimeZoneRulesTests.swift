@@ -33,7 +33,7 @@ struct TimeZoneRulesTests {
     }
 
     @Test(
-        "The start of a day belongs to that day, and the second before it to an earlier day",
+        "The start of a day belongs to the day, and the second before the start to an earlier day",
         arguments: zones
     )
     func days(name: String) throws {
@@ -82,7 +82,7 @@ struct TimeZoneRulesTests {
         for index in bytes.indices {
             var changed = bytes
             changed[index] ^= 0xFF
-            // A damaged file may be refused; otherwise its offset is within 200 hours.
+            // A damaged file is refused, or gives an offset of less than 200 hours.
             let offset = TimeZoneRules(tzif: changed)?.offset(at: .now) ?? 0
             #expect(abs(offset) < 200 * 3_600_000)
         }
@@ -98,7 +98,7 @@ struct TimeZoneRulesTests {
         }
     }
 
-    @Test("Valid dates have the starts of their week and month, and invalid dates are refused")
+    @Test("A valid date has the first days of its week and month, and an invalid date is refused")
     func dates() throws {
         let day = try #require(CalendarDay("2028-02-29"))
         #expect(day.description == "2028-02-29" && day.monday.description == "2028-02-28")

@@ -38,7 +38,7 @@ struct ValueTests {
 
     @Test("A timestamp's text equals Foundation's from 1895 to 2165")
     func calendar() throws {
-        // Steps of 37 hours reach all hours of a day and all kinds of years.
+        // Steps of 37 hours reach all hours of the day and all kinds of years.
         for hours in stride(from: -657_000, through: 1_709_000, by: 37) {
             let seconds = Int64(hours) * 3600 + Int64(hours % 3600)
             let date = Date(timeIntervalSince1970: Double(seconds))
@@ -48,7 +48,7 @@ struct ValueTests {
     }
 
     @Test(
-        "A time is formatted as an HTTP date, and such a date from 1970 on is parsed",
+        "A time is formatted as an HTTP date, and an HTTP date from 1970 on is parsed",
         arguments: [
             (784_111_777_000, "Sun, 06 Nov 1994 08:49:37 GMT"),
             (951_825_600_999, "Tue, 29 Feb 2000 12:00:00 GMT"),
@@ -101,7 +101,7 @@ struct ValueTests {
         #expect(Timestamp(iso8601: text) == nil)
     }
 
-    @Test("Retries wait up to 2, 4, 8 … 60 seconds, half of it random, or as Retry-After says")
+    @Test("A retry waits up to 2, 4, 8 … 60 s, half of it random, or for the time in Retry-After")
     func retries() {
         var longest = RetrySchedule()
         let waits = (0..<8).map { _ in longest.next(retryAfter: nil, jitter: 0.999_999) }
@@ -124,7 +124,7 @@ struct ValueTests {
         }
     }
 
-    @Test("A text survives percent-encoding, and a broken escape is refused")
+    @Test("A percent-encoded text is decoded to the same text, and a broken escape is refused")
     func percent() {
         for text in ["Front/1 till?#&=%+.", "ü \u{1F957}", "", "plain-_9"] {
             let encoded = percentEncoded(text)

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Tests of the commands for people and for CI.
+/// Tests of the commands that people and CI use.
 @Suite("The commands of make and .ci")
 struct CommandTests {
     @Test("The command make without a target lists the targets")
@@ -34,9 +34,9 @@ struct CommandTests {
         #expect(failed.text.contains("Building: failed"))
     }
 
-    @Test("Without swift, the script shows the address of its installer and stops")
+    @Test("Without swift, .ci/need shows the address of swift's installer and fails")
     func swiftIsMissing() async throws {
-        // The search path is an empty folder: even if this machine has swift, it is not found.
+        // The search path is an empty folder, so that a swift on this machine is not found.
         let folder = try TemporaryFolder()
         let need = try await Repository.run(
             "PATH=\(folder.path)",

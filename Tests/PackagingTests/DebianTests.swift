@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of our Debian packages with the programs of this build.
+/// Tests of our Debian packages, which contain the programs of this build.
 @Suite("Debian packages", .serialized)
 struct DebianTests {
     /// Lintian tags that development builds cannot avoid.
@@ -28,7 +28,7 @@ struct DebianTests {
     }
 
     @Test(
-        "Packages are installed in a clean root, upgraded with their state, removed and purged",
+        "Packages can be installed in a clean root, upgraded with their state, removed and purged",
         .enabled(if: getuid() == 0),
         .timeLimit(.minutes(hangLimit))
     )
@@ -37,8 +37,7 @@ struct DebianTests {
         let folder = try TemporaryFolder()
         let root = try Program(
             Repository.path("Tests/Debian/root"),
-            // The display's dependencies are ten times as large as the others, and are not tested
-            // here.
+            // Without gotchu-display, whose dependencies are ten times as large as the others.
             [Repository.path(".build/clean-root")] + packages.files.prefix(2)
         )
         try #require(try await root.exitCode(within: .seconds(400)) == 0, "\(root.text)")
@@ -71,7 +70,7 @@ struct DebianTests {
         for library in libraries { #expect(control.contains(" \(library),\n"), "\(library)") }
     }
 
-    /// Returns the folder with the toolchain's libraries for programs of this build.
+    /// Returns the folder of the toolchain's libraries, which the programs of this build need.
     private func toolchainLibraries() async throws -> String {
         let libraries = try await Repository.run(
             "ldd",

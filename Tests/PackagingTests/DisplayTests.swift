@@ -92,7 +92,8 @@ struct DisplayTests {
         #expect(status == 0, "\(attempt.text)")
         let asked = try JSONDecoder().decode([String].self, from: Data(attempt.text.utf8))
         let own = ["7465/display", "7465/done", "7466/till"]
-        // Without the policy, the other port is opened, so this check can fail.
+        // Without the policy, the browser also opens the page of another port, so the check of the
+        // policy can fail.
         #expect(asked == (isUnderPolicy ? own : own + ["7467/other"]))
     }
 }

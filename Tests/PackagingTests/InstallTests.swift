@@ -90,7 +90,7 @@ struct InstallTests {
         for (file, mode) in files { try expect(file, in: folder, hasMode: mode) }
     }
 
-    @Test("With another prefix, the unit is below that prefix and names the program there")
+    @Test("With another prefix, the unit is installed below it and starts the program there")
     func prefix() async throws {
         let folder = try TemporaryFolder()
         try await install(into: folder, prefix: "/opt/gotchu")

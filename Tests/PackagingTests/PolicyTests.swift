@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of our policy in a real dbus-daemon.
+/// Tests of our policy with a real dbus-daemon.
 @Suite("The D-Bus policy")
 struct PolicyTests {
     static let policy = "dbus-policy/org.gotchu.gotchud.conf"
@@ -13,7 +13,7 @@ struct PolicyTests {
         #expect(said.contains("unix:path="), "\(said)")
     }
 
-    @Test("A bus does not start with a broken policy, so the test above can fail")
+    @Test("A bus does not start with a broken policy, so the test of our policy can fail")
     func brokenIsNoticed() async throws {
         let folder = try TemporaryFolder()
         let broken = try Repository.text(Self.policy)
@@ -23,7 +23,7 @@ struct PolicyTests {
         #expect(said.contains("alow"), "\(said)")
     }
 
-    @Test("The bus policy lets one user talk to one name, and allows nothing else")
+    @Test("The policy allows one user to send to one name, and nothing else")
     func isNarrow() throws {
         let text = try Repository.text(Self.policy)
         let rules = text.matches(of: /<(allow|deny|policy)\s[^>]*>/).map { String($0.0) }
@@ -32,9 +32,9 @@ struct PolicyTests {
         )
     }
 
-    /// Starts a bus with this policy, and stops it.
+    /// Starts a bus with a policy, and stops the bus.
     ///
-    /// - Returns: The output up to the bus's address or its end.
+    /// - Returns: The output of the bus up to its address or its end.
     private func bus(including policy: String) async throws -> String {
         let folder = try TemporaryFolder()
         let configuration = try folder.write(
@@ -52,7 +52,7 @@ struct PolicyTests {
             "/usr/bin/env",
             ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--print-address"]
         )
-        return try await eventually("dbus-daemon has begun or ended") {
+        return try await eventually("dbus-daemon has started or ended") {
             let hasEnded = !daemon.isRunning
             let text = daemon.text
             return hasEnded || text.contains("unix:path=") ? text : nil

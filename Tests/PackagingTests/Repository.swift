@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// The files of the repository, and the commands that check them.
+/// The files of the repository, and commands that run in it.
 enum Repository {
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -13,7 +13,7 @@ struct UnitTests {
     )
     func verify(unit: String) async throws {
         let folder = try TemporaryFolder()
-        // The programs are not installed here, so the programs of this build replace them.
+        // The unit's programs are not installed, so the programs of this build replace them.
         let text = try Repository.text("systemd/\(unit).service")
             .replacing("=/usr/bin/", with: "=\(Program.folder.path)/")
         let file = try folder.write(text, to: "\(unit).service")
@@ -43,11 +43,11 @@ struct UnitTests {
                 "AmbientCapabilities=CAP_NET_ADMIN",
             ]
         )
-        // By default there is no capability.
+        // Without the drop-in, the unit grants no capability.
         #expect(text.contains("\nCapabilityBoundingSet=\nAmbientCapabilities=\n"))
     }
 
-    @Test("An unknown value in a unit is reported by systemd, so the tests of units can fail")
+    @Test("An unknown value in a unit is reported by systemd, so the other tests of units can fail")
     func verifyNotices() async throws {
         let folder = try TemporaryFolder()
         let text = try Repository.text("systemd/gotchud.service")
@@ -74,21 +74,21 @@ struct UnitTests {
     }
 
     @Test(
-        "A unit has the settings that its program needs, and none that harms it",
+        "A unit has the settings that its program needs, and no setting that harms the program",
         arguments: units
     )
     func traps(unit: String) throws {
         let lines = try Repository.text("systemd/\(unit).service").split(separator: "\n")
         let settings = Set(lines.map(String.init))
-        // systemd 252 ignores notify-reload and treats the program as a simple one.
+        // systemd 252 does not know notify-reload, and would treat the unit as Type=simple.
         #expect(settings.contains("Type=notify"))
-        // libdispatch calls setpriority(2), one of @resources: allowed by name, never fatal.
+        // libdispatch calls setpriority(2). It is allowed by name, and no call kills the program.
         #expect(settings.contains("SystemCallFilter=setpriority"))
         #expect(settings.contains("SystemCallErrorNumber=EPERM"))
         // A wrong command line or configuration, or an unreadable journal, must not cause restarts.
         let fatal = "64 65 78"
         #expect(settings.contains("RestartPreventExitStatus=\(fatal)"))
-        // A dependency may be missing for long after boot, and become available later.
+        // A dependency may become available only long after the boot.
         #expect(settings.contains("StartLimitIntervalSec=0"))
         if unit == "gotchu-server" {
             #expect(settings.contains("After=network-online.target postgresql.service"))
@@ -96,18 +96,18 @@ struct UnitTests {
         // All users can read command lines, and a URL may contain a password.
         #expect(!lines.contains { $0.hasPrefix("ExecStart=") && $0.contains("$") })
         if unit == "gotchud" {
-            // On a machine without a network, gotchud must start.
+            // gotchud must start on a machine without a network.
             #expect(!lines.contains { !$0.hasPrefix("#") && $0.contains("network-online") })
-            // In a user namespace, every peer of the socket would have the user nobody.
+            // In a user namespace, every client of the socket would have the user nobody.
             #expect(!lines.contains { $0.hasPrefix("PrivateUsers=") })
-            // The kernel's counts of an adapter, which show that it is unresponsive, need
-            // AF_BLUETOOTH.
+            // gotchud reads the kernel's counts of an adapter through AF_BLUETOOTH. The counts
+            // show that the adapter is unresponsive.
             let families = "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_BLUETOOTH"
             #expect(settings.contains(families))
             #expect(settings.contains("RuntimeDirectory=gotchu"))
             #expect(settings.contains("StateDirectory=gotchu"))
         }
-        // A credential with a path is obligatory; a credential of the store is not.
+        // A credential with a path must exist. A credential of systemd's store may be missing.
         for line in lines where line.hasPrefix("LoadCredential=") {
             #expect(!line.contains("/"), "\(line)")
         }

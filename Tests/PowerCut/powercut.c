@@ -1,11 +1,12 @@
-// Preloaded into a program: records every write and every sync of the files whose paths begin with
-// $POWERCUT_PREFIX, so that a test can compute the state of the files after a power cut.
+// A library that is preloaded into a program. It records in $POWERCUT_LOG every write, truncation
+// and sync of the files whose paths begin with $POWERCUT_PREFIX, so that a test can compute the
+// state of the files after a power cut.
 //
-// A record: kind ('w' write, 't' truncate, 's' sync, 'f' a sync that failed), length of the path,
-// offset, length of the data as 8 bytes each; then path and data. In the order in which the calls
-// returned.
+// A record has four numbers of 8 bytes: the kind ('w' write, 't' truncation, 's' sync, 'f' failed
+// sync), the length of the path, the offset and the length of the data. The path and the data
+// follow. Records are in the order in which the calls returned.
 //
-// While a file $POWERCUT_FAIL exists, no write-ahead log (`-wal`) can be synced.
+// While the file $POWERCUT_FAIL exists, every sync of a write-ahead log (`-wal`) fails.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

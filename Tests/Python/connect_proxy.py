@@ -1,6 +1,7 @@
 """connect_proxy.py [STATUS]: an HTTP proxy on loopback that supports only CONNECT (RFC 9110, 9.3.6).
 
-Prints its port, then each target. With STATUS it answers that and connects to nothing.
+Prints its address, then the method and target of each request. With STATUS, answers every request
+with this status and connects to nothing.
 """
 
 import asyncio

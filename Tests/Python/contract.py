@@ -1,8 +1,9 @@
 """Tests a running development server against its own API description with schemathesis.
 
-contract.py BASE SECONDS: calls each operation with requests generated from the description, valid
-and invalid, and again with existing sessions, keys and users, so that it really answers 2xx. Prints
-a JSON object: statuses by operation, and schemathesis's findings.
+contract.py BASE SECONDS: calls each operation with existing sessions, keys and users, so that it
+can answer 2xx, and with valid and invalid requests that are generated from the description. Prints
+a JSON object: the statuses and schemathesis's findings by operation, the operations without a
+success, and a Boolean that is true if the time was sufficient.
 """
 
 import itertools
@@ -44,13 +45,14 @@ def login(name):
     return call("POST", "/auth/dev-login", email=f"{name}@contract.example")["token"]
 
 
-# Several of each, because every user has a limit of calls.
+# There are several payees and payers, because the number of calls of each user is limited.
 PAYEES = [login(f"payee{n}") for n in range(8)]
 PAYERS = [login(f"payer{n}") for n in range(8)]
 
 
 class World:
-    """A payee, a payer, and a session in the state that an operation needs."""
+    """A payee, a payer and a session, which the methods bring to the state that an operation
+    needs."""
 
     def __init__(self):
         number = next(numbers) % len(PAYEES)
@@ -141,13 +143,13 @@ def made(path, name):
     return seed
 
 
-# The preparations of the operations; the others need only a user.
+# The preparations of operations. The other operations need only a user.
 SEEDS = {
     "POST /auth/dev-login": email,
     "POST /sessions/resolve": resolve,
     "POST /sessions/lock": lock,
     "GET /sessions/{sid}": payee,
-    # A stream of a session that is over ends at once.
+    # The stream of a session that has ended ends at once.
     "GET /sessions/{sid}/events": lambda case, world: payee(case, world.paid()),
     "POST /sessions/{sid}/cancel": payee,
     "POST /sessions/{sid}/eids": rotate,
@@ -163,8 +165,8 @@ SEEDS = {
     "POST /api/wallet/withdrawals/{id}/cancel": made("/api/wallet/withdrawals", "withdrawal_id"),
     "POST /api/connect/links": empty,
 }
-# Without a device there is no credential: a refusal is the best possible answer. The mint of a
-# development server pays at once, so nothing can be cancelled, and no provider calls.
+# The operations that cannot succeed here: there is no device with a credential, the mint of a
+# development server pays at once, so that nothing can be cancelled, and no provider sends webhooks.
 WITHOUT_SUCCESS = {
     "POST /auth/token",
     "POST /api/payments/intents/{id}/cancel",
@@ -196,7 +198,7 @@ def play(operation, label, mode):
     def run(case):
         if time.monotonic() > END:
             return
-        # Streams of open sessions do not end by themselves.
+        # Generated requests name no open session, whose stream of events would not end.
         judge(label, case, PAYEES[next(numbers) % len(PAYEES)], checks)
 
     run()
@@ -218,7 +220,7 @@ def main():
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
             try:
                 play(operation, label, mode)
-            except Exception as error:  # such as: nothing in this operation can be made wrong
+            except Exception as error:  # For example: schemathesis can make no invalid request.
                 if "Unsatisfiable" not in type(error).__name__ and "negative" not in str(error):
                     raise
     print(json.dumps({

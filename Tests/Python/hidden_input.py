@@ -1,9 +1,10 @@
-"""Ends `gotchu-ctl login` at its prompt, and prints its end and the terminal's state as JSON.
+"""Stops or ends `gotchu-ctl login` at its prompt. Prints how it ended and if the terminal was
+restored.
 
     hidden_input.py PROGRAM signal NUMBER | key NUMBER
 
-The program runs in a terminal of its own, in the foreground of a session, as under a shell. What is stopped is
-continued, and ended by SIGTERM.
+The program runs in its own terminal, in the foreground, as under a shell. If the signal or key
+stops the program, it is continued and then ended by SIGTERM. The output is a JSON object.
 """
 
 import json
@@ -17,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 LIMIT = 30.0
-"""The limit of every wait, in seconds."""
+"""The limit of a wait, in seconds."""
 
 
 def shows_input(terminal: int) -> bool:
@@ -33,7 +34,7 @@ def await_hidden(terminal: int) -> None:
 
 
 def shell(program: str, means: str, number: int, report: Path) -> None:
-    """Acts like a shell for a program in the foreground."""
+    """Runs the program in the foreground, as a shell does, and writes the report."""
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     before = termios.tcgetattr(0)
     child = os.fork()

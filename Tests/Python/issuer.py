@@ -1,9 +1,10 @@
-"""An OpenID issuer for tests: generates its keys when it starts, publishes them, and signs or
+"""An OpenID issuer for tests. Generates its keys when it starts, publishes them, and signs or
 forges tokens on request, with PyJWT.
 
-Prints its port. GET /jwks.json is the key set; POST /do takes {"op": ...} and answers in JSON.
-It is an OpenID provider too, under its own address: GET /.well-known/openid-configuration,
-GET /authorize, which logs anybody in at once as the operation "person" says, and POST /token.
+Prints its port. GET /jwks.json is the key set. POST /do takes {"op": ...} and answers in JSON.
+
+It is also an OpenID provider: GET /.well-known/openid-configuration, GET /authorize, which logs
+every caller in at once, and POST /token. The ID token has the claims that are set as "person".
 """
 
 import base64
@@ -38,8 +39,8 @@ STATE = {
     "published": [name for name in KEYS if name != "stranger"],
     "mode": "ok",
     "fetches": 0,
-    # The claims of the next person's ID token, the accepted grants, the client's secret, and the
-    # changes of the description.
+    # The claims of the next ID token, the granted scope, the client's secret, and changes of the
+    # provider's description.
     "person": {"sub": "anna"},
     "granted": "openid payee payer",
     "secret": None,
@@ -61,7 +62,7 @@ def description():
 
 
 def authorize(asked):
-    """Redirects back with a code, as after a login."""
+    """Returns the address to which the provider redirects after a login, with a new code."""
     assert asked["response_type"] == "code" and asked["code_challenge_method"] == "S256"
     code = secrets.token_urlsafe(24)
     CODES[code] = asked
@@ -71,7 +72,8 @@ def authorize(asked):
 
 
 def exchange(form, authorization):
-    """Exchanges a code once, for the client and the browser that began with it."""
+    """Exchanges a code for tokens, once, and only for the client that began the login. Returns the
+    status and the reply."""
     asked = CODES.pop(form.get("code"), None)
     if asked is None or form.get("grant_type") != "authorization_code":
         return 400, {"error": "invalid_grant"}
@@ -102,14 +104,14 @@ def public_key(name):
     algorithm, key, kind = KEYS[name]
     entry = json.loads(kind.to_jwk(key.public_key()))
     entry.update({"kid": name, "use": "sig"})
-    # The others let the reader pin the algorithm by the kind of key.
+    # The other keys have no algorithm, so that the reader must derive it from the kind of key.
     if name in ("pss", "rsa"):
         entry["alg"] = algorithm
     return entry
 
 
 def key_set():
-    # A shared secret in a public set must never be used as a key.
+    # A shared secret in a public key set must never be used as a key.
     secret = {"kty": "oct", "kid": "secret", "alg": "HS256", "k": encode(b"k" * 32)}
     return {"keys": [public_key(name) for name in STATE["published"]] + [secret]}
 
@@ -147,8 +149,8 @@ def token(request):
 
 
 def forged(request):
-    """A token with any header and payload: unsigned, signed with a public key as a secret, or with
-    a real key."""
+    """Returns a token with any header and payload: unsigned, signed with a public key or another
+    text as the secret, or signed with a real key."""
     header = request["header"]
     payload = request.get("payload")
     if payload is None:
@@ -159,7 +161,7 @@ def forged(request):
     if by == "nobody":
         return signed + "."
     if by.startswith("public:"):
-        # The classic attack: the published RSA or EC key used as a shared secret.
+        # A well-known attack uses the published RSA or EC key as the shared secret.
         pem = KEYS[by[7:]][1].public_key().public_bytes(
             serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
         return signed + "." + encode(hmac.new(pem, signed.encode(), hashlib.sha256).digest())
@@ -225,7 +227,7 @@ class Issuer(BaseHTTPRequestHandler):
             case "keys":
                 reply = key_set()
             case "adopt":
-                # A provider whose codes work twice, and for any login.
+                # Makes a code work for a login again, as a faulty provider does.
                 state = parse_qs(urlsplit(request["of"]).query)["state"][0]
                 CODES[request["code"]] = next(a for a in ASKED if a["state"] == state)
                 reply = {}

@@ -1,8 +1,8 @@
-"""Tries what gotchu-display brings, in namespaces of its own: the unit's command under the browser's policy.
+"""Runs the command of gotchu-display's unit under a browser policy, in its own namespaces.
 
-kiosk.py UNIT POLICY FOLDER, as root under `unshare --mount --net`. A page that stands in for gotchud's frames one of
-the till's port and one of a port that is none of ours; when both have ended, in a page or in a refusal, it asks for
-/done. Prints a JSON object: what was asked for, with the ports.
+kiosk.py UNIT POLICY FOLDER, as root under `unshare --mount --net`. A page in place of gotchud's
+display has two frames, of the till's port and of another port. When both frames are loaded or
+refused, the page requests /done. Prints a JSON list of the requested paths with their ports.
 """
 
 import fcntl
@@ -52,14 +52,15 @@ class Page(BaseHTTPRequestHandler):
 
 
 def command(home: Path) -> list[str]:
-    """The unit's, with another home."""
+    """Returns the unit's command, with another home folder."""
     text = Path(unit).read_text().replace("\\\n", " ")
     words = shlex.split(re.search(r"^ExecStart=(.*)$", text, re.M).group(1))
     return [word.replace("/var/lib/gotchu-display", str(home)) for word in words]
 
 
 def show() -> None:
-    """Runs the unit's command as a user without rights, on a screen that is not there."""
+    """Runs the unit's command as a user without rights and without a screen, until /done is
+    requested."""
     home = folder / "home"
     home.mkdir(mode=0o700)
     os.chown(home, NOBODY, NOBODY)

@@ -1,7 +1,8 @@
-"""Another stand-in for Stripe, `localstripe`, on loopback; its card intents, driven by Stripe's own library.
+"""Runs `localstripe`, another stand-in for Stripe, on loopback, and makes card payments in it with
+Stripe's own library.
 
-Prints its port and then one JSON object for each intent, {"id", "status"}, and for each webhook that it has sent,
-{"header", "body", "type"}. Ends when its input does. Usage: localstripe_story.py SECRET
+Usage: localstripe_story.py SECRET. Prints JSON objects: {"port"} first, then {"id", "status"} for
+each payment intent, and {"header", "body", "type"} for each webhook that localstripe has sent.
 """
 import http.server
 import json

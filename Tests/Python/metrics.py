@@ -1,4 +1,4 @@
-"""Prints a page of metrics as JSON, as Prometheus's own Python library reads it."""
+"""Reads a page of metrics with Prometheus's own Python library, and prints the samples as JSON."""
 
 import json
 import sys

@@ -1,7 +1,7 @@
-"""Validates contest documents against the schema of presentation contract 1.
+"""Validates contest documents against the schema of version 1 of the presentation contract.
 
-presentation.py SCHEMA FOLDER: each file in the folder is named KIND.NAME.json, with KIND one of the
-schema's definitions. Prints all errors and exits with 1 if there are any, or no files.
+presentation.py SCHEMA FOLDER: each file in the folder has a name KIND.NAME.json; KIND is one of the
+schema's definitions. Prints all errors. Exits with 1 if there are errors or no files.
 """
 
 import json

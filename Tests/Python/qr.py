@@ -1,6 +1,6 @@
-"""qr.py MASK TEXT...: QR codes at level M as segno makes them, a line each: the rows' modules as 0 and 1.
+"""qr.py MASK TEXT...: prints the QR codes that segno makes at level M, one a line.
 
-MASK is 0 to 7, or "best".
+A line has the modules of all rows as 0 and 1, with "/" between rows. MASK is 0 to 7, or "best".
 """
 
 import sys

@@ -1,8 +1,8 @@
-"""A client over a plain socket, which sends given bytes unchanged.
+"""A client that sends given texts over a plain socket.
 
-raw.py PORT PLAN: PLAN is JSON with `pieces`, each sent a moment after the one before; `replies`,
-the number of replies to wait for; and `half`, true to close its own side after the last piece.
-Prints the replies as JSON.
+raw.py PORT PLAN: PLAN is JSON. `pieces` are the texts, which are sent 0.3 s after each other.
+`replies` is the number of replies to wait for. `half` is true if the client closes its sending side
+after the last piece. Prints the replies as JSON.
 """
 
 import json

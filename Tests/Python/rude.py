@@ -1,7 +1,8 @@
-"""Clients that a server must survive: slow, endless, too large, not HTTP.
+"""Clients that a server must survive: clients that are slow, send endless or too large data, or do
+not speak HTTP.
 
-rude.py PORT: runs all of them at once and prints, as JSON, each one's answer and a Boolean that is
-true if the server ended the connection.
+rude.py PORT: runs all clients at once. Prints a JSON object with each client's reply, its duration
+and a Boolean `closed` that is true if the server ended the connection.
 """
 
 import json
@@ -11,7 +12,7 @@ import threading
 import time
 
 PORT = int(sys.argv[1])
-# Longer than all time limits of the server, even on a busy machine.
+# Seconds; longer than all time limits of the server, even on a busy machine.
 PATIENCE = 60
 results = {}
 
@@ -23,7 +24,7 @@ def connect():
 
 
 def play(name, first, drip=b""):
-    """Sends `first`, then a piece of `drip` for each half second of silence, and reads to the end."""
+    """Sends `first`, then `drip` after each half second without data, and reads to the end."""
     began = time.monotonic()
     client = connect()
     reply = b""

@@ -1,7 +1,7 @@
-"""Stripe's published description of its API, and the violations of it in a request, a reply or an
-event.
+"""Stripe's published description of its API. Finds violations of it in requests, replies and
+events.
 
-.ci/venv writes the document beside the interpreter that runs this.
+.ci/venv writes the description to the environment of the interpreter that runs this file.
 """
 import json
 import re
@@ -13,7 +13,7 @@ DOCUMENT = Path(sys.prefix) / "stripe-openapi.json"
 
 
 def tree(pairs):
-    """The nested values of a form: a[b][0]=c."""
+    """Returns the nested values of a form such as a[b][0]=c."""
     root = {}
     for name, value in pairs:
         parts = [name.split("[")[0], *re.findall(r"\[([^\]]*)\]", name)]
@@ -41,21 +41,22 @@ class Document:
         whole = json.loads(Path(path).read_text())
         self.version = whole["info"]["version"]
         self.schemas = whole["components"]["schemas"]
-        # The most specific first: /v1/accounts/{account} after /v1/account.
+        # The paths with the fewest parameters come first, so that a fixed path wins over a
+        # parameter.
         self.paths = [
             (re.compile(re.sub(r"\{[^}]+\}", "[^/]+", path)), path, operations)
             for path, operations in sorted(whole["paths"].items(), key=lambda item: item[0].count("{"))
         ]
 
     def operation(self, method, path):
-        """The template of a path and its operation; None if there is none."""
+        """Returns the template of a path and its operation, or None."""
         for form, template, operations in self.paths:
             if form.fullmatch(path) and method.lower() in operations:
                 return template, operations[method.lower()]
         return None
 
     def of_request(self, operation, query, body):
-        """The violations in a request."""
+        """Returns the violations in a request."""
         parameters = {p["name"]: p for p in operation.get("parameters", [])}
         wrong = []
         for name, value in tree(query).items():
@@ -68,16 +69,16 @@ class Document:
         return wrong + self.check(tree(body), schema or {"type": "object"}, "body", is_form=True)
 
     def of_reply(self, operation, value):
-        """The violations in a reply of status 200."""
+        """Returns the violations in a reply of status 200."""
         schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
         return self.check(value, schema, "reply")
 
     def of_object(self, value):
-        """The violations in an object, of the kind that it names."""
+        """Returns the violations in an object, whose member `object` names its schema."""
         return self.check(value, {"$ref": "/" + value["object"]}, value["object"])
 
     def check(self, value, schema, path, is_form=False):
-        """The violations in a value, as sentences; none for a valid one."""
+        """Returns the violations in a value, as sentences. A valid value has none."""
         if "$ref" in schema:
             schema = self.schemas[schema["$ref"].rsplit("/", 1)[-1]]
         if value is None:

@@ -1,4 +1,4 @@
-"""The stand-in's payees: their accounts, and the money that goes to their banks."""
+"""The payees of the stand-in for Stripe: their accounts, transfers to them, and their payouts."""
 from stripe_world import DAY, PLATFORM, Refusal, World, missing, visible
 
 
@@ -78,7 +78,7 @@ class Payees(World):
         return self.changed(account)
 
     def close_account(self, name):
-        """Closes an account: it is no longer visible."""
+        """Closes an account, which is not found afterwards."""
         return self.accounts.pop(name)
 
     def create_transfer(self, form):
@@ -153,8 +153,8 @@ class Payees(World):
         return made
 
     def move_payout(self, name, status):
-        """A payout's states: in_transit, paid, failed, canceled or reversed. A paid one may still
-        fail."""
+        """Changes a payout's status to in_transit, paid, failed, canceled or reversed. A paid
+        payout can still fail."""
         made = self.payouts[name]
         made["status"] = "paid" if status == "reversed" else status
         if status == "reversed":
@@ -175,7 +175,7 @@ class Payees(World):
         return self.move_payout(payout["id"], "canceled")
 
     def owed_to_itself(self):
-        """The platform's own account, as its key's owner sees it."""
+        """Returns the platform's own account."""
         return {
             "id": PLATFORM, "object": "account", "charges_enabled": True, "country": "US",
             "created": self.now, "default_currency": "usd", "details_submitted": True, "metadata": {},
@@ -183,16 +183,16 @@ class Payees(World):
         }
 
     def take_all(self, name):
-        """The payee withdraws money on their own, so that not enough is left."""
+        """Pays out all of a payee's balance, as if the payee had withdrawn it without us."""
         amount = self.available(name)
         self.line("payout", -amount, self.name("po"), name)
         return {"amount": amount}
 
     def give(self, name, amount):
-        """The payee receives money from elsewhere."""
+        """Adds money to a payee's balance, as if it came from another platform."""
         self.line("payment", amount, self.name("py"), name)
         return {"amount": amount}
 
     def of(self, account):
-        """The history of a balance, oldest first."""
+        """Returns the changes of an account's balance, oldest first."""
         return [visible(line) for line in self.lines.values() if line["_account"] == account]

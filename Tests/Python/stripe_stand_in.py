@@ -1,11 +1,13 @@
-"""A stand-in for Stripe on loopback: payments, checkouts, refunds, disputes, payees, transfers, payouts.
+"""A stand-in for Stripe on loopback, with payments, checkouts, refunds, disputes, payees, transfers
+and payouts.
 
-Every request, reply and event is held against Stripe's published description; what differs is in `violations`. Keys
-behave as documented: the first execution's reply is kept for a day, a 500 too; not that of wrong parameters, a conflict
-or a limit. POST /_control takes one JSON object, {"do": …}: see `Control`. The pages that it names in `url` work in a
-browser: a button pays, or finishes an onboarding.
+Each request, reply and event is compared with Stripe's published description, and differences are
+added to `violations`. Idempotency keys behave as documented: the reply of the first execution is
+stored for a day, even a 500, but not a reply about wrong parameters, a conflict or a limit. POST
+/_control takes a JSON object {"do": …} (see `Control`). The pages in members `url` work in a
+browser: their button pays, or finishes an onboarding.
 
-Prints its port. Usage: stripe_stand_in.py [PORT]
+Usage: stripe_stand_in.py [PORT]. Prints its port.
 """
 import base64
 import hashlib
@@ -30,18 +32,18 @@ EXPANDABLE = {
     "latest_charge": "charges", "payment_intent": "intents", "balance_transaction": "lines", "charge": "charges",
     "failure_balance_transaction": "lines",
 }
-"""Members that contain an id, with the collection of its object."""
+"""Members that contain an id and can be expanded, with the collection of the id's object."""
 
 SOURCES = {"ch": "charges", "re": "refunds", "du": "disputes", "tr": "transfers"}
-"""The sources of balance changes, by the prefix of the id."""
+"""The collections of the sources of balance changes, by the prefix of the id."""
 
 
 class Lost(Exception):
-    """Ends the connection without a reply."""
+    """The connection must be closed without a reply."""
 
 
 class Stripe:
-    """The API: takes a request, returns a status and a body."""
+    """The API. Takes requests, and returns replies."""
 
     def __init__(self, address):
         self.document = Document()
@@ -54,14 +56,14 @@ class Stripe:
         self.is_away = False
         self.is_revoked = False
         self.other_keys = {}
-        """Keys of other accounts, by key."""
+        """The accounts of other API keys, by key."""
         self.bells = Bells(self)
         self.told = 0
 
     # Faults
 
     def fault(self, moment, call):
-        """The fault that is set for a moment of a call, which is counted down."""
+        """Returns the fault that is planned for a moment of a call, or None, and counts it down."""
         for fault in self.faults:
             if fault["moment"] == moment and call.startswith(fault.get("call", "")) and fault.get("times", 1) > 0:
                 fault["times"] = fault.get("times", 1) - 1
@@ -71,7 +73,7 @@ class Stripe:
     # Requests
 
     def answer(self, method, path, query, body, headers):
-        """The status, the headers and the body of a reply."""
+        """Returns the status, the headers and the value of a reply."""
         key = headers.get("Authorization", "").removeprefix("Bearer ")
         account = self.other_keys.get(key, PLATFORM)
         with self.lock:
@@ -135,7 +137,8 @@ class Stripe:
         raise ValueError(kind)
 
     def once(self, call, path, query, body, headers, account):
-        """Executes a request, or replays the first execution with its key."""
+        """Executes a request, or replays the reply of the first execution with its key. Returns the
+        status, the value and True for a replay."""
         key = headers.get("Idempotency-Key")
         if not key or not call.startswith("POST"):
             return (*self.execute(call, path, query, body, headers, account), False)
@@ -157,7 +160,7 @@ class Stripe:
             if not refusal.is_kept:
                 raise
             status, value = refusal.status, refusal.body
-        # A copy, because the object may change later.
+        # The value is copied, because the object may change later.
         value = json.loads(json.dumps(value))
         self.kept[place] = {"at": self.world.now, "what": (path, body), "status": status, "value": value}
         return status, value, False
@@ -222,7 +225,7 @@ class Stripe:
         return made
 
     def listed(self, things, parts, parameters):
-        """A page, newest first."""
+        """Returns a page of a list, newest first."""
         bounds = parameters.get("created", {})
         filters = {name: value for name, value in parameters.items()
                    if name in ("payment_intent", "transfer_group", "type", "destination", "source")}
@@ -241,7 +244,7 @@ class Stripe:
                 "has_more": len(rows) > limit, "url": "/v1/" + "/".join(parts)}
 
     def shown(self, made, wanted):
-        """An object with its expansions, and without the stand-in's own members."""
+        """Returns an object with its expansions, and without the stand-in's own members."""
         made = visible(made)
         if made["object"] == "dispute":
             made = self.world.whole(made)
@@ -261,7 +264,7 @@ class Stripe:
     # Events
 
     def publish(self, at_once=False):
-        """Passes new events to the senders."""
+        """Checks new events, and passes them to the sender of webhooks."""
         with self.lock:
             new, self.told = self.world.events[self.told:], len(self.world.events)
             for event in new:
@@ -274,7 +277,7 @@ class Stripe:
 
 
 class Page(Exception):
-    """An HTML page of some intermediary."""
+    """The reply must be an HTML page, as from an intermediary."""
 
     def __init__(self, status):
         super().__init__(status)
@@ -287,8 +290,10 @@ def signature(secrets, body, at):
 
 
 class Bells:
-    """Webhooks: sends each event to each endpoint, again after a failure, in one of several
-    moods."""
+    """Sends the webhooks: each event to each endpoint, and again after a failure.
+
+    `mode` is usual, or a fault: late, reversed, lost, twice, early, foreign or badly signed.
+    """
 
     def __init__(self, stripe):
         self.stripe = stripe
@@ -351,7 +356,8 @@ class Bells:
 
 
 class Control:
-    """A test's commands to the stand-in: {"do": NAME, …}."""
+    """A test's commands to the stand-in: {"do": NAME, …}. A name is in WORLD or a method
+    `do_NAME`."""
 
     WORLD = {
         "pay", "decline", "settle", "refund", "fail_refund", "dispute", "close", "onboard", "restrict",
@@ -378,7 +384,7 @@ class Control:
         return {"now": self.stripe.world.now}
 
     def do_set(self, **values):
-        """Sets fee_is_late, funds_wait, is_live of the world."""
+        """Sets attributes of the world: fee_is_late, funds_wait or is_live."""
         for name, value in values.items():
             setattr(self.stripe.world, name, value)
         return values
@@ -408,7 +414,7 @@ class Control:
         return {}
 
     def do_endpoints(self, endpoints):
-        """Replaces all endpoints: {"url", "secrets", "connect", "skew"} of each."""
+        """Replaces all endpoints. Each is {"url", "secrets", "connect", "skew"}."""
         self.stripe.bells.endpoints = endpoints
         return {}
 
@@ -417,7 +423,7 @@ class Control:
         return {}
 
     def do_lie(self, what):
-        """Changes Stripe's own balance without any call."""
+        """Makes Stripe's own balance differ from our calls."""
         world = self.stripe.world
         charge = next(line for line in world.lines.values() if line["type"] == "charge")
         if what == "adjust":
@@ -438,7 +444,7 @@ class Control:
         return {}
 
     def do_stray(self, user):
-        """A paid deposit of ours that is unknown on our side."""
+        """Makes a paid deposit with our metadata that our ledger does not know."""
         names = {"gotchu_deposit": "01990000-0000-7000-8000-000000000001", "gotchu_user": user}
         intent = self.stripe.world.create_intent({"amount": "900", "currency": "usd", "metadata": names})
         return self.stripe.world.pay(intent["id"])
@@ -448,7 +454,7 @@ class Control:
         return {}
 
     def do_send(self, event):
-        """Sends any event, even one that this world never had."""
+        """Sends any event as a webhook, even an event that did not happen in the stand-in."""
         self.stripe.bells.waiting.put((event, 1))
         return {}
 
@@ -498,7 +504,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.reply(200, Control(self.server.stripe).act(json.loads(body)), {})
         except Refusal as refusal:
             self.reply(refusal.status, refusal.body, {})
-        except Exception as error:  # # a mistake in the test, which must see it
+        except Exception as error:  # A mistake of the test, which must be told.
             self.reply(400, {"error": {"type": "invalid_request_error", "message": repr(error)}}, {})
 
     def reply(self, status, value, headers):
@@ -524,8 +530,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     # Pages
 
     def page(self, path, body):
-        """Hosted pages: only a link, which works once, is changed by a look; a button does the
-        work."""
+        """Serves the hosted pages. A button pays or finishes the onboarding. Viewing a page changes
+        nothing, except that an onboarding link works only once."""
         stripe, parts = self.server.stripe, path.strip("/").split("/")
         if parts[:2] == ["c", "pay"] and parts[-1] in stripe.world.sessions:
             session = stripe.world.sessions[parts[-1]]

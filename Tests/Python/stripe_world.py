@@ -1,6 +1,6 @@
 """The state of the stand-in for Stripe: its objects and their changes.
 
-Amounts are whole cents of one currency. HTTP is only in `stripe_stand_in.py`.
+Amounts are whole cents of one currency. `stripe_stand_in.py` has the HTTP part.
 """
 import copy
 import hashlib
@@ -11,7 +11,8 @@ DAY = 86_400
 
 
 class Refusal(Exception):
-    """An error object with its status. Stored under the key, unless it concerns parameters."""
+    """An error reply with its status. If `is_kept`, it is stored under the call's idempotency
+    key."""
 
     def __init__(self, code, message, status=400, kind="invalid_request_error", is_kept=True, param=None):
         super().__init__(message)
@@ -40,7 +41,7 @@ class World:
         self.intents, self.sessions, self.charges, self.refunds, self.disputes = {}, {}, {}, {}, {}
         self.accounts, self.links, self.transfers, self.payouts = {}, {}, {}, {}
         self.lines = {}
-        """Balance transactions by id; `_account` names the owner."""
+        """Balance transactions by id. `_account` is the id of the account whose balance changed."""
         self.events = []
 
     # Values
@@ -65,7 +66,7 @@ class World:
         self.events.append(made)
 
     def line(self, kind, amount, source, account=PLATFORM, fee=0, wait=0, category=None):
-        """Changes a balance, and records that in its history."""
+        """Adds a balance transaction, which changes the account's balance. Returns its id."""
         made = {
             "id": self.name("txn"), "object": "balance_transaction", "amount": amount, "fee": fee,
             "net": amount - fee, "currency": "usd", "type": kind, "source": source,
@@ -162,13 +163,14 @@ class World:
         return session
 
     def tick(self):
-        """Applies changes that happen only by time."""
+        """Expires the checkout sessions whose time is over."""
         for session in self.sessions.values():
             if session["status"] == "open" and session["expires_at"] <= self.now:
                 self.expire_session(session)
 
     def begun(self, name):
-        """The payment with an id; a checkout gets one at the first attempt to pay."""
+        """Returns the payment intent with an id, or that of the checkout session with this id. A
+        session gets its intent at the first attempt to pay."""
         if name in self.intents:
             return self.intents[name]
         session = self.sessions.get(name)
@@ -214,7 +216,7 @@ class World:
         return charge
 
     def settle(self, charge, is_event=True):
-        """Sets a charge's fee: 2.9 % and 30 cents."""
+        """Books a charge on the platform's balance, with the fee of 2.9 % and 30 cents."""
         charge = self.charges[charge]
         amount = charge["amount"]
         wait = self.funds_wait
@@ -304,18 +306,18 @@ class World:
         return made
 
     def whole(self, dispute):
-        """A dispute, always with its balance lines."""
+        """Returns a dispute with its balance transactions instead of their ids."""
         lines = [visible(self.lines[line]) for line in dispute["balance_transactions"]]
         return dispute | {"balance_transactions": lines}
 
-    # The platform's own
+    # The platform's own balance
 
     def adjust(self, amount, kind="adjustment"):
-        """Changes the platform's balance for reasons of Stripe's."""
+        """Changes the platform's balance, as an adjustment of Stripe does."""
         return self.lines[self.line(kind, amount, None)]
 
     def fund(self, amount):
-        """Adds the operator's own money."""
+        """Adds the operator's own money to the platform's balance."""
         return self.lines[self.line("topup", amount, self.name("tu"))]
 
 

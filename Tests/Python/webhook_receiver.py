@@ -1,9 +1,10 @@
-"""A merchant's web server that receives webhooks, with the library of Standard Webhooks.
+"""A merchant's web server that receives webhooks and verifies them with the library of Standard
+Webhooks. Prints its port, then one JSON object for each request.
 
-Prints its port, then one JSON object for each request. The path selects the answer: /ok 200, /flaky
-twice 503 and then 200, /gone 410, /redirect 302 to /elsewhere, /dead 500, /slow only after a
-minute, /together 200, but after the first eight only when eight are there, /mended 503 until a
-fifth request and then 200 after a tenth of a second. Secrets are read from a JSON file, by path.
+webhook_receiver.py SECRETS: SECRETS is a JSON file with the secret of each path. The path selects
+the answer: /ok 200; /flaky 503 twice, then 200; /gone 410; /redirect 302 to /elsewhere; /dead 500;
+/slow 200 after a minute; /together 200, from the ninth request on only when eight requests are
+waiting; /mended 503 four times, then 200 after 0.1 s.
 """
 import http.server
 import json
@@ -28,7 +29,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             secret = json.load(open(sys.argv[1]))[self.path]
             Webhook(secret).verify(body, dict(self.headers.items()))
             verified = True
-        except Exception as error:  # whatever it is, the test must see that it is not verified
+        except Exception as error:  # Any error means that the request is not verified.
             verified = repr(error)
         with lock:
             seen[self.path] = seen.get(self.path, 0) + 1

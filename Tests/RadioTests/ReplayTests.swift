@@ -23,7 +23,7 @@ import Testing
         return text
     }
 
-    /// Replays a recording, and returns all events until its end.
+    /// Replays a recording, and returns all events up to its end.
     private static func played(_ lines: [RecordingLine]) async throws -> [RadioEvent] {
         let radio = ReplayRadio(try Recording(text(lines)))
         let (heard, output) = AsyncStream<RadioEvent>.makeStream()
@@ -37,7 +37,7 @@ import Testing
         return events
     }
 
-    @Test("A replay has the recording's events and times, and then its end is reported")
+    @Test("A replay has the recording's events and intervals, and then reports its end")
     func plays() async throws {
         let eid = EID(literal: "a1b2c3d4e5")
         let events = try await Self.played([
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("The error for a damaged recording contains the number of the line")
+    @Test("The error for a damaged recording contains the number of the damaged line")
     func malformed() throws {
         let good = try Self.text([RecordingLine(time: .seconds(1), event: .lost(1))])
         func line(_ text: [UInt8]) -> Int? {

@@ -2,8 +2,8 @@ package import Foundation
 
 /// The Debian packages of the programs that were built with these tests.
 ///
-/// They are built once for all tests, without compression. They are larger than the release's
-/// packages, and need the toolchain's libraries.
+/// The packages are built once for all tests, without compression. Unlike the release's packages,
+/// they need the toolchain's libraries.
 package struct DebianPackages: Sendable {
     /// The folder of the packages.
     package let folder: URL

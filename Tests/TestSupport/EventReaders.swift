@@ -1,10 +1,10 @@
 import Foundation
 
-/// Connections that follow a daemon's events without reading them.
+/// Connections that subscribe to a daemon's events and do not read them.
 package struct EventReaders {
     private var connections: [Int32] = []
 
-    /// - Throws: `NeverHappened` if the daemon does not accept all of them.
+    /// - Throws: `NeverHappened` if the daemon does not accept all connections.
     package init(_ count: Int, at socketPath: String) throws {
         let call = "GET /v1/events HTTP/1.1\r\nHost: gotchu\r\n\r\n"
         for number in 1...count {
@@ -13,7 +13,7 @@ package struct EventReaders {
             }
             connections.append(connection)
             var byte: UInt8 = 0
-            // The connection is a reader once its answer has begun.
+            // The daemon has subscribed the connection once it sends the answer's first byte.
             guard send(connection, call, call.utf8.count, Int32(MSG_NOSIGNAL)) == call.utf8.count,
                 read(connection, &byte, 1) == 1
             else { throw NeverHappened(description: "reader \(number) is answered") }

@@ -1,4 +1,4 @@
-/// An error for an expected condition that did not occur in time.
+/// An error for an expected condition that did not become true in time.
 package struct NeverHappened: Error, CustomStringConvertible {
     package let description: String
 
@@ -7,10 +7,9 @@ package struct NeverHappened: Error, CustomStringConvertible {
     }
 }
 
-/// Repeats a probe until it returns a value, for at most `limit` times `patience`.
+/// Calls a probe repeatedly until it returns a value, for at most `limit` times `patience`.
 ///
-/// Use it for conditions of another process, which cannot be awaited. Within this process, await an
-/// event.
+/// Use it for conditions of another process. Conditions of this process can be awaited.
 @discardableResult
 package func eventually<Value>(
     _ what: @autoclosure () throws -> String,
@@ -20,7 +19,7 @@ package func eventually<Value>(
     let deadline = ContinuousClock.now + limit * patience
     while ContinuousClock.now < deadline {
         if let value = try await probe() { return value }
-        // SAFETY: the pause between two probes of another process; the deadline decides.
+        // SAFETY: the pause between two probes; only the deadline ends the wait.
         try await Task.sleep(for: .milliseconds(20))
     }
     throw NeverHappened(description: "Within \(limit): \(try what())")

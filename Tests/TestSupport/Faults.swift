@@ -1,7 +1,7 @@
 import Foundation
 
-/// Faults of one program's disk, clock and power. A library that is loaded between the program and
-/// the C library injects them (see Tests/Faults). Released programs do not contain it.
+/// Faults of one program's disk, clock and power. A preloaded library between the program and the C
+/// library injects the faults (see Tests/Faults). Released programs do not contain the library.
 package struct Faults: Sendable {
     private let folder: String
     private let name: String
@@ -12,14 +12,14 @@ package struct Faults: Sendable {
         self.init(name, in: folder, library: try await Self.libraryPath())
     }
 
-    /// - Parameter library: The path of a copy of the library that the program may read.
+    /// - Parameter library: The path of a copy of the library that the program can read.
     package init(_ name: String, in folder: String, library: String) {
         self.folder = folder
         self.name = name
         self.library = library
     }
 
-    /// The path of the library, which the first call builds.
+    /// Returns the path of the library. The first call builds the library.
     package static func libraryPath() async throws -> String { try await library.path() }
 
     /// The environment variables for the program.
@@ -36,7 +36,7 @@ package struct Faults: Sendable {
     package var clockFile: String { "\(folder)/\(name).clock" }
     private var suspendedFile: String { "\(folder)/\(name).suspended" }
 
-    /// Adds planned faults, in the order in which they can occur.
+    /// Adds faults to the plan, in the order in which they can occur.
     package func plan(_ lines: [String]) throws {
         let before = (try? String(contentsOfFile: plan, encoding: .utf8)) ?? ""
         let text = before + lines.map { $0 + "\n" }.joined()
@@ -52,7 +52,7 @@ package struct Faults: Sendable {
         case full, readonly
     }
 
-    /// Makes every write fail with a fault; `nil` ends the fault.
+    /// Makes every write fail with a fault, or ends the fault if `nil`.
     ///
     /// - Parameter part: A part of the paths of the files concerned; empty for all files.
     package func disk(_ fault: Disk?, of part: String = "") throws {
@@ -68,13 +68,13 @@ package struct Faults: Sendable {
     /// A Boolean that is true if the planned sync failure has occurred, or none was planned.
     package var hasFailed: Bool { access(syncFile, F_OK) != 0 }
 
-    /// Makes every sync slower; `nil` makes it as fast as usual again.
+    /// Adds a delay to every sync, or removes the delay if `nil`.
     package func slowSync(milliseconds: Int?) throws {
         guard let milliseconds else { return _ = unlink(syncFile) }
         try "slow \(milliseconds)".write(toFile: syncFile, atomically: true, encoding: .utf8)
     }
 
-    /// Shifts the program's wall clock by some seconds.
+    /// Shifts the program's wall clock by a number of seconds.
     package func clock(offBy seconds: Int) throws {
         try "\(seconds)".write(toFile: clockFile, atomically: true, encoding: .utf8)
     }
@@ -91,7 +91,7 @@ package struct Faults: Sendable {
         private var building: Task<TemporaryFolder, any Error>?
 
         func path() async throws -> String {
-            // SAFETY: owned by this actor; the first call starts it, and all calls wait for it.
+            // SAFETY: owned by this actor; the first call starts the task, and all calls await it.
             let building = self.building ?? Task { try await Self.build() }
             self.building = building
             return "\(try await building.value.path)/faults.so"

@@ -29,7 +29,7 @@ package enum ManagementFrame {
         return event(0x0012, adapter, fixed + bytes(UInt16(data.count)) + data)
     }
 
-    /// A CMD_STATUS event for the listener's only command.
+    /// A CMD_STATUS event for the only command that the listener sends.
     package static func answer(status: UInt8) -> [UInt8] {
         event(0x0002, 0xFFFF, [0x15, 0x00, status])
     }

@@ -1,6 +1,6 @@
-/// Over a thousand kinds of replies that a foreign host may give to an HTTP request.
+/// More than a thousand kinds of replies that an unknown host may send to an HTTP request.
 package enum OddReplies {
-    /// One kind of reply: the bytes that are sent before the connection ends.
+    /// A kind of reply: the bytes that are sent before the connection is closed.
     package struct Reply: Sendable {
         package let name: String
         package let bytes: [UInt8]
@@ -15,8 +15,8 @@ package enum OddReplies {
         }
     }
 
-    /// Returns each three-digit status in one of the shapes below, contradictory heads and bodies,
-    /// other protocols, and good replies with random damage.
+    /// Returns replies with each three-digit status, replies with contradictory heads and bodies,
+    /// replies of other protocols, and good replies with random damage.
     package static func all() -> [Reply] {
         var random = SeededGenerator("odd replies")
         return (0..<1_000).map(status) + heads + protocols + (0..<200).map { _ in damaged(&random) }
@@ -75,7 +75,7 @@ package enum OddReplies {
         ].enumerated().map { Reply("head \($0.offset)", $0.element) }
 
     private static let protocols: [Reply] = [
-        // An HTTP/2 server's SETTINGS, then HEADERS with `:status: 000`, then GOAWAY.
+        // The frames of HTTP/2: SETTINGS, HEADERS with `:status: 000`, and GOAWAY in its own reply.
         Reply("HTTP/2", [0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 5, 1, 5, 0, 0, 0, 1, 8, 3, 48, 48, 48]),
         Reply("HTTP/2 goes away", [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
         Reply("TLS alert", [0x15, 3, 3, 0, 2, 2, 40]),

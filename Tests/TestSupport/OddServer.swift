@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// A TCP server on loopback that reads a request's head and answers with given bytes.
+/// A TCP server on loopback that reads a request and answers with given bytes.
 package final class OddServer: Sendable {
     package let port: UInt16
     private let listener: Int32
     private let reply = Mutex<[UInt8]>([])
 
-    /// The size of the largest request that is read whole. Unread bytes would reset the connection
+    /// The size of the buffer for a request. Bytes that were not read would reset the connection
     /// when it is closed.
     private static let requestLimit = 64 * 1024
 
@@ -32,7 +32,7 @@ package final class OddServer: Sendable {
     /// Sets the answer to all later requests.
     package func answer(_ bytes: [UInt8]) { reply.withLock { $0 = bytes } }
 
-    /// Ends the server's thread, and with it the server.
+    /// Stops the server: no further connection is accepted.
     package func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
 
     private func serve() {

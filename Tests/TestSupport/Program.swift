@@ -1,11 +1,11 @@
 package import Foundation
 import Synchronization
 
-/// A running program, of this build or of the system, that ends with the test at the latest.
+/// A running program of this build or of the system. It is killed when this object is released.
 package final class Program: Sendable {
     private let process: Mutex<Process>
-    /// The file of the program's output. Programs that start meanwhile would inherit a pipe, and
-    /// its end would never be seen.
+    /// The file with the program's output. A pipe would not do: other programs that start at the
+    /// same time would inherit it, and its end would not be seen.
     private let output: URL
 
     /// The folder of the binaries that were built with these tests.
@@ -15,7 +15,8 @@ package final class Program: Sendable {
             .deletingLastPathComponent()
     }
 
-    /// Starts `name` with arguments; standard output and error go to `text`.
+    /// Starts the program `name`, without the variables `GOTCHU_…` of this process. `text` has its
+    /// standard output and standard error.
     package init(
         _ name: String,
         _ arguments: [String],
@@ -37,8 +38,8 @@ package final class Program: Sendable {
         process.standardOutput = handle
         process.standardError = handle
         self.process = Mutex(process)
-        // Foundation never closes it, and with well over a thousand open descriptors its own start
-        // of a program reads past the end of their list.
+        // Foundation does not close the handle. With far more than a thousand open descriptors, its
+        // start of a program reads past the end of its list of descriptors.
         defer { try? handle.close() }
         try process.run()
     }
@@ -52,7 +53,7 @@ package final class Program: Sendable {
         try? FileManager.default.removeItem(at: output)
     }
 
-    /// Blocks all writes to a SQLite ledger until the program ends; reads are possible.
+    /// Starts a program that blocks all writes to a SQLite ledger until its end, but no reads.
     package static func locking(_ ledger: String) async throws -> Program {
         let script = """
             import sqlite3, sys, time
@@ -76,12 +77,12 @@ package final class Program: Sendable {
         (try? Data(contentsOf: output)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// Sends a signal. After SIGSTOP it returns once all threads have stopped: the thread that
-    /// takes the signal stops the others, which run on for a while on a busy machine.
+    /// Sends a signal. For SIGSTOP, waits until all threads have stopped: on a busy machine, some
+    /// threads run on for a while.
     package func signal(_ signal: Int32) {
         kill(processID, signal)
         guard signal == SIGSTOP else { return }
-        // SAFETY: the wait for the kernel to stop the threads, as long as the machine is busy.
+        // SAFETY: a pause between two looks at the threads, which the kernel stops.
         while isRunning, !isStopped { usleep(1000) }
     }
 
@@ -91,7 +92,7 @@ package final class Program: Sendable {
         let threads = try? FileManager.default.contentsOfDirectory(atPath: tasks)
         return (threads ?? []).allSatisfy { thread in
             let stat = try? String(contentsOfFile: "\(tasks)/\(thread)/stat", encoding: .utf8)
-            // The name before the state is in parentheses, and may itself contain parentheses.
+            // The state follows the thread's name, which is in parentheses and may contain some.
             let state = stat?.split(separator: ")").last?.dropFirst().first
             return state == nil || state == "T"
         }

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Third-party Python libraries that check our programs, in an environment of the tests.
+/// The tests' Python environment, whose third-party libraries check our programs.
 package enum Python {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// A file of this repository.
+    /// Returns the path of a file of this repository.
     package static func file(_ path: String) -> String { root.appendingPathComponent(path).path }
 
-    /// The interpreter of the environment, which is created at its first use.
+    /// Returns the path of the environment's interpreter. The first call creates the environment.
     package static func interpreter() async throws -> String {
         let venv = try Program("/bin/bash", [file(".ci/venv")])
         guard try await venv.exitCode(within: .seconds(300)) == 0,
             let path = venv.text.split(separator: "\n").last
-        else { throw NeverHappened(description: "Python's packages are there: \(venv.text)") }
+        else { throw NeverHappened(description: "Python's packages are installed: \(venv.text)") }
         return String(path)
     }
 

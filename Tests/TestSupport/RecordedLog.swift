@@ -1,7 +1,7 @@
 package import Logging
 import Synchronization
 
-/// A log that records each event as one line: the level, the message and the metadata by name.
+/// A log that records each event as one line: the level, the message and the sorted metadata.
 package final class RecordedLog: Sendable {
     private let recorded = Mutex<[String]>([])
 

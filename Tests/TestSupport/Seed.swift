@@ -1,13 +1,14 @@
 import Foundation
 
-/// A generator for property tests. One printed seed determines the whole run.
+/// A random number generator for property tests. It prints its seed, which determines its numbers.
 package struct SeededGenerator: RandomNumberGenerator {
-    /// The seed that repeats this run, with `GOTCHU_TEST_SEED`.
+    /// The seed. `GOTCHU_TEST_SEED` with this value repeats the run.
     package let seed: UInt64
     private var state: UInt64
 
-    /// - Parameters:   - name: The test's name, printed with the seed.   - seed: A fixed seed; by
-    /// default the seed of the environment, or else a new one.
+    /// - Parameters:
+    ///   - name: The test's name, printed with the seed.
+    ///   - seed: A fixed seed. By default, the seed is `GOTCHU_TEST_SEED` or a random number.
     package init(_ name: String, seed: UInt64? = nil) {
         let given = ProcessInfo.processInfo.environment["GOTCHU_TEST_SEED"].flatMap { UInt64($0) }
         self.seed = seed ?? given ?? UInt64.random(in: 0...UInt64(UInt32.max))

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A folder for one test. It is removed with this object.
+/// A folder for one test. It is deleted when this object is released.
 ///
-/// Its path is short, because Unix socket paths must be.
+/// Its path is short, because the path of a Unix socket in it must be short.
 package final class TemporaryFolder: Sendable {
     package let path: String
 

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// HTTP calls over a Unix socket without a client library. They also report a missing answer.
+/// HTTP calls over a Unix socket without a client library. A missing answer is a result too.
 package enum UnixHTTP {
     /// The longest time for an answer, in seconds.
     private static let limit = 20 * patience

@@ -4,25 +4,25 @@ import TestSupport
 /// The virtual machines that run the scenarios, one machine after the other.
 ///
 /// One machine runs all scenarios. If a scenario ends its machine, or does not end, only this
-/// scenario fails: the remaining scenarios run in another machine.
+/// scenario fails, and the remaining scenarios run in another machine.
 ///
-/// Failed scenarios run once more, in another machine. The reason: while a machine waits for the
-/// host's files in real time, its virtual time continues, so that on a busy host a program may seem
-/// to hang. A scenario that passes in its second run counts as passed, and its first failure is
-/// printed.
+/// Failed scenarios run once more, in another machine. A scenario that passes in its second run
+/// counts as passed, and its first failure is printed. The reason is the virtual time: it continues
+/// while a machine waits for the host's files in real time, so that a program may seem to hang on a
+/// busy host.
 actor Guest {
     static let shared = Guest()
 
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    /// The output folder: one folder per machine, and in it one per scenario.
+    /// The output folder. It has a folder per machine, which has a folder per scenario.
     static let output = folder.appendingPathComponent("../../.build/vm").standardizedFileURL
 
-    /// The seed of all randomness in the machines; `GOTCHU_VM_SEED` repeats a run.
+    /// The seed of all randomness in the machines. `GOTCHU_VM_SEED` sets it, to repeat a run.
     static let seed =
         ProcessInfo.processInfo.environment["GOTCHU_VM_SEED"].flatMap { UInt32($0) }
         ?? .random(in: 1...9_999)
 
-    /// The scenarios to run; `GOTCHU_VM_STORIES` selects some, separated by commas or spaces.
+    /// The scenarios to run: all, or those in `GOTCHU_VM_STORIES`, separated by commas or spaces.
     ///
     /// An unknown name ends the test run.
     static let scenarios: [Scenario] = {
@@ -49,7 +49,7 @@ actor Guest {
     ///
     /// - Throws: The error that kept the machine from starting.
     func result(of scenario: Scenario) async throws -> Told {
-        // SAFETY: owned by this actor, one per process; `boot` limits its time.
+        // SAFETY: owned by this actor, which starts it once; `boot` limits its time.
         let run = self.run ?? Task { try await Self.tellAll() }
         self.run = run
         guard let told = try await run.value[scenario] else {
@@ -72,7 +72,7 @@ actor Guest {
         return told
     }
 
-    /// - Parameter name: The prefix of the machines' folders, followed by a number.
+    /// - Parameter name: The beginning of the names of the machines' folders; a number follows.
     private static func tell(
         _ scenarios: [Scenario],
         in name: String
@@ -107,7 +107,8 @@ actor Guest {
             let last = remaining.last { told[$0] != nil }
             remaining.removeAll { told[$0] != nil }
             if report.failure == nil, last != nil { continue }
-            // A failure that the machine reports at its end counts for its last scenario.
+            // A failure outside of a scenario counts for all remaining scenarios, or for the last
+            // scenario if none remain.
             let failure = report.failure ?? "The virtual machine began no story."
             for scenario in remaining.isEmpty ? last.map({ [$0] }) ?? [] : remaining {
                 told[scenario] = Told(failure: failure, folder: folder)
@@ -134,10 +135,11 @@ actor Guest {
         return (try await boot.exitCode(within: .seconds(bootLimit)), boot.text)
     }
 
-    /// The time in real seconds after which `boot` ends its machine.
+    /// The real seconds, times `patience`, to wait for the end of `boot`. `boot` itself ends its
+    /// machine 60 s earlier.
     static let bootLimit = 1_260
 
-    /// Returns the last parts of all logs of a scenario.
+    /// Returns the last lines of all logs of a scenario.
     static func evidence(for scenario: Scenario, in folder: URL) -> String {
         let own =
             (try? FileManager.default.contentsOfDirectory(

@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
 
-/// The guest's `results.json`, which it rewrites at each step.
+/// The file `results.json`, which the guest rewrites at each step.
 struct GuestReport: Decodable, Sendable {
-    /// The reason why the stack itself did not start.
+    /// The failure outside of a scenario: a program did not start, or the books do not verify.
     var failure: String?
     var scenarios: [Outcome]
     /// The scenario that was running when the machine ended.
@@ -14,7 +14,7 @@ struct GuestReport: Decodable, Sendable {
         var failure: String?
         /// Seconds of the machine's virtual time.
         var seconds: Double
-        /// Measurements, by name with unit.
+        /// Measurements by name. The name ends with the unit.
         var figures: [String: Double]
     }
 

@@ -1,6 +1,6 @@
 import Testing
 
-/// The scenarios of the virtual machine: each is a file `guest/scenarios/NAME.py`.
+/// The scenarios of the virtual machine. Each is a file `guest/scenarios/NAME.py`.
 enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case air
     case tap
@@ -25,24 +25,24 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
     private var story: String {
         switch self {
-        case .air: "an advert is heard at exactly the level that was set"
-        case .tap: "a request is heard from afar, held against the till, and paid"
-        case .phone: "an iPhone's advert is resolved and paid"
-        case .ambiguous: "between two tills side by side nothing is picked"
-        case .strangers: "22 kinds of strangers are counted, never trusted, never fatal"
-        case .expires: "a request that nobody pays ends, and the air falls silent"
-        case .abandons: "a payer who locks and leaves is charged nothing"
-        case .crash: "a payer's daemon that is killed half-way charges exactly once"
-        case .bluetoothd: "bluetoothd dies during a request, which is on the air again"
-        case .management: "a payer that listens to the kernel itself hears and pays as over D-Bus"
-        case .latency: "with and without a duplicate filter, tap distance is a verdict in time"
-        case .rotates: "a request's EID changes, and the air is never without one of them"
-        case .shares: "more requests than places share the air fairly, and all are heard"
-        case .recovers: "a request stays open through every failure of bus, bluetoothd and adapter"
-        case .hiccups: "controllers stop answering for seconds, and all is well again soon after"
-        case .masked: "beside another program's scan a controller's pause is not taken for its end"
-        case .quiet: "a till does not scan and is paid all the same, a payer scans while it has to"
-        case .replugged: "a till's only adapter is pulled out and comes back under another number"
+        case .air: "bluetoothd reports an advertisement at exactly the level that was set"
+        case .tap: "a request is heard from afar, becomes a tap at the till, and is paid"
+        case .phone: "an iPhone's advertisement is resolved, and its request is paid"
+        case .ambiguous: "the payer does not choose between two tills side by side"
+        case .strangers: "other devices' advertisements are counted and not trusted, and do no harm"
+        case .expires: "a request that nobody pays expires, and its advertisement ends"
+        case .abandons: "a payer who locks a session and leaves is not charged"
+        case .crash: "a payer's daemon that is killed during a payment pays exactly once"
+        case .bluetoothd: "a request is on the air again after bluetoothd was killed, and is paid"
+        case .management: "a payer that listens over the management socket hears and pays"
+        case .latency: "the verdict tap comes in time, with and without a duplicate filter"
+        case .rotates: "a request changes its EID, and one of its EIDs is always on the air"
+        case .shares: "more requests than advertising slots share the air, and all are heard"
+        case .recovers: "a request stays open through every fault of bus, bluetoothd and adapter"
+        case .hiccups: "controllers that stop answering for seconds are in use again soon after"
+        case .masked: "beside another program's scan, a controller's pause causes no power cycle"
+        case .quiet: "a till is paid without a scan, and a payer scans only while it must"
+        case .replugged: "a till goes on after its only adapter returns under another number"
         }
     }
 }

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A test of our packages on a complete Debian, in a separate virtual machine.
+/// A test of our packages under a real systemd, in a separate virtual machine.
 @Suite("In a virtual machine with systemd")
 struct ServiceTests {
     @Test(
-        "Our packages run under a real systemd, from their installation to their removal",
+        "Our packages can be installed, run, upgraded and purged under a real systemd",
         .timeLimit(.minutes(30 * patience))
     )
     func service() async throws {
@@ -20,9 +20,9 @@ struct ServiceTests {
         }
     }
 
-    /// Runs `service/proof.py` under a real systemd, in a separate virtual machine.
+    /// Runs `service/proof.py` in the machine.
     ///
-    /// - Returns: The exit status and the output.
+    /// - Returns: The exit status, and the output of `boot` and of `proof.py`.
     private static func proof() async throws -> (status: Int32, text: String) {
         let packages = try await DebianPackages.built()
         let folder = Guest.output.appendingPathComponent("../vm-service").standardizedFileURL

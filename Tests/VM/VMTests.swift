@@ -5,7 +5,7 @@ import Testing
 /// Tests with a real kernel, a real bluetoothd and the programs of this build.
 @Suite("In a virtual machine with Bluetooth")
 struct VMTests {
-    @Test("The cases of `Scenario` are the guest's scenario files")
+    @Test("Each case of `Scenario` has a scenario file, and each scenario file has a case")
     func list() throws {
         let folder = Guest.folder.appendingPathComponent("guest/scenarios")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -14,7 +14,7 @@ struct VMTests {
     }
 
     @Test(
-        "A scenario of the guest passes",
+        "The scenario passes in the virtual machine",
         .timeLimit(.minutes(60 * patience)),
         arguments: Guest.scenarios
     )
@@ -39,14 +39,14 @@ struct VMTests {
         #expect(python.text.contains("Ran "), "\(python.text)")
     }
 
-    @Test("The program boot shows its usage if it has no arguments")
+    @Test("The program boot shows its usage if it gets no arguments")
     func usage() async throws {
         let boot = try Program(Guest.folder.appendingPathComponent("boot").path, [])
         #expect(try await boot.exitCode() == 64)
         #expect(boot.text.contains("usage: boot"))
     }
 
-    @Test("The program boot reports a folder that the machine cannot see")
+    @Test("The program boot refuses to run in a folder that the machine cannot see")
     func invisible() async throws {
         let boot = Guest.folder.appendingPathComponent("boot").path
         let folder = try TemporaryFolder()

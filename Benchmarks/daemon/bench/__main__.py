@@ -26,13 +26,13 @@ BUS_CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus
 <allow own="*"/></policy></busconfig>
 """
 SETTLE = 2.0
-"""Seconds of silence before and after a run."""
+"""Seconds without adverts before and after a run."""
 ALONE = 0.25
-"""The share of a run's time that is repeated without a reader of events."""
+"""The length of the run without a reader of events, as a share of the main run's length."""
 
 
 class Child:
-    """A process that answers each line with a line."""
+    """A process that answers each line of JSON with a line of JSON."""
 
     def __init__(self, module: str, bus: str) -> None:
         self.process = subprocess.Popen(
@@ -70,7 +70,8 @@ def measure(
     play: Callable[[float, int], dict[str, Any]],
     peer: Child | None,
 ) -> dict[str, Any]:
-    """One run at one rate: the CPU costs and delays of each listener."""
+    """Makes a run at one rate. Returns the CPU costs and losses of gotchud and bleak, and gotchud's
+    delays."""
     events = Events(daemon.socket)
     time.sleep(SETTLE)
     before = heard(daemon.socket)
@@ -119,7 +120,7 @@ def measure(
 
 
 def cost(daemon: Daemon, seconds: float, play: Callable[[float, int], dict[str, Any]]) -> float:
-    """CPU microseconds per advert without a reader of events."""
+    """Returns the daemon's CPU microseconds per advert without a reader of events."""
     time.sleep(SETTLE)
     cpu = cpu_seconds(daemon.pid)
     sent = play(seconds, 0x800000)["sent"]
@@ -139,11 +140,11 @@ def over_dbus(options: argparse.Namespace, folder: Path, bus: str, server: str) 
     peer = Child("peer", bus)
     print(f"bleak {peer.hello['version']} beside gotchud, on one bus", flush=True)
     for rate in options.rates:
-        # A new daemon for each rate, so that no rate influences the next.
+        # Each rate has a new daemon, so that it does not influence the next rate.
         with Daemon(options.daemon, folder / f"dbus-{rate}", bus, server, "bluez") as daemon:
 
             def play(seconds: float, probe: int) -> dict[str, Any]:
-                # bleak has heard the probes of the rates before.
+                # bleak already knows the probes of earlier rates, so each rate has its own.
                 first = probe + 0x1000000 * rate
                 return bluez.ask({"rate": rate, "seconds": seconds, "first_probe": first})
 
@@ -187,7 +188,7 @@ def at_rest(options: argparse.Namespace, folder: Path, bus: str, server: str) ->
                 time.sleep(5)
                 begin, before = time.monotonic(), wakeups(daemon.pid)
                 time.sleep(options.idle_seconds)
-                # A pool thread that ended meanwhile takes its last wake-ups along.
+                # The last wake-ups of a thread that ended meanwhile are not counted.
                 counts = wakeups(daemon.pid).items()
                 woken = sum(count - before.get(thread, 0) for thread, count in counts)
                 rate = woken / (time.monotonic() - begin)
@@ -224,7 +225,7 @@ def main() -> None:
         bus_process = subprocess.Popen(
             ["dbus-daemon", "--nofork", f"--config-file={folder}/bus.conf", "--print-address=1"],
             stdout=subprocess.PIPE,
-            # It complains that its limit of descriptors is lower than the system's.
+            # dbus-daemon complains that its limit of descriptors is lower than the system's.
             stderr=subprocess.DEVNULL,
         )
         try:

@@ -1,4 +1,4 @@
-"""The adverts and their times, the same for every listener."""
+"""The adverts and their times, which are the same for every listener."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 KIOSKS = 20
-"""Devices that advertise all the time, each with an EID of ours: the costliest kind of
-advertisement, because a stranger's is dropped at the first comparison."""
+"""The number of devices that advertise all the time, each with an EID. Such an advert is the most
+expensive kind, because a stranger's advert is dropped at the first comparison."""
 
 PROBES_PER_SECOND = 5
-"""The number of adverts per second with a new EID, which must be reported at once: they measure the
-delay from the signal to the event."""
+"""The number of adverts per second with a new EID. gotchud reports a new EID at once, so these
+adverts measure the delay from the signal to the event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class Advert:
 
 
 def schedule(rate: int, seconds: float, first_probe: int) -> Iterator[Advert]:
-    """The adverts of one run, in order."""
+    """Yields the adverts of a run, in order."""
     every = max(2, rate // PROBES_PER_SECOND)
     probe = first_probe
     for index in range(int(rate * seconds)):
-        # Far away: nobody could pay these, so the payment server is not asked to resolve them.
+        # The level is far, so that gotchud does not ask the payment server to resolve the EID.
         rssi = -80 - index % 7
         if index % every == every - 1:
             probe += 1
@@ -41,7 +41,8 @@ def schedule(rate: int, seconds: float, first_probe: int) -> Iterator[Advert]:
 def play(
     rate: int, seconds: float, first_probe: int, send: Callable[[Advert], None]
 ) -> dict[str, object]:
-    """Sends every advert at its time; returns the number sent and the time of each probe."""
+    """Sends each advert at its time. Returns the number of sent adverts, the time of each probe (an
+    advert with a new EID), and the longest delay of the sender."""
     sent = 0
     probes: dict[str, int] = {}
     latest = 0.0

@@ -1,7 +1,8 @@
 """A scripted bluetoothd: one adapter, and adverts as PropertiesChanged and InterfacesAdded.
 
-A process of its own. Reads lines of JSON: {"rate": 300, "seconds": 60, "first_probe": 0}; answers each with a
-line. Signals carry RSSI and ServiceData, as bluetoothd's do while any client wants duplicates, which bleak does.
+Runs as its own process. Reads lines of JSON such as {"rate": 300, "seconds": 60, "first_probe": 0},
+and answers each with a line. The signals have RSSI and ServiceData, as bluetoothd's signals have
+while a client wants duplicates. bleak wants duplicates.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ async def main() -> None:
         def send(advert: Advert) -> None:
             loop.call_soon_threadsafe(bluez.heard, advert)
 
-        # In a thread, so that calls can be answered meanwhile.
+        # The adverts are sent from a thread, so that calls can be answered meanwhile.
         result = await loop.run_in_executor(
             None, play, order["rate"], order["seconds"], order["first_probe"], send
         )

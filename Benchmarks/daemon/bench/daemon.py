@@ -1,4 +1,4 @@
-"""gotchud in its shipped form, and its use of resources."""
+"""gotchud as it is shipped, and its use of resources."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def cpu_seconds(process: int) -> float:
-    """All CPU time of a process and its threads, in nanosecond resolution
+    """Returns the CPU time of all threads of a process, with a resolution of nanoseconds
     (clock_getcpuclockid(3))."""
     return time.clock_gettime(~process << 3 | 2)
 
@@ -30,7 +30,7 @@ def resident_mib(process: int) -> float:
 
 
 def wakeups(process: int) -> dict[str, int]:
-    """The number of voluntary waits of each thread."""
+    """Returns the number of voluntary context switches of each thread."""
     counts = {}
     for task in Path(f"/proc/{process}/task").iterdir():
         # A thread may end during the read.
@@ -42,7 +42,7 @@ def wakeups(process: int) -> dict[str, int]:
 
 
 class PaymentServer:
-    """Reports good health, like the real server; no other call is made here."""
+    """A server that reports good health. gotchud makes no other call in this benchmark."""
 
     def __init__(self) -> None:
         class Handler(BaseHTTPRequestHandler):
@@ -61,7 +61,7 @@ class PaymentServer:
 
         class Server(ThreadingHTTPServer):
             def handle_error(self, *_: object) -> None:
-                """Ignores a daemon that is ended in the middle of a call."""
+                """Ignores the error of a daemon that ends during a call."""
 
         self._server = Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -69,7 +69,7 @@ class PaymentServer:
 
 
 class Daemon:
-    """One gotchud in its own folder; `with` ends it."""
+    """A gotchud in its own folder. The end of a `with` statement ends it."""
 
     def __init__(
         self, program: str, folder: Path, bus: str, server: str, radio: str, **more: str

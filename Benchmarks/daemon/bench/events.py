@@ -1,4 +1,4 @@
-"""A reader of gotchud's socket."""
+"""A reader of events and metrics from gotchud's socket."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def get(path: Path, target: str) -> str:
 
 
 def heard(path: Path) -> int:
-    """The number of adverts of ours that gotchud has counted since its start."""
+    """Returns the number of adverts with an EID that gotchud has counted since its start."""
     return sum(
         int(float(line.split()[-1]))
         for line in get(path, "/metrics").splitlines()
@@ -31,7 +31,7 @@ def heard(path: Path) -> int:
 
 
 class Events(threading.Thread):
-    """Records the time of the first event about each EID."""
+    """Records the time of the first event about each EID, and counts the events `lagged`."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(daemon=True)

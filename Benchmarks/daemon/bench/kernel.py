@@ -1,4 +1,5 @@
-"""The kernel's end of a management socket: the same adverts as DEVICE_FOUND (BlueZ, doc/mgmt-api.txt)."""
+"""The kernel's end of a management socket, which sends the adverts as DEVICE_FOUND events (BlueZ,
+doc/mgmt-api.txt)."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ def frame(advert: Advert) -> bytes:
 
 
 class Kernel:
-    """Listens on a path; only gotchud connects."""
+    """A server on a Unix socket, to which only gotchud connects, with the library of kernel.c."""
 
     def __init__(self, path: Path) -> None:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -39,7 +40,7 @@ class Kernel:
             client, _ = self._listener.accept()
             request = client.recv(64)
             if not request:
-                # It only asked for this kernel's counts of an adapter; there are none.
+                # gotchud opened this socket only to read an adapter's counts, which do not exist.
                 client.close()
                 continue
             opcode, _, _ = struct.unpack("<HHH", request)

@@ -1,5 +1,6 @@
-"""bleak, listening on the same bus as its documentation shows. Ends with its standard input; prints
-its number of EIDs."""
+"""bleak, which listens on the same bus, used as its documentation shows. For each line of its
+standard input, prints the number of heard adverts with an EID since the line before. Ends with its
+input."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ async def main() -> None:
 
     def detected(device: Any, advertisement: Any) -> None:
         nonlocal heard
-        # The least work of an application that looks for EIDs.
+        # This is the least work that an application does to find EIDs.
         if len(advertisement.service_data.get(FEED, b"")) == 10:
             heard += 1
 

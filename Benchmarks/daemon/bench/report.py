@@ -1,4 +1,4 @@
-"""Lines for people."""
+"""The printed results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def machine() -> str:
 
 
 def load() -> str:
-    """Prints the load, because figures under load are worse than at rest."""
+    """Returns a line about the machine's load, because figures under load are worse than at
+    rest."""
     now = os.getloadavg()[0]
     mark = "" if now < 0.5 else ": MEASURED UNDER LOAD, every figure is worse than at rest"
     return f"load before: {now:.1f}{mark}"
@@ -30,7 +31,8 @@ def aim(text: str, is_held: bool) -> str:
 
 
 def transport(name: str, runs: list[dict[str, Any]], peers: dict[int, float], aims: dict[int, float]) -> None:
-    """`aims`: the maximum share of bleak's CPU per advert, with a reader, by rate."""
+    """Prints the results of a transport. `aims` has the maximum of gotchud's CPU time per advert,
+    with a reader of events, as a share of bleak's, by rate."""
     print(f"\n{name}")
     print(
         "adverts/s   sent    lost   CPU µs/advert   no reader   asleep   bleak lost / µs    ratio   no reader"

@@ -1,1 +1,1 @@
-"""The figures of gotchu-server; see docs/benchmarks.md."""
+"""Measures gotchu-server; see docs/benchmarks.md."""

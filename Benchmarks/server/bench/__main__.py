@@ -1,4 +1,4 @@
-"""Measures gotchu-server, on SQLite and PostgreSQL, and its peers in the same run."""
+"""Measures gotchu-server on SQLite and PostgreSQL, and other programs in the same run."""
 
 import argparse
 import json
@@ -96,9 +96,9 @@ def run(bench, report, wanted):
 def main():
     wanted = options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    # Not in memory, where temporary files often are: durable commits on a disk are measured.
+    # The folder is on a disk and not in memory, because durable commits are measured.
     folder = tempfile.mkdtemp(prefix="gotchu-bench-", dir="/var/tmp")
-    # PostgreSQL runs as another user and must reach its own folder in here.
+    # PostgreSQL runs as another user, and must have access to its own folder in this folder.
     os.chmod(folder, 0o711)
     started = time.monotonic()
 
@@ -113,7 +113,7 @@ def main():
         bench.end()
         shutil.rmtree(folder, ignore_errors=True)
     bench.results["aims"] = report.aims
-    # Printed only now: no figure counts before the books are verified.
+    # The results are printed only after the books were verified.
     print("\n".join(report.lines))
     print(f"\nVerified both books; {time.monotonic() - started:.0f} s; load now "
           f"{machine.load():.1f}. All of it: {wanted.results}")

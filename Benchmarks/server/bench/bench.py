@@ -1,4 +1,4 @@
-"""The measurements. Each returns plain data; report.py makes text of it."""
+"""The measurements. Each returns plain data, which report.py turns into text."""
 
 import json
 import os
@@ -11,11 +11,11 @@ from contextlib import ExitStack, contextmanager
 from . import gotchu, machine, past, peers, sale, seed, streams
 from .postgres import Citus, Cluster
 
-# A guess of the payments per second, before the first measurement.
+# Guesses of the payments per second, for use before the first measurement.
 GUESS = {"gotchu": 12_000, "base": 12_000, "pgbench": 6_000, "fastapi": 3_000}
-# A factor above the expected rate, so that a run does not use up its payments.
+# A factor on the expected number of payments, so that a run does not use up its prepared sessions.
 SPARE = 1.7
-# The size of the books that larger ones are compared with.
+# The entries of the books with which larger books are compared.
 SMALL_BOOKS = 10_000
 
 
@@ -35,7 +35,7 @@ class Bench:
         return gotchu.Server(program, database, self.path("server.log"), settings)
 
     def prepare(self):
-        """Creates users with the server, in a file and in databases with the same users."""
+        """Creates the books of each store and for each compared program, with users."""
         self.results["durability"] = []
         self.stores = []
         self.base_stores = []
@@ -60,7 +60,7 @@ class Bench:
         self.stores.append((self.sqlite, tokens))
 
     def open_books(self, database, program=None):
-        """Creates books with users by a server; returns their ids and tokens."""
+        """Creates books with users by a server. Returns the users' ids and tokens."""
         with self.server(database, program) as server:
             return gotchu.log_in(server.port, self.options.users)
 
@@ -119,7 +119,8 @@ class Bench:
         return int(rate * SPARE * (seconds + self.options.warmup)) + 2_000
 
     def load(self, server, books, tokens, system, connections, is_hot, seconds):
-        """Payments over HTTP, checked one by one against the books."""
+        """Makes payments over HTTP, and compares their number with the books. Returns the
+        result."""
         count = self.needed(system, is_hot, seconds)
         first = books.seed(count, is_hot)
         log = books.size()[1]
@@ -142,7 +143,7 @@ class Bench:
         return result
 
     def settle(self, result, system, books, first, connections, is_hot):
-        """Fails unless the books contain exactly the acknowledged payments."""
+        """Fails unless the books contain as many payments as were acknowledged."""
         kept = books.paid(first)
         if kept != result["paid"]:
             raise SystemExit(
@@ -150,7 +151,7 @@ class Bench:
         result.update(system=system, store=books.kind, connections=connections, hot=is_hot,
                       load=machine.load())
         if connections >= 8:
-            # The machine is shared: it may be twice as fast the next time.
+            # The maximum is stored, because a shared machine may be much faster the next time.
             rate = self.rates.get((system, is_hot), 0)
             self.rates[system, is_hot] = max(rate, result["per_second"])
 
@@ -168,8 +169,8 @@ class Bench:
 
     @contextmanager
     def servers(self, books, tokens):
-        """Our server on these books and, if there is one, another server on its own books of the
-        same kind."""
+        """Runs our server on these books and, if `--base` names another server, that server on its
+        own books of the same kind."""
         with ExitStack() as stack:
             found = [("gotchu", stack.enter_context(self.server(books.database)), books, tokens)]
             found += [
@@ -179,7 +180,8 @@ class Bench:
             yield found
 
     def pairs(self, tokens):
-        """Ours and its peers in turns, at 64 connections on PostgreSQL."""
+        """Measures our server and the other programs in turns, with 64 connections on
+        PostgreSQL."""
         rounds = []
         fastapi = peers.FastAPI(self.peers["fastapi"].database, self.path("fastapi.log"))
         theirs = fastapi.tokens(self.peers["fastapi"].users)
@@ -199,7 +201,8 @@ class Bench:
         return rounds
 
     def scale(self, books, tokens):
-        """1, 8, 64 and 256 connections, with uniform payees and with one hot payee."""
+        """Measures with each number of connections, with uniform payees and with one payee of
+        all."""
         found = []
         with self.servers(books, tokens) as servers:
             for connections in self.options.connections:
@@ -213,7 +216,7 @@ class Bench:
         return found
 
     def single(self):
-        """A lone client's payment against one bare commit on the same database, in turns."""
+        """Measures a single client's payment and a bare commit on the same database, in turns."""
         found = {}
         seconds = max(1, self.options.seconds / 2)
         for books, tokens in self.stores:
@@ -227,7 +230,7 @@ class Bench:
         return found
 
     def commit(self, books, seconds):
-        """The median of one bare commit, in milliseconds."""
+        """Returns the median time of a bare commit, in milliseconds."""
         if books.kind == "PostgreSQL":
             return peers.pgbench(
                 self.cluster, books.name, "commit.sql", 1, seconds, 0, self.folder)["p50_ms"]
@@ -245,7 +248,7 @@ class Bench:
         return statistics.median(times) * 1000
 
     def growth(self, tokens):
-        """The cost of a payment in CPU and time as its separate books grow."""
+        """Measures the cost of a payment in CPU and time with books that grow."""
         books = self.growing
         found = []
         target = min(SMALL_BOOKS, self.options.entries)
@@ -259,11 +262,12 @@ class Bench:
             self.say(f"{books.kind}, {entries} entries: {result['per_second']:.0f}/s")
             if target >= self.options.entries:
                 return found
-            # The measurement itself has grown them too.
+            # The measurement has added entries too, so the next step adds only the rest.
             target = min(self.options.entries, target * 10)
 
     def backlog(self, books, tokens):
-        """Payments while events are due to an endpoint that is away, and with none, in turns."""
+        """Measures payments with no events due, and with many events due to an endpoint that does
+        not answer, in turns."""
         found = []
         for number in range(self.options.pairs):
             pair = {}
@@ -293,7 +297,7 @@ class Bench:
 
     def verify(self):
         all_books = [books for books, _ in self.stores + self.take_stores]
-        # The peers' books must be as correct as the server's.
+        # The books of the other programs must be as correct as the server's.
         all_books += getattr(self, "peers", {}).values()
         if hasattr(self, "growing"):
             all_books.append(self.growing)

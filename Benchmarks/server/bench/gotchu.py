@@ -1,4 +1,4 @@
-"""gotchu-server with an operator's settings, and the load on it."""
+"""Runs gotchu-server, and creates its users."""
 
 import http.client
 import json
@@ -11,7 +11,7 @@ LOGINS_PER_ADDRESS = 200
 
 
 class Server:
-    """A running server; `with` starts and ends it."""
+    """A server, which a `with` statement starts and ends."""
 
     arguments = ()
 
@@ -47,10 +47,10 @@ class Server:
 
 
 def log_in(port, users):
-    """Creates users through the public login; returns their ids and tokens in order."""
+    """Creates users by logins. Returns their ids and tokens in order."""
 
     def some(group):
-        # Each group has its own address: logins are limited by address.
+        # Each group has its own address, because the server limits the logins of an address.
         connection = http.client.HTTPConnection(
             "127.0.0.1", port, source_address=(f"127.2.0.{group[0] // LOGINS_PER_ADDRESS + 1}", 0))
         found = []
@@ -74,13 +74,13 @@ def log_in(port, users):
 
 
 def distribute(program, database):
-    """Creates the tables, distributed over a cluster."""
+    """Creates tables that are distributed over a cluster."""
     subprocess.run([program, "migrate", "--distributed", "--database", database], check=True,
                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def verify(program, database):
-    """Runs the server's own verification of the books, without which no figure counts."""
+    """Runs `gotchu-server verify`, and fails if the books are not right."""
     done = subprocess.run([program, "verify", "--database", database], text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     if done.returncode:

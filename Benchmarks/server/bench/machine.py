@@ -1,4 +1,4 @@
-"""The machine of the measurements, and a process's share of it."""
+"""The machine of the measurements, and the CPU and memory of processes."""
 
 import os
 import platform
@@ -9,7 +9,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def describe(folder):
-    """Lines about the machine that a reader of the figures needs."""
+    """Returns lines about the machine, which a reader of the figures needs."""
     with open("/proc/cpuinfo") as file:
         model = next((line.split(":")[1].strip() for line in file if "model name" in line), "?")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
@@ -38,7 +38,7 @@ def file_system(folder):
 
 
 def fdatasync(folder):
-    """The median time of a durable write of 8 KiB, in milliseconds."""
+    """Returns the median time of an fdatasync after a write of 8 KiB, in milliseconds."""
     path = os.path.join(folder, "fdatasync")
     descriptor = os.open(path, os.O_CREAT | os.O_WRONLY)
     try:
@@ -55,7 +55,7 @@ def fdatasync(folder):
 
 
 def stat(process):
-    """The parent, the used CPU seconds and those of children that have ended."""
+    """Returns a process's parent, its CPU seconds and the CPU seconds of its ended children."""
     with open(f"/proc/{process}/stat") as file:
         fields = file.read().rpartition(")")[2].split()
     own, ended = int(fields[11]) + int(fields[12]), int(fields[13]) + int(fields[14])
@@ -63,7 +63,7 @@ def stat(process):
 
 
 def cpu(root):
-    """CPU seconds of a process and its descendants, including those that have ended."""
+    """Returns the CPU seconds of a process and its descendants, with those that have ended."""
     parents, used = {}, {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -84,7 +84,7 @@ def cpu(root):
 
 
 def resident(process):
-    """The resident memory of a process, in MiB."""
+    """Returns the resident memory of a process, in MiB."""
     with open(f"/proc/{process}/status") as file:
         line = next(line for line in file if line.startswith("VmRSS:"))
     return int(line.split()[1]) / 1024

@@ -1,15 +1,15 @@
 """Writes old payments into PostgreSQL in the server's own form, so that the books get millions of
-entries in minutes, and `gotchu-server verify` still verifies all of them.
+entries in minutes. `gotchu-server verify` can verify all of them.
 
-A block has as many payments as there are users. In it every user pays once and is paid once, the
-same amount: balances stay as they are, and each account gets two entries per block, with the same
-time, a millisecond after the block before."""
+A block has as many payments as there are users. In a block, every user pays once and is paid once,
+with the same amount, so that the balances stay the same. Each account gets two entries per block.
+They have the same time, which is one millisecond later than in the previous block."""
 
 import time
 
 from .seed import PAYEE, PAYER, SID
 
-# The rows of one statement; more would only enlarge its temporary files.
+# The maximum number of payments in one statement. More would only enlarge its temporary files.
 STRETCH = 500_000
 # The maximum number of transfers in one batch.
 SEALED_TOGETHER = 256
@@ -40,12 +40,11 @@ def add(books, count):
 
 
 def query(books, sql):
-    # Commits do not wait for the disk: `verify` checks everything at the end, and a checkpoint
-    # comes before the first measurement.
+    # Commits need not wait for the disk, because a checkpoint is made before the measurement.
     books.cluster.query(books.name, "SET synchronous_commit = off;" + sql)
 
 
-# Every user's earnings before a block: a block's amount is 1 to 100, then 1 again.
+# Every user's earnings before a block. The amounts of the blocks are 1 to 100, and then 1 again.
 EARNED = "{block} / 100 * 5050 + {block} % 100 * ({block} % 100 + 1) / 2"
 
 PREPARE = """

@@ -1,4 +1,4 @@
-"""The peers of gotchu-server, on the same PostgreSQL and the same tables."""
+"""The programs with which gotchu-server is compared, on the same PostgreSQL and the same tables."""
 
 import glob
 import http.client
@@ -18,7 +18,7 @@ POOL = 20
 
 
 def pgbench(cluster, database, script, connections, seconds, warmup, folder, **variables):
-    """Runs a script and reads the time of each transaction from pgbench's own log."""
+    """Runs a script with pgbench, and reads the time of each transaction from pgbench's log."""
     prefix = os.path.join(folder, "pgbench")
     threads = min(connections, os.cpu_count())
     defined = [f"-D{name}={value}" for name, value in variables.items()]
@@ -50,7 +50,7 @@ def pgbench(cluster, database, script, connections, seconds, warmup, folder, **v
 
 
 class FastAPI:
-    """The usual server, with one worker per core; `with` starts and ends it."""
+    """A typical server with two workers, which a `with` statement starts and ends."""
 
     def __init__(self, database, log):
         self.database = database

@@ -1,5 +1,5 @@
-"""A private PostgreSQL with durable defaults, reachable only by a Unix socket; or three of them as
-a Citus cluster."""
+"""A private PostgreSQL with durable settings that listens only on a Unix socket, or three of them
+as a Citus cluster."""
 
 import glob
 import os
@@ -30,7 +30,7 @@ def programs():
 
 
 def unprivileged():
-    """The user for PostgreSQL, which refuses to run as root."""
+    """Returns the command and the user for PostgreSQL, which refuses to run as root."""
     if os.geteuid() != 0:
         return [], None
     user = pwd.getpwnam("postgres")
@@ -82,7 +82,7 @@ class Cluster:
         return f"PostgreSQL {version} · {shown}"
 
     def query(self, database, sql):
-        """Runs a script and returns what its last statement printed."""
+        """Runs a script of SQL, and returns its output."""
         done = subprocess.run(
             [f"{self.bin}/psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h",
              self.folder, "-U", "postgres", "-d", database],
@@ -96,7 +96,7 @@ class Cluster:
         return f"postgres://postgres@/{database}?host={self.folder}"
 
     def cpu(self):
-        """CPU seconds that it has used so far."""
+        """Returns the CPU seconds that PostgreSQL has used so far."""
         return machine.cpu(self.process.pid)
 
     def stop(self):
@@ -107,7 +107,7 @@ class Cluster:
 
 
 class Citus:
-    """A coordinator and two workers on this machine."""
+    """A Citus cluster: a coordinator and two workers on this machine."""
 
     def __init__(self, folder):
         more = {"shared_preload_libraries": "citus"}

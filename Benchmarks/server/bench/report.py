@@ -1,4 +1,4 @@
-"""The figures as text, with the aims beside them."""
+"""The figures as text, together with the aims."""
 
 import statistics
 
@@ -40,7 +40,7 @@ class Report:
             self.add("  " + line(result))
 
     def sales(self, found):
-        """The headline: the server's rate of whole sales."""
+        """Reports the rates of whole sales."""
         for connections, rounds in found.items():
             self.add()
             self.add(f"Whole sales, {connections} at a time, in turns (medians of {len(rounds)})")
@@ -49,12 +49,13 @@ class Report:
         for connections, rounds in found.items():
             if connections > 1:
                 self.add()
-                # A cluster has no aims: see docs/scale.md.
+                # A cluster has no aims; see docs/scale.md.
                 for store in dict.fromkeys(store for _, store in rounds[0] if store != "Citus"):
                     self.sale_aims(store, connections, rounds)
 
     def takes(self, found):
-        """The cost of a take, and a check that no take costs nothing."""
+        """Reports the CPU cost of a take, and that sales without a take cost no more than
+        before."""
         for connections, rounds in found.items():
             self.add()
             self.add(f"Whole sales without and with a take, {connections} at a time, in turns "

@@ -1,4 +1,4 @@
-"""Whole sales: ours, those of another gotchu-server and FastAPI's, in turns."""
+"""Whole sales with our server, another gotchu-server and FastAPI, in turns."""
 
 import json
 import subprocess
@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from . import gotchu, machine, peers
 
 CONNECTIONS = (1, 32, 64)
-# Enough to keep the machine busy, few enough that a sale's CPU varies little.
+# These keep the machine busy, and are so few that the CPU of a sale varies little.
 TAKE_CONNECTIONS = (32,)
-# A fifth of the amount, so that the take of five cents or more is not zero.
+# A fifth of the amount, so that the take from five cents or more is not zero.
 TAKE = {"TAKE_BASIS_POINTS": "2000"}
 
 
@@ -28,7 +28,8 @@ class Seller:
 
 
 def measure(bench, contestants, numbers=CONNECTIONS):
-    """For each number of connections the rounds, and in each round the result of every seller."""
+    """Returns a list of rounds for each number of connections. A round has the result of every
+    seller."""
     found = {connections: [] for connections in numbers}
     with ExitStack() as stack:
         sellers = [Seller(system, stack.enter_context(server), books, tokens)
@@ -51,7 +52,7 @@ def ours(bench):
 
 
 def takers(bench):
-    """Our server without and with a take, each with its own books."""
+    """Yields our server without and with a take, each with its own books."""
     yield from ours(bench)
     for books, tokens in bench.take_stores:
         yield "take", bench.server(books.database, settings=TAKE), books, tokens
@@ -66,7 +67,7 @@ def contestants(bench):
 
 
 def sell(bench, seller, connections):
-    """Compares the reported sales with the books; a difference voids the figure."""
+    """Makes sales, and fails if their number differs from the books. Returns the result."""
     books, options = seller.books, bench.options
     books.rest()
     before, first = books.sold(), books.next

@@ -1,7 +1,7 @@
-"""Locked sessions, written directly into the database: a payment then costs one request.
+"""Writes locked sessions directly into the database, so that a payment needs only one request.
 
-The n-th session's id, payer and payee follow from n; load.c and pgbench/payment.sql use the same
-rules."""
+The id, the payer and the payee of the n-th session are computed from n. load.c and
+pgbench/payment.sql use the same rules."""
 
 import os
 import sqlite3
@@ -21,9 +21,9 @@ PAYER = {False: "n % {users}", True: "1 + n % ({users} - 1)"}
 
 
 class Tables:
-    """The statements that both databases understand."""
+    """The statements, which all kinds of databases understand."""
 
-    # {source} has n, and the payee and payer of the n-th session.
+    # {source} has rows with n, and with the payee and the payer of the n-th session.
     SEED = dict.fromkeys(("SQLite", "PostgreSQL", "Citus"), """
     INSERT INTO records (id, kind, owner, state, version, created_at, due_at, body)
         SELECT {sid}, 'session', payees.id, 'LOCKED', 2, {now}, {until},
@@ -39,8 +39,8 @@ class Tables:
 
     PAID = "SELECT count(*) FROM records WHERE kind = 'session' AND state = 'PAID' AND {which}"
 
-    # Events that are due to an endpoint where nobody listens; {numbers} has one row for each. It is
-    # for one payee, so that hardly a payment adds to them.
+    # Adds events that are due to an endpoint that does not answer, one for each row of {numbers}.
+    # The endpoint belongs to one payee, so that hardly any payment adds an event for it.
     OWE = """
     DELETE FROM deliveries; DELETE FROM endpoints;
     INSERT INTO endpoints (id, url, owner, created_at, secret)
@@ -54,15 +54,14 @@ class Tables:
 
 
 class Books:
-    """The parts that books of both kinds share; `has` is true if a table exists."""
+    """The common part of all kinds of books. Their method `has` is true if a table exists."""
 
     @cached_property
     def tables(self):
         return seed_before if self.has(seed_before.MARK) else Tables
 
     def seeding(self, count, is_hot, numbers, names, hexadecimal):
-        """Prepares sessions to be paid: returns the number of the first, and the SQL that adds
-        them."""
+        """Returns the number of the first of `count` new sessions, and the SQL that adds them."""
         first, self.next = self.next, self.next + count
         now = int(time.time() * 1000)
         payee, payer = (
@@ -75,8 +74,8 @@ class Books:
                 JOIN {names} AS payees ON payees.number = {payee}
                 JOIN {names} AS payers ON payers.number = {payer}""")
 
-    # The ids of our sessions begin with zeros; those of sessions made by a server begin with the
-    # time.
+    # The ids of seeded sessions begin with zeros. The ids of sessions that a server makes begin
+    # with the time.
     def paid(self, first):
         return self.ask(self.tables.PAID.format(which=f"id >= '{SID}{first:012x}' AND id < '01'"))
 
@@ -84,7 +83,7 @@ class Books:
         return self.ask(self.tables.PAID.format(which="id >= '01'"))
 
     def taken(self):
-        """The cents of all takes from sales."""
+        """Returns the sum of all takes from sales, in cents."""
         if not self.has("accounts"):
             return 0
         return self.ask("SELECT coalesce(sum(balance), 0) FROM accounts"
@@ -94,7 +93,7 @@ class Books:
         return self.ask("SELECT count(*) FROM entries")
 
     def cpu(self):
-        """CPU seconds of a database outside the server's process."""
+        """Returns the CPU seconds of the database's own processes."""
         return 0
 
 
@@ -114,7 +113,7 @@ class SQLiteBooks(Books):
         return connection
 
     def seed(self, count, is_hot):
-        """Adds sessions to be paid, and returns the number of the first."""
+        """Adds sessions that can be paid, and returns the number of the first."""
         numbers = """WITH RECURSIVE all_numbers (n) AS (
             VALUES ({first}) UNION ALL SELECT n + 1 FROM all_numbers WHERE n < {last}
         ) SELECT n FROM all_numbers"""
@@ -140,7 +139,7 @@ class SQLiteBooks(Books):
         return count
 
     def owe(self, count):
-        """Makes `count` events due."""
+        """Replaces all due events by `count` events."""
         connection = sqlite3.connect(self.path, timeout=60)
         connection.executescript("BEGIN;" + Tables.OWE.format(
             secret="zeroblob(32)", now=int(time.time() * 1000), numbers=f"""
@@ -151,7 +150,8 @@ class SQLiteBooks(Books):
         connection.close()
 
     def size(self):
-        """The size of the books in bytes, and of the log written so far, if it is known."""
+        """Returns the size of the books in bytes, and the bytes of the log written so far, if
+        known."""
         return os.path.getsize(self.path), None
 
     def durability(self):

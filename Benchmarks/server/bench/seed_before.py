@@ -1,5 +1,5 @@
-"""The work of seed.py for the tables of servers before accounts and records, so that such a server
-can be compared."""
+"""The statements of seed.py for the tables of older servers, which have no accounts and records, so
+that such a server can be compared."""
 
 MARK = "wallets"
 

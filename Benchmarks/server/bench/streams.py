@@ -1,4 +1,4 @@
-"""Idle streams: the memory for a client that only waits for its session to change."""
+"""Measures idle streams: the memory for clients that wait for a change of their session."""
 
 import resource
 import select
@@ -9,7 +9,10 @@ from . import machine
 
 
 def open_files(count):
-    """Raises the connection limit of this process and its children, if the system permits it."""
+    """Raises the limit of open files of this process and its children, if the system permits it.
+
+    Returns the number of streams that the limit permits, at most `count`.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = count + 500
     if hard < wanted:
@@ -25,8 +28,8 @@ def open_files(count):
 def measure(server, users, tokens, first, count):
     """Opens `count` streams, each for its own session, and measures the server before and after.
 
-    Returns the number of accepted streams, the MiB before and after, and the CPU used in two
-    seconds of silence.
+    Returns the numbers of open and refused streams, the MiB before and after, and the CPU seconds
+    per second while nothing happens.
     """
     before = machine.resident(server.root)
     streams, refused = [], 0
@@ -53,7 +56,7 @@ def measure(server, users, tokens, first, count):
 
 
 def follow(port, index, number, users, tokens):
-    # The n-th session's payee, by seed.py's rule for uniform payments.
+    # The payee of the n-th session, by seed.py's rule for uniform payments.
     payee = (number % users + 1 + (number // users) % (users - 1)) % users
     stream = socket.socket()
     stream.bind((f"127.3.{index // 250}.{index % 250 + 1}", 0))
@@ -65,7 +68,7 @@ def follow(port, index, number, users, tokens):
 
 
 def is_open(stream, deadline):
-    """Waits for the session's state, which comes at once; returns true if it came."""
+    """Waits for the session's state, which the server sends at once. Returns true if it arrived."""
     received = b""
     while b"\ndata: " not in received:
         ready = wait(stream, deadline)

@@ -1,10 +1,10 @@
-"""A typical payment server: FastAPI, asyncpg, one transaction for each change.
+"""A typical payment server, with FastAPI, asyncpg and one transaction for each change.
 
-It accepts the same requests, makes the same checks as gotchu-server, writes the same rows of the
-same tables, and gives the same answers. It is the peer in benchmarks, so it is written with care:
-prepared statements (asyncpg's own), a pool, rows locked in the order of their keys, no threads,
-uvloop and httptools; streams get their changes by LISTEN and NOTIFY, without another read. Each
-connection to the database has its own chain of seals, so that none waits for another's.
+It accepts the same requests as gotchu-server, makes the same checks, writes the same rows of the
+same tables, and gives the same answers. gotchu-server is compared with it, so it is written for
+speed: asyncpg's prepared statements, a pool, rows locked in the order of their keys, no threads,
+uvloop and httptools. Streams get changes by LISTEN and NOTIFY, without another read. Each database
+connection has its own chain of seals, so that no connection waits for another.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ FINAL = ("PAID", "TIMEOUT", "CANCEL")
 
 
 class News(NamedTuple):
-    """A session's state in the form for its streams."""
+    """A session's state, as its streams send it."""
 
     version: int
     status: str
@@ -44,7 +44,7 @@ class News(NamedTuple):
 
 
 class Feed:
-    """Passes changes that any worker has committed to this worker's streams."""
+    """Passes the changes that any worker has committed to this worker's streams."""
 
     def __init__(self):
         self.streams = defaultdict(set)
@@ -67,7 +67,7 @@ class Feed:
 
 
 class Chain:
-    """The seals of one connection's payments, each chained to the one before."""
+    """The seals of one connection's payments. Each seal is chained to the one before."""
 
     async def begin(self, connection):
         self.name = f"{present():012x}{secrets.token_hex(4)}"
@@ -113,7 +113,7 @@ app = FastAPI(lifespan=lifespan)
 
 
 class Particulars(BaseModel):
-    """The members of a session's record without columns, in order."""
+    """The members of a session's record that are not columns, in order."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
@@ -230,7 +230,7 @@ def claims(authorization: str) -> dict:
 
 
 def needing(scope: str | None):
-    # Not a plain function: FastAPI would run it on another thread.
+    # The function is async, because FastAPI would run a plain function on another thread.
     async def user(authorization: str = Header()) -> str:
         found = claims(authorization)
         if scope and scope not in found["scope"].split():
@@ -351,7 +351,7 @@ async def events(
     sid: str,
     request: Request,
     user: User,
-    # Subscribed before the read, so that no change is missed in between.
+    # The stream subscribes before the read, so that it misses no change.
     queue: Annotated[asyncio.Queue, Depends(following)],
     last_event_id: int | None = Header(default=None),
 ) -> StreamingResponse:
@@ -365,7 +365,7 @@ async def events(
 
 
 async def told(queue, session, user, known):
-    """A stream's events: the whole state, then each newer one, until the session is over."""
+    """Yields a stream's events: the state, then each newer state, until the session is over."""
     news = state(session)
     yield "retry: 1000\n\n" + ("" if news.version == known else event(news))
     while news.status not in FINAL:
@@ -398,7 +398,7 @@ def state(session: Session) -> News:
 
 
 async def notify(connection, session) -> None:
-    """Notifies every worker's streams when this transaction is committed."""
+    """Notifies the streams of all workers when this transaction is committed."""
     news = state(session)
     await connection.execute(
         "SELECT pg_notify($1, $2)", CHANNEL,
@@ -422,7 +422,7 @@ async def send(
 
 
 async def pay(connection, user, key, fingerprint, body) -> tuple[SendReply, bytes | None]:
-    """The answer, and the payment's seal if it was made only now."""
+    """Returns the answer, and the payment's seal if the payment was made by this call."""
     now = present()
     known = await connection.fetchrow(
         "SELECT fingerprint, outcome FROM answers"
@@ -439,7 +439,7 @@ async def pay(connection, user, key, fingerprint, body) -> tuple[SendReply, byte
         "SELECT owner, balance, earned, entry_count, changed_at FROM accounts"
         " WHERE owner IN ($1, $2) AND currency = $3 ORDER BY owner FOR UPDATE",
         user, session.payee, currency)
-    # In the order of their owners, like in the hash.
+    # The entries are in the order of their owners, as in the hash.
     entries = [
         Entry(
             account["owner"], currency, account["entry_count"] + 1,
@@ -495,7 +495,7 @@ class Entry(NamedTuple):
 
 
 class Outcome(BaseModel):
-    """The stored answer, with its members in order."""
+    """The stored answer, with the members in order."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 

@@ -1,2 +1,2 @@
--- The smallest durable thing: one row changed, one commit.
+-- The smallest durable change: one row in one commit.
 UPDATE bench.one SET number = number + 1;

@@ -1,5 +1,5 @@
--- One payment, statement by statement, as a usual server would do it; see ../fastapi/app.py. Which
--- session the n-th payment is for is what ../bench/seed.py says. Each client has a chain of seals.
+-- A payment, statement by statement, as a typical server makes it; see ../fastapi/app.py. The n-th
+-- payment pays the n-th session of ../bench/seed.py. Each client has its own chain of seals.
 \set n :first + :client_id + :turn * :clients
 \set turn :turn + 1
 \if :turn = 1

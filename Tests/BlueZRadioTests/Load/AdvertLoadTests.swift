@@ -17,8 +17,8 @@ struct AdvertLoadTests {
 
     private static let seconds = 5 * effort
 
-    /// The shared state of the test: the EID that is at the device now, the end and the number of
-    /// advertisements.
+    /// The test's shared state: the EID that is at the device now, the end of the test and the
+    /// number of advertisements that were sent.
     private final class Script: Sendable {
         let near = Mutex(EID.random())
         let isOver = Mutex(false)
@@ -51,12 +51,12 @@ struct AdvertLoadTests {
             }
             try await group.waitForAll()
         }
-        #expect(try lagged(slow), "a reader that never read was told nothing")
+        #expect(try lagged(slow), "the reader that read no events got no `lagged` event")
         #expect(daemon.isRunning, "\(daemon.text.suffix(2000))")
     }
 
-    /// Holds one till after the other against the device, for the test's time and at least four
-    /// times.
+    /// Moves one till after another to the device and waits for its tap, for the test's time and
+    /// at least four times.
     @concurrent
     private static func tapAgainAndAgain(_ script: Script, _ socket: String) async throws {
         let start = ContinuousClock.now
@@ -66,8 +66,8 @@ struct AdvertLoadTests {
         while start.duration(to: .now) < .seconds(seconds) || taps < 4 {
             let eid = EID.random()
             script.near.withLock { $0 = eid }
-            let state = try await eventually("\(eid) is held against the device") {
-                // SAFETY: a pause between looks, so that polling is not the load.
+            let state = try await eventually("\(eid) has the verdict `tap`") {
+                // SAFETY: a pause between two requests, so that they do not load the daemon.
                 try await Task.sleep(for: .milliseconds(250))
                 let presences = try await presences(socket)
                 #expect(presences.count <= ProximityPolicy.presenceLimit)
@@ -80,9 +80,9 @@ struct AdvertLoadTests {
         let sent = script.sent.withLock(\.self)
         print("\(sent) advertisements, \(taps) taps, memory \(memory.map { $0 >> 10 }) KiB")
         // A busy machine sends fewer advertisements, but at least 300 a second.
-        #expect(sent >= seconds * 300, "\(sent) advertisements are no crowd")
-        #expect(taps >= 4, "\(taps) taps are no crowd's")
-        // Memory that is allocated only once is allocated in the first third of the taps.
+        #expect(sent >= seconds * 300, "only \(sent) advertisements")
+        #expect(taps >= 4, "only \(taps) taps")
+        // The first third of the taps includes all memory that is allocated only once.
         let early = try #require(memory.prefix(max(1, memory.count / 3)).max())
         let late = try #require(memory.suffix(max(1, memory.count / 3)).max())
         #expect(late - early < 8 << 20, "memory grew: \(memory)")
@@ -109,21 +109,21 @@ struct AdvertLoadTests {
             }
             script.sent.withLock { $0 += perBatch }
             due += batch
-            // SAFETY: the pace of the crowd; a slow machine just receives fewer.
+            // SAFETY: the pace of the crowd; a slow machine only sends fewer advertisements.
             try await Task.sleep(until: max(due, .now))
         }
     }
 
     private static let zeros = String(repeating: "0", count: EID.length)
 
-    /// Returns the advertisement of a device, always the same one.
+    /// Returns the service data of a device. It depends only on the device's address.
     private static func data(of address: Int) -> [UInt8]? {
         switch address % 6 {
         case 0, 1: Array((zeros + String(address, radix: 16)).utf8.suffix(EID.length))
         case 2: [2, 0] + Array("abcdefgh".utf8)
         case 3: Array("zzzzzzzzzz".utf8)
         case 4: Array("abc".utf8)
-        default: nil  // SAFETY: an Int, not an enum: the other values advertise nothing.
+        default: nil  // SAFETY: an Int, not an enum; these devices have no service data.
         }
     }
 
@@ -163,7 +163,7 @@ struct AdvertLoadTests {
         return descriptor
     }
 
-    /// Reads the pending events. Returns true if one says that events are missing.
+    /// Reads the pending events. Returns true if one of them is `lagged`: events are missing.
     private func lagged(_ descriptor: Int32) throws -> Bool {
         var kept: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)

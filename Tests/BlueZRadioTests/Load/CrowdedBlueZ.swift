@@ -4,12 +4,12 @@ import Synchronization
 
 @testable import DBus
 
-/// A simulated bluetoothd that reports thousands of devices, on a private bus. It accepts the calls
-/// for discovery and reports each device that the test gives.
+/// A simulated bluetoothd on a private bus, for thousands of devices. It accepts the calls for
+/// discovery and reports each device that the test passes to `hears`.
 final class CrowdedBlueZ: Sendable {
     private static let adapter = ObjectPath("/org/bluez/hci0") ?? .root
     private static let feed = "0000feed-0000-1000-8000-00805f9b34fb"
-    /// The maximum number of known devices. Like bluetoothd, this one drops the oldest device.
+    /// The maximum number of known devices. The oldest device is dropped, as in bluetoothd.
     private static let memory = 2000
 
     private let connection: Connection
@@ -25,7 +25,7 @@ final class CrowdedBlueZ: Sendable {
         try await connection.requestName("org.bluez")
     }
 
-    /// Waits until a client scans.
+    /// Waits until a client starts discovery.
     func scanned() async {
         for await _ in scans { return }
     }

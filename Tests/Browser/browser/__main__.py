@@ -23,20 +23,20 @@ from .stories import STORIES
 from .world import World
 
 BROWSERS = 4
-"""The number of stories that run at once, each in its own browser: they mostly wait."""
+"""The number of stories that run at once, each in its own browser. Most of the time they wait."""
 
 LONG = (
     "database", "contest", "month", "silent", "soak", "fit", "trouble", "states", "enlarged", "provider", "killed",
     "sale", "report", "roster", "code", "withdrawal",
 )  # fmt: skip
-"""The longest stories, which run first, so that no browser waits for another at the end."""
+"""The longest stories. They run first, so that the browsers end at about the same time."""
 
 HANG = 300.0
-"""Seconds without the end of any story, after which all print their stacks and the run ends."""
+"""Seconds without the end of a story, after which all stacks are printed and the program ends."""
 
 
 class Run:
-    """The stories that have not run yet, and the outcomes of the others."""
+    """The stories that have not run yet, and the outcomes of the stories that have."""
 
     def __init__(self, options: argparse.Namespace, folder: Path) -> None:
         self.options = options
@@ -81,7 +81,8 @@ class Run:
         print(f"{seconds:6.1f} {name} {failure or 'passed'} {world.figures or ''}", flush=True)
 
     def _report(self) -> None:
-        """Replaces the file as a whole, because another process reads it."""
+        """Replaces results.json as a whole, because another process reads it. Restarts the limit
+        HANG."""
         faulthandler.dump_traceback_later(HANG * PATIENCE, exit=True)
         scratch = self.out / "results.new"
         scratch.write_text(json.dumps({"scenarios": self.outcomes}, indent=2))
@@ -101,7 +102,7 @@ def main() -> int:
     if options.list:
         print("\n".join(STORIES))
         return 0
-    # Unix sockets need short paths.
+    # The folder's path is short, because the paths of Unix sockets must be short.
     folder = Path(tempfile.mkdtemp(prefix="gb"))
     try:
         run = Run(options, folder)

@@ -28,10 +28,10 @@ FLAGS = (
     "--headless=new", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--mute-audio",
     "--enable-precise-memory-info", "--js-flags=--expose-gc", "--force-device-scale-factor=1",
     "--font-render-hinting=none", "--disable-lcd-text", "--disable-background-networking",
-    # Both pages of a story with two must be drawn.
+    # In a story with two pages, both must be drawn.
     "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding", "--autoplay-policy=no-user-gesture-required",
-    # Chromium's own pages for the address line, two per window, which nobody sees.
+    # Chromium's own two pages per window for the address line are not needed.
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
 )  # fmt: skip
 
@@ -45,7 +45,7 @@ KEYS = {
 
 @functools.cache
 def axe_source() -> str:
-    """axe-core, from the package axe-playwright-python."""
+    """Returns the script axe-core, from the package axe-playwright-python."""
     package = Path(sys.prefix).glob("lib/python*/site-packages/axe_playwright_python/axe.min.js")
     return next(package).read_text()
 
@@ -73,10 +73,11 @@ class Chromium:
         self._blank = self.driver.current_window_handle
         self._addresses: dict[str, str] = {}
         self._sizes: dict[str, int] = {}
-        """The number of received bytes by address."""
+        """The number of received bytes, by address."""
 
     def page(self, width: int = 1280, height: int = 800, **features: str) -> Page:
-        """Opens a window of this size, with media features such as `prefers_reduced_motion`."""
+        """Opens a window of this size, and emulates media features such as
+        `prefers_reduced_motion`."""
         self.driver.switch_to.window(self._blank)
         self.driver.switch_to.new_window("window")
         page = Page(self.driver, self.driver.current_window_handle)
@@ -87,7 +88,7 @@ class Chromium:
         return page
 
     def close_pages(self) -> None:
-        """Closes all windows but the blank one."""
+        """Closes all windows except the blank one."""
         for handle in self.driver.window_handles:
             if handle != self._blank:
                 self.driver.switch_to.window(handle)
@@ -95,11 +96,12 @@ class Chromium:
         self.driver.switch_to.window(self._blank)
 
     def forget_cookies(self) -> None:
-        """Logs all users out."""
+        """Deletes all cookies, and so logs the user out."""
         self.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
 
     def forget(self) -> None:
-        """Closes all windows and deletes the pages' stored data."""
+        """Closes all windows, and deletes the cookies and the recorded requests and console
+        errors."""
         self.close_pages()
         self.driver.get("about:blank")
         self.forget_cookies()
@@ -109,19 +111,19 @@ class Chromium:
         self.complaints()
 
     def network(self) -> list[dict[str, Any]]:
-        """The network events since the last call."""
+        """Returns the network events since the last call."""
         messages = (
             json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")
         )
         return [message for message in messages if message["method"].startswith("Network.")]
 
     def loaded(self, origin: str) -> int:
-        """The bytes that pages have received from an origin in this story."""
+        """Returns the number of bytes that pages have received from an origin in this story."""
         self.asked()
         return sum(size for address, size in self._sizes.items() if address.startswith(origin))
 
     def asked(self) -> list[str]:
-        """The addresses that pages have requested in this story."""
+        """Returns the addresses that pages have requested in this story."""
         for event in self.network():
             parameters = event["params"]
             if event["method"] == "Network.requestWillBeSent":
@@ -134,7 +136,7 @@ class Chromium:
         return list(self._sizes)
 
     def complaints(self) -> list[str]:
-        """The pages' console errors since the last call."""
+        """Returns the pages' console errors since the last call."""
         return [e["message"] for e in self.driver.get_log("browser") if e["level"] == "SEVERE"]
 
     def quit(self) -> None:
@@ -142,7 +144,7 @@ class Chromium:
 
 
 class Page:
-    """One window."""
+    """A window."""
 
     def __init__(self, driver: webdriver.Chrome, handle: str) -> None:
         self._driver = driver
@@ -151,7 +153,7 @@ class Page:
 
     @property
     def driver(self) -> webdriver.Chrome:
-        """The driver, with this window in front."""
+        """The driver, after a switch to this window."""
         if self._driver.current_window_handle != self._handle:
             self._driver.switch_to.window(self._handle)
         return self._driver
@@ -170,7 +172,7 @@ class Page:
         )
 
     def protocol(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """A command of the DevTools protocol."""
+        """Runs a command of the DevTools protocol, and returns its result."""
         answer: dict[str, Any] = self.driver.execute_cdp_cmd(method, parameters)
         return answer
 
@@ -178,7 +180,7 @@ class Page:
         return self.driver.execute_script(source, *arguments)
 
     def promise(self, source: str, *arguments: Any) -> Any:
-        """The result of an asynchronous function with this body."""
+        """Runs an asynchronous JavaScript function with this body, and returns its result."""
         wrapped = (
             "const done = arguments[arguments.length - 1], given = [...arguments].slice(0, -1);"
             f"(async (...arguments) => {{ {source} }})(...given)"
@@ -196,7 +198,7 @@ class Page:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def text(self, selector: str = "body") -> str:
-        """The visible text of an element; empty if there is none, or a hidden one."""
+        """Returns the text of the visible elements that match; empty if there are none."""
         found: str = self.script(
             "return [...document.querySelectorAll(arguments[0])].filter(e => e.checkVisibility())"
             ".map(e => e.innerText).join('\\n')",
@@ -205,25 +207,26 @@ class Page:
         return found.strip()
 
     def press(self, *keys: str) -> None:
-        """Types into the focused element; `Enter`, `F8` and the like are keys."""
+        """Sends keys to the focused element. The names in KEYS, such as `Enter`, are special
+        keys."""
         for key in keys:
             self.driver.switch_to.active_element.send_keys(KEYS.get(key, key))
 
     def type(self, text: str) -> None:
-        """Types at a person's speed: faster keys count as a scanner's."""
+        """Types as slowly as a person. The till's page takes faster keys for a scanner's."""
         for key in text:
             ActionChains(self.driver).send_keys(key).pause(0.08).perform()
 
     def focus(self) -> str:
-        """The id of the focused element."""
+        """Returns the id of the focused element."""
         found: str = self.script("return document.activeElement?.id ?? ''")
         return found
 
     def leave(self, selector: str) -> None:
-        """Clicks a link or button that opens another page, and waits for that page."""
+        """Clicks a link or button that opens another page, and waits until that page is loaded."""
 
         def pressed() -> WebElement:
-            # In this order: if the page reloads meanwhile, the click fails.
+            # The order matters: if the page reloads between the two calls, the click fails.
             button, old = self.find(selector), self.find("html")
             button.click()
             return old
@@ -243,7 +246,7 @@ class Page:
         eventually("it to be whole", lambda: self.script("return document.readyState") == "complete")
 
     def wait(self, what: str, look: Callable[[Page], Any], seconds: float = LIMIT) -> Any:
-        """Repeats a check until its result is true, because the page may not be complete yet."""
+        """Repeats a check until its result is true, and returns the result."""
 
         def steady() -> Any:
             try:
@@ -251,7 +254,7 @@ class Page:
             except StaleElementReferenceException:
                 return None
             except TimeoutException as late:
-                # The window began to load another page during the check.
+                # The window loads another page during the check.
                 if not any(words in str(late.msg) for words in ("aborted by navigation", "no such execution context")):
                     raise
                 return None
@@ -265,8 +268,8 @@ class Page:
         self.wait(f"{text!r} in {selector}", lambda page: text in page.text(selector), seconds)
 
     def faults(self) -> list[str]:
-        """The problems that axe finds in the page. A window that was checked once injects axe into
-        all its pages: sending it takes as long as running it, and a page may reload meanwhile."""
+        """Returns the problems that axe finds in the page. The first call makes the window inject
+        axe into its later pages too, because sending the script takes as long as running it."""
         if not self._brings_axe:
             self._brings_axe = True
             self.protocol("Page.addScriptToEvaluateOnNewDocument", source=axe_source())
@@ -279,7 +282,8 @@ class Page:
         return [" ".join(each) for each in found]
 
     def memory(self) -> dict[str, int]:
-        """Bytes of heap, nodes and listeners after a garbage collection."""
+        """Returns the bytes of the heap and the numbers of nodes and listeners after a garbage
+        collection."""
         self.protocol("Performance.enable")
         self.protocol("HeapProfiler.collectGarbage")
         metrics = self.protocol("Performance.getMetrics")["metrics"]
@@ -291,5 +295,5 @@ class Page:
         }
 
     def picture(self) -> bytes:
-        """The page as a PNG of the window's size."""
+        """Returns a PNG of the page in the window's size."""
         return self.driver.get_screenshot_as_png()

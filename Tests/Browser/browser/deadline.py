@@ -1,4 +1,4 @@
-"""Waits for events, with deadlines that depend on the machine."""
+"""Waits for conditions, with deadlines that GOTCHU_TEST_PATIENCE lengthens."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ PAUSE = 0.05
 """Seconds between two checks."""
 
 LIMIT = 20.0
-"""The limit in seconds for any event, while other tests run too."""
+"""The limit in seconds for a condition. It is long, because other tests run at the same time."""
 
 
 def eventually(what: str, look: Callable[[], Found | None], seconds: float = LIMIT) -> Found:
-    """Repeats `look` until its answer is true, and returns that answer.
+    """Calls `look` until its answer is true, and returns this answer.
 
-    A look costs the browser some milliseconds, and the waiting time is often measured.
+    The pause between calls is short because the waiting time is often measured, and not shorter
+    because each call costs the browser some milliseconds.
     """
     limit = monotonic() + seconds * PATIENCE
     while not (found := look()):
@@ -35,12 +36,12 @@ def eventually(what: str, look: Callable[[], Found | None], seconds: float = LIM
 
 
 def expect(what: str, actual: object, wanted: object) -> None:
-    """Fails with both values; a bare assertion would show neither."""
+    """Fails with both values if they differ. A plain `assert` would show neither."""
     if actual != wanted:
         raise AssertionError(f"{what}: {actual!r}, and not {wanted!r}")
 
 
 def expect_at_most(what: str, actual: float, limit: float) -> None:
-    """Fails above a limit of time, which a slow machine stretches."""
+    """Fails if a time is above a limit, which GOTCHU_TEST_PATIENCE lengthens."""
     if actual > limit * PATIENCE:
         raise AssertionError(f"{what}: {actual:g}, and at most {limit:g}")

@@ -1,4 +1,4 @@
-"""A test's own web server, with foreign pages."""
+"""A web server of the test, whose pages are foreign to our programs."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from threading import Thread
 
 
 class Origin:
-    """Serves the given pages by path, each with the same headers."""
+    """Serves the given pages by path, all with the same headers."""
 
     def __init__(self, pages: dict[str, str], **headers: str) -> None:
         self.pages = pages
         self.asked: list[str] = []
-        """The requested paths, with queries."""
+        """The requested paths with their queries."""
         origin = self
 
         class Handler(BaseHTTPRequestHandler):

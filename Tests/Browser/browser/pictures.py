@@ -13,30 +13,30 @@ from .chromium import Page
 
 GOLDENS = Path(__file__).parent.parent / "goldens"
 DOCUMENTS = Path(__file__).parents[3] / "docs/pictures"
-"""The documents' pictures, which are tested too."""
+"""The folder of the pictures in the documents, which are tested too."""
 
 IS_WRITING = "GOTCHU_TEST_WRITE" in os.environ
 
 COLOURS = 128
-"""Colours of a stored picture, enough for small signs: pages are flat, and the repository must stay
-small."""
+"""The number of colours of a stored picture. Our pages have few colours, and the repository must
+stay small."""
 
 TOLERANCE = 0.2
-"""The maximum difference of a pixel from its colour, of 1: the palette's error at a letter's
-edge."""
+"""The difference, from 0 to 1, up to which two pixels count as equal. At a letter's edge, the few
+colours of a stored picture cause such differences."""
 
 NEAR = int((35_215 * TOLERANCE**2 / 1.144) ** 0.5)
-"""The difference of a pixel's red, green and blue, each of 255, up to which it cannot count as
-different: pixelmatch's measure of two colours is at most 1.144 times its square, and is compared
-with 35,215 times the square of the tolerance."""
+"""The difference in red, green and blue, of 255, up to which pixelmatch cannot count two pixels as
+different. pixelmatch's measure is at most 1.144 times the square of this difference, and its limit
+is 35,215 times the square of the tolerance."""
 
 SHARE = 0.001
 """The share of pixels that may differ."""
 
 
 def compare(page: Page, golden: Path, out: Path) -> None:
-    """Fails unless the page looks like the picture; with GOTCHU_TEST_WRITE the picture is
-    written."""
+    """Fails unless the page looks like the picture. With GOTCHU_TEST_WRITE, writes the picture
+    instead."""
     actual = Image.open(io.BytesIO(page.picture())).convert("RGB")
     if IS_WRITING:
         golden.parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ def compare(page: Page, golden: Path, out: Path) -> None:
     red, green, blue = ImageChops.difference(actual, wanted).split()
     farthest = ImageChops.lighter(ImageChops.lighter(red, green), blue)
     if sum(farthest.histogram()[NEAR + 1 :]) <= SHARE * wanted.width * wanted.height:
-        # pixelmatch would count no other pixels, and would need seconds for that.
+        # pixelmatch could count only these pixels, and would need seconds.
         return
     difference = Image.new("RGBA", wanted.size)
     count = pixelmatch(actual.convert("RGBA"), wanted.convert("RGBA"), difference, threshold=TOLERANCE)

@@ -21,11 +21,11 @@ OPENING_BALANCE = 10_000
 """Cents in every new wallet."""
 
 COMMAND_LIMIT = 60.0
-"""The time limit in seconds of a command that ends by itself."""
+"""The time limit of a command, in seconds."""
 
 
 def free_port() -> int:
-    """A free loopback port, below the kernel's ports for clients."""
+    """Returns a free port on loopback, below the ports that the kernel gives to clients."""
     while True:
         port = random.randint(20_000, 32_000)
         with socket.socket() as probe:
@@ -37,7 +37,7 @@ def free_port() -> int:
 
 
 class Daemon:
-    """One gotchud with its settings in a file."""
+    """A gotchud with its settings in a file."""
 
     def __init__(self, name: str, shop: Shop, **settings: Any) -> None:
         self.name = name
@@ -47,12 +47,12 @@ class Daemon:
         self._shop = shop
 
     def start(self, at: str = "0,0") -> None:
-        """Starts it at a position in metres, and waits until it answers."""
+        """Starts the daemon at a position in metres, and waits until it answers."""
         self.begin(at)
         self.wait()
 
     def begin(self, at: str) -> None:
-        """Starts it. A second start uses the state of the first."""
+        """Starts the daemon. A second start uses the state of the first."""
         configuration = self._shop.folder / f"{self.name}.json"
         configuration.write_text(json.dumps({"server": self._shop.url} | self.settings))
         self.process = Process(
@@ -64,7 +64,7 @@ class Daemon:
         )
 
     def wait(self) -> None:
-        """Waits until it answers."""
+        """Waits until the daemon answers."""
 
         def answers() -> bool:
             if not self.process.is_alive:
@@ -77,7 +77,7 @@ class Daemon:
         eventually(f"{self.name} to answer", answers)
 
     def switch_adapter(self, is_on: bool) -> None:
-        """Switches its adapter in the simulated air."""
+        """Switches the daemon's adapter in the simulated air on or off."""
         file = self._shop.folder / f"air/{self.process.pid}.off"
         if is_on:
             file.unlink()
@@ -97,7 +97,7 @@ class Daemon:
         return str(self.client.get(f"/v1/requests/{request['id']}")["state"])
 
     def pay(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Pays a request by its id, at once."""
+        """Starts the payment of a request by the request's id."""
         return self.client.post(
             "/v1/payments",
             {"sid": request["id"], "confirm_amount_cents": request["amount_cents"]},
@@ -111,7 +111,7 @@ class Daemon:
         return int(self.client.get("/v1/wallet")["available_cents"])
 
     def start_ctl(self, *arguments: str) -> Process:
-        """Starts a gotchu-ctl command that runs until it is stopped."""
+        """Starts a gotchu-ctl command that runs until the shop is closed."""
         program = str(self._shop.programs / "gotchu-ctl")
         log = self._shop.folder / f"{self.name}-ctl.log"
         process = Process("gotchu-ctl", [program, *arguments, "--socket", self.socket], log)
@@ -148,15 +148,15 @@ class Shop:
         } | screens
         self.others: list[Process] = []
         self.server_flags: list[str] = []
-        """Additional options of its server's command line."""
+        """Additional options of the server."""
         self.wrapper: list[str] = []
-        """The command that runs its programs."""
+        """A command in front of the command lines of the shop's programs."""
         self.kiosk = Daemon("kiosk", self, screens=screens, **kiosk)
         self.payer = Daemon("payer", self)
 
     @property
     def origins(self) -> list[str]:
-        """The origins of all its pages."""
+        """The origins of all the shop's pages."""
         ports = (self._port, self.display_port, self.till_port)
         return [f"http://127.0.0.1:{port}/" for port in ports]
 
@@ -167,7 +167,7 @@ class Shop:
         return self
 
     def start_daemons(self) -> None:
-        """Starts kiosk and payer at the same time, and logs them in."""
+        """Starts the daemons of kiosk and payer at the same time, and logs them in."""
         for daemon, place in ((self.kiosk, "0,0"), (self.payer, "0.05,0")):
             daemon.begin(place)
         for daemon in (self.kiosk, self.payer):
@@ -186,20 +186,21 @@ class Shop:
         self.server.wait_until_it_says("listening on ")
 
     def login(self, email: str) -> Client:
-        """A client of the payment server, logged in as this user."""
+        """Returns a client of the payment server, logged in as this user."""
         address = self.url.removeprefix("http://")
         token = Client(address).post("/auth/dev-login", {"email": email})["token"]
         return Client(address, token)
 
     def sale(self, amount_cents: int, **more: Any) -> dict[str, Any]:
-        """Makes a request and pays it."""
+        """Makes a request, pays it, and returns it."""
         request = self.kiosk.request(amount_cents, **more)
         self.payer.pay(request)
         eventually("the kiosk to be paid", lambda: self.kiosk.state(request) == "paid")
         return request
 
     def buy(self, payee: Client, name: str, amount_cents: int = 100, memo: str = "") -> str:
-        """A payment by a new payer, directly at the payment server; returns its id."""
+        """Makes a payment of a new payer directly at the payment server. Returns the session's
+        id."""
         payer = self.login(f"{name}@example.com")
         new = {"amount_cents": amount_cents} | ({"memo": memo} if memo else {})
         sid: str = payee.post("/sessions/create", new, Idempotency_Key=f"browser-create-{name}")["sid"]
@@ -208,12 +209,12 @@ class Shop:
         return sid
 
     def paid_at(self, request: dict[str, Any]) -> float:
-        """The ledger's time of a payment, in milliseconds since 1970."""
+        """Returns the ledger's time of a payment, in milliseconds since 1970."""
         paid = self.kiosk.client.get(f"/v1/requests/{request['id']}")["paid_at"]
         return datetime.fromisoformat(paid).timestamp() * 1_000
 
     def server_command(self, *arguments: str) -> None:
-        """Runs a command of gotchu-server on the shop's ledger."""
+        """Runs a command of gotchu-server on the shop's ledger, which must succeed."""
         done = subprocess.run(
             [*self.wrapper, str(self.programs / "gotchu-server"), *arguments, "--database", self.database],
             capture_output=True,

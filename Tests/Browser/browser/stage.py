@@ -1,4 +1,4 @@
-"""The display's own page with scripted views, also for states that are rare in a shop."""
+"""The display's own page with scripted views, for states that are rare in a shop."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .shop import Shop
 
 FEED = "/v1/display/events"
 OWN = ("connection", "content-length", "date", "server", "transfer-encoding")
-"""Headers that belong to a connection."""
+"""Headers that belong to a connection, and are not passed on."""
 HUNG_UP = None
 
 
 class Stage:
-    """Passes on gotchud's answers with their headers; only the feed comes from `say`."""
+    """A server that passes on gotchud's answers with their headers. Only the feed is scripted."""
 
     def __init__(self, shop: Shop) -> None:
         self.asked: list[str] = []
@@ -53,7 +53,7 @@ class Stage:
 
     @functools.cache
     def fetch(self, path: str) -> tuple[int, list[tuple[str, str]], bytes]:
-        """gotchud's status, headers and body, without the connection's headers."""
+        """Returns gotchud's status, headers and body, without the connection's headers."""
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)
         try:
             connection.request("GET", path)
@@ -64,7 +64,8 @@ class Stage:
             connection.close()
 
     def feed(self, out: object) -> None:
-        """Writes all lines to one reader until the connection ends."""
+        """Writes the lines to one reader until the connection ends. Repeats the last line after 3
+        s."""
         queue: Queue[bytes | None] = Queue()
         with self._lock:
             if self._last:
@@ -92,10 +93,10 @@ class Stage:
             return len(self._readers)
 
     def say(self, *lines: str, pause: float = 0) -> None:
-        """Sends lines to all readers; the last one is also the heartbeat and a new reader's first
-        line.
+        """Sends lines to all readers. The last line is repeated as heartbeat, and is the first line
+        of a new reader.
 
-        `pause` is the time between two lines, in seconds.
+        `pause` is the time after each line, in seconds.
         """
         for line in lines:
             with self._lock:

@@ -13,7 +13,7 @@ from .shop import Shop
 
 
 class World:
-    """The headless browser, and shops that are created on demand."""
+    """The environment of a story: a browser, and shops that are created on demand."""
 
     def __init__(self, name: str, chromium: Chromium, options: Namespace, folder: Path) -> None:
         self.name = name
@@ -21,26 +21,26 @@ class World:
         self.programs: Path = options.programs.resolve()
         self.views_file: Path | None = options.views
         self.faults: Path | None = options.faults
-        """The library that sets a program's clock."""
+        """The library that changes a program's clock."""
         self.postgres: str | None = options.postgres
-        """The URL of a database of this run."""
+        """The URL of the run's PostgreSQL database."""
         self.out: Path = options.out.resolve()
         self.folder = folder
         self.figures: dict[str, float] = {}
         self.expected_complaints: tuple[str, ...] = ()
-        """Parts of messages that the browser's console may show in this story only."""
+        """Parts of console errors that are allowed in this story."""
         self.foreign: tuple[str, ...] = ()
-        """The origins, beside the shops', that this story's pages may request."""
+        """The origins, in addition to the shops', that this story's pages may request."""
         self.shops: list[Shop] = []
         self._pages: list[Page] = []
 
     def shop(self, kiosk: dict[str, Any] | None = None, **screens: Any) -> Shop:
-        """A new open shop. `kiosk` has additional settings of its gotchud, `screens` of its
-        screens."""
+        """Returns a new shop whose programs run. `kiosk` has settings of its gotchud, `screens` of
+        its screens."""
         return self.closed_shop(kiosk, **screens).open()
 
     def closed_shop(self, kiosk: dict[str, Any] | None = None, **screens: Any) -> Shop:
-        """A new shop whose programs do not run yet."""
+        """Returns a new shop whose programs do not run yet."""
         shop = Shop(self.programs, self.folder / f"{len(self.shops)}", kiosk or {}, **screens)
         self.shops.append(shop)
         return shop
@@ -51,7 +51,8 @@ class World:
         return page.open(url)
 
     def end(self) -> None:
-        """Checks the traces that every story leaves: console messages and requests."""
+        """Checks after a story that there are no console errors and no requests to other origins,
+        and that the books are right."""
         complaints = [
             line
             for line in self.chromium.complaints()
@@ -65,7 +66,7 @@ class World:
             shop.verify()
 
     def keep_evidence(self) -> None:
-        """Saves pictures of all windows and the logs of all programs."""
+        """Saves pictures and sources of all windows, and the logs of all programs."""
         folder = self.out / self.name
         folder.mkdir(parents=True, exist_ok=True)
         for number, page in enumerate(self._pages):

@@ -20,7 +20,7 @@ struct DisplayFlowTests {
         }
     }
 
-    /// Table of the next states: for each state, the state after each stimulus, in the order of the
+    /// Table of the next states: for each state, the states after the stimuli, in the order of the
     /// cases of `Stimulus`.
     private static let table: [State: [State]] = [
         .idle: restingRow(.idle),
@@ -90,7 +90,7 @@ struct DisplayFlowTests {
         ]
     }
 
-    @Test("Each final state is shown for its time, and then the display is idle")
+    @Test("A final, failed or unclear state is shown for its time, and then the display is idle")
     func holds() {
         for (state, seconds) in [
             (.paid, 8), (.expired, 6), (.cancelled, 4), (.unavailable, 6), (.checking, 600),
@@ -104,7 +104,7 @@ struct DisplayFlowTests {
         }
     }
 
-    @Test("A noticed phone shows for 10 s, a lock after 400 ms, a released lock until a notice")
+    @Test("A phone is shown for 10 s, a lock after 400 ms, and a released lock until a phone comes")
     func openTimes() {
         var shop = DisplayShop(in: .near)
         shop.wait(.milliseconds(9_999))
@@ -124,7 +124,7 @@ struct DisplayFlowTests {
         #expect(shop.state == .near)
     }
 
-    @Test("A payment within the lock's delay shows paid without an intermediate state")
+    @Test("A payment less than 400 ms after its lock shows paid without an intermediate state")
     func fastPayment() {
         var shop = DisplayShop(in: .waiting)
         shop.change(to: .locked)
@@ -163,7 +163,7 @@ struct DisplayFlowTests {
         for phase in [DisplayRequest.Phase.open, .locked] {
             var shop = DisplayShop(in: .idle)
             shop.flow.handle(.resumed(shop.request(phase)), at: shop.now)
-            // This change comes from this machine, not from the server.
+            // The machine reports this change itself, so the server has confirmed nothing.
             shop.flow.handle(.changed(shop.request(phase, isOnAir: false)), at: shop.now)
             shop.wait(.seconds(1))
             #expect(shop.state == .checking)
@@ -173,7 +173,7 @@ struct DisplayFlowTests {
     }
 
     @Test(
-        "An older request is shown again only after the end of the newest one has been shown"
+        "An older request is shown again only after the end of the newest request was shown"
     )
     func twoRequests() {
         var shop = DisplayShop(in: .waiting)
@@ -220,7 +220,7 @@ struct DisplayFlowTests {
         #expect(shop.view.amount?.tip == 100)
     }
 
-    @Test("A display that is not ready shows closed after five seconds; an open request stays")
+    @Test("A display that is not ready shows closed after five seconds, unless a request is open")
     func closing() {
         var shop = DisplayShop(in: .idle)
         shop.apply(.unready)
@@ -238,7 +238,7 @@ struct DisplayFlowTests {
         #expect(open.state == .waiting)
     }
 
-    @Test("The view of an open request has its EID, countdown and problems; a paid one has none")
+    @Test("The view of an open request has its EID, countdown and problems, which end with it")
     func particulars() {
         var shop = DisplayShop(in: .waiting)
         #expect(shop.view.eid == shop.request().eid && shop.view.countdown?.total == .seconds(300))

@@ -10,7 +10,7 @@ enum Stimulus: CaseIterable {
     var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
-/// A display's flow with one sale of $12.80, and a clock.
+/// The flow of a display with a sale of $12.80, and the test's clock.
 struct DisplayShop {
     var flow = DisplayFlow()
     private(set) var now = MonotonicTime(sinceStart: .seconds(1000))
@@ -22,7 +22,7 @@ struct DisplayShop {
     var view: DisplayView { flow.view(at: now) }
     var state: DisplayState { view.state }
 
-    /// Creates a display and brings it to a state by the events of a sale.
+    /// Creates a display, and sends it the events that lead to `state`.
     init(in state: DisplayState) {
         if state == .closed { return }
         flow.handle(.readinessChanged(isReady: true), at: now)
@@ -70,7 +70,7 @@ struct DisplayShop {
         )
     }
 
-    /// Returns a request of the next customer.
+    /// Returns the next customer's request.
     func other(cents: Int64, _ phase: DisplayRequest.Phase = .open) -> DisplayRequest {
         DisplayRequest(
             id: .test(2),
@@ -92,7 +92,7 @@ struct DisplayShop {
 
     mutating func wait(_ time: Duration) { now = now + time }
 
-    /// Sends the request unchanged, with a phone noticed now.
+    /// Reports that a phone was noticed now. The request is otherwise unchanged.
     mutating func notice() {
         flow.handle(.changed(request(phase, noticedAt: now)), at: now)
     }

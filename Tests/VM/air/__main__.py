@@ -1,4 +1,5 @@
-"""`python3 -m air`: opens the controllers, says `air ready`, and carries adverts until it is killed."""
+"""`python3 -m air`: opens the controllers, prints `air ready`, and carries adverts until it is
+killed."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from .controller import ADVERTISING_SETS, Controller
 from .medium import Medium
 from .scheduler import Scheduler
 
-# One packet of the driver's own (drivers/bluetooth/hci_vhci.c): "make a primary controller".
+# The packet that makes the driver (drivers/bluetooth/hci_vhci.c) create a primary controller.
 CREATE_CONTROLLER = b"\xff\x00"
 VENDOR_PACKET = 0xFF
 
@@ -25,7 +26,7 @@ LINE_LIMIT = 65536
 
 
 class Loop:
-    """Waits for file descriptors and for the scheduler, on one thread."""
+    """Waits for file descriptors and due timers, and handles them on one thread."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
@@ -54,9 +55,10 @@ class Loop:
 def open_controller(
     index: int, medium: Medium, loop: Loop, is_extended: bool, places: int = ADVERTISING_SETS
 ) -> Controller:
-    """Makes one controller `cN` with the address 02:AA:00:00:00:NN.
+    """Makes a controller `cN` with the address 02:AA:00:00:00:NN.
 
-    The kernel gives it the lowest number that is free: hciN for those that are opened in order.
+    The kernel gives the controller the lowest free number: `hciN` if the controllers are opened in
+    order.
     """
     descriptor = os.open("/dev/vhci", os.O_RDWR)
 
@@ -64,7 +66,7 @@ def open_controller(
         try:
             os.write(descriptor, packet)
         except OSError:
-            # While the kernel takes the controller down, it refuses reports.
+            # The kernel refuses reports while it shuts the controller down.
             pass
 
     def receive() -> None:

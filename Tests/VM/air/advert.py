@@ -1,4 +1,4 @@
-"""Adverts on the air, and the notation for strangers."""
+"""Adverts on the air, and the notation for strangers (devices that are not ours)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ KINDS = (CONNECTABLE, SCANNABLE, NONCONNECTABLE)
 PUBLIC, RANDOM = 0, 1
 
 LEGACY_DATA_LIMIT = 31
-"""Octets of advertisement data in one legacy advert (Core Specification Vol 6 Part B 2.3.1)."""
+"""The maximum octets of data in a legacy advert (Core Specification Vol 6 Part B 2.3.1)."""
 
 
 class Advert(NamedTuple):
-    """One transmission, in the form that every receiver in reach gets."""
+    """A transmission, as every receiver in reach gets it."""
 
     address: bytes
     """Six octets, least significant first, as on the air."""
@@ -31,7 +31,7 @@ class Advert(NamedTuple):
 
 
 class Stranger(NamedTuple):
-    """A device that is not ours: an advert that is repeated without an end."""
+    """A device that is not ours, which repeats one advert until it is removed."""
 
     name: str
     advert: Advert
@@ -42,7 +42,7 @@ class Stranger(NamedTuple):
 
 
 def address(text: str) -> bytes:
-    """Reads `C4:11:22:33:44:05`."""
+    """Parses an address such as `C4:11:22:33:44:05`."""
     octets = bytes.fromhex(text.replace(":", ""))
     if len(octets) != 6:
         raise ValueError(f"not a Bluetooth address: {text}")
@@ -58,11 +58,11 @@ _FIELD = re.compile(r'(?:([0-9a-f]{2}):)?(?:"([^"]*)"|([0-9a-f]*))')
 
 
 def data(text: str) -> bytes:
-    """Reads advertisement data from its notation.
+    """Parses advertisement data in our notation.
 
-    Structures are separated by blanks: `03:edfe` is type 0x03 with the payload ed fe, `09:"a1b2"` has a
-    payload of text, both may be joined (`16:edfe+"a1b2"`); `=1e16ed` stands for octets as they are, for
-    data that is broken; `-` is no data at all.
+    Structures are separated by blanks. `03:edfe` is type 0x03 with the payload ed fe. `09:"a1b2"`
+    has text as its payload. `16:edfe+"a1b2"` has both. `=1e16ed` is octets as they are, for broken
+    data. `-` is no data.
     """
     result = b""
     for word in text.split():
@@ -85,9 +85,9 @@ def data(text: str) -> bytes:
 
 
 def strangers(text: str) -> list[Stranger]:
-    """Reads a table of strangers: `name | address | kind | interval ms | dBm | data | scan response`.
+    """Parses a table of strangers in the notation of strangers.txt.
 
-    The address is followed by `public` or `random`. Empty lines and those that begin with # are skipped.
+    `public` or `random` follows the address. Empty lines and lines that begin with # are skipped.
     """
     found = []
     for line in text.splitlines():
@@ -109,7 +109,8 @@ def strangers(text: str) -> list[Stranger]:
 
 
 def crowd(size: int, random: Random, interval: float, levels: tuple[int, int]) -> list[Stranger]:
-    """A crowd of everyday devices, named `crowd0` and so on, with a range of levels."""
+    """Returns everyday devices with random data, named `crowd0` and so on, with levels in a
+    range."""
     return [
         Stranger(
             f"crowd{index}",
@@ -127,7 +128,7 @@ def crowd(size: int, random: Random, interval: float, levels: tuple[int, int]) -
 
 
 def _bystander(index: int, random: Random) -> tuple[str, bytes]:
-    """One of eight kinds of everyday devices."""
+    """Returns the kind and the data of an advert of one of eight kinds of everyday devices."""
     flags = structure(0x01, b"\x06")
 
     def service(uuid: bytes, payload: bytes) -> bytes:
@@ -149,7 +150,7 @@ def _bystander(index: int, random: Random) -> tuple[str, bytes]:
         case 5:  # a heart-rate band
             name = b"Band %04x" % random.randrange(0x10000)
             return CONNECTABLE, flags + structure(0x03, b"\x0d\x18") + structure(0x09, name)
-        case 6:  # a Tile, under the very service UUID that we use
+        case 6:  # a Tile, with the same service UUID as ours
             tile = b"\x02\x00" + bytes(0x80 | octet for octet in random.randbytes(8))
             return CONNECTABLE, service(b"\xed\xfe", tile)
         case _:  # a beacon

@@ -12,7 +12,7 @@ class AirFailure(Exception):
 
 
 class AirClient:
-    """`AirClient(path).level("c0", "c1", -40)`: every command of `Control` is a method here."""
+    """A client with methods for some commands of `Control`; `do` sends any command."""
 
     def __init__(self, path: str) -> None:
         self._socket = socket.socket(socket.AF_UNIX)

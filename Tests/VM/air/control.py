@@ -1,7 +1,7 @@
 """The commands of the control socket.
 
-One JSON object a line, `{"do": NAME, ...arguments}`; one JSON object back, `{"ok": true, ...}` or
-`{"ok": false, "error": SENTENCE}`. A person can drive it with `socat - UNIX:/run/air.sock`.
+Each line is a JSON object `{"do": NAME, ...arguments}`. The answer is a line `{"ok": true, ...}` or
+`{"ok": false, "error": SENTENCE}`. A person can use `socat - UNIX:/run/air.sock`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from .medium import Medium
 
 
 class Control:
-    """The commands: each public method is one, and its parameters are the command's arguments."""
+    """The commands. Each public method except `answer` is a command; its parameters are the
+    arguments."""
 
     def __init__(
         self,
@@ -31,19 +32,21 @@ class Control:
         self._plug = plug
 
     def level(self, sender: str, receiver: str, dbm: float | None) -> None:
-        """Sets the level of one link. `*` means every radio, and null means out of reach."""
+        """Sets the level from a sender to a receiver. `*` means every radio, and null means out of
+        reach."""
         self._medium.set_level(sender, receiver, dbm)
 
     def ramp(self, sender: str, receiver: str, start: float, end: float, seconds: float) -> None:
-        """Changes a link's level evenly over a time."""
+        """Changes a link's level evenly within some seconds."""
         self._medium.ramp(sender, receiver, start, end, seconds)
 
     def noise(self, db: float) -> None:
-        """Sets the standard deviation of every measured level."""
+        """Sets the standard deviation of every measured level, in dB."""
         self._medium.noise = db
 
     def loss(self, probability: float, responses: float = 0.0) -> None:
-        """Sets the probability that a receiver misses an advert, and a scan response."""
+        """Sets the probabilities that a receiver misses an advert, and that it misses a scan
+        response."""
         self._medium.loss = probability
         self._medium.response_loss = responses
 
@@ -62,13 +65,13 @@ class Control:
     def crowd(
         self, size: int, seed: int, interval_ms: int = 1000, lowest: int = -95, highest: int = -50
     ) -> None:
-        """Adds everyday devices to the air, `crowd0` and on."""
+        """Adds everyday devices to the air, named `crowd0` and so on."""
         people = advert.crowd(size, Random(seed), interval_ms / 1000, (lowest, highest))
         for stranger in people:
             self._medium.add(stranger)
 
     def remove(self, name: str) -> dict[str, int]:
-        """Removes the strangers from the air whose names begin with this."""
+        """Removes the strangers whose names begin with `name` from the air."""
         return {"removed": self._medium.remove(name)}
 
     def unplug(self, controller: str) -> None:
@@ -79,7 +82,7 @@ class Control:
             self._medium.receivers.remove(each)
 
     def plug(self, controller: str, is_dead: bool = False, places: int = ADVERTISING_SETS) -> None:
-        """Plugs in `cN`; the kernel gives it the lowest free number."""
+        """Plugs in the controller `cN`. The kernel gives it the lowest free number."""
         if self._plug is None or any(each.name == controller for each in self._controllers):
             raise ValueError(f"cannot be plugged in: {controller}")
         added = self._plug(int(controller[1:]), places)
@@ -87,23 +90,23 @@ class Control:
         self._controllers.append(added)
 
     def lose_scan(self, controller: str) -> None:
-        """Stops a controller's scan without notice."""
+        """Stops a controller's scan without telling its host."""
         for each in self._named(controller):
             each.lose_scan()
 
     def fail(self, controller: str) -> None:
-        """Crashes and restarts a controller's firmware, which reports it."""
+        """Crashes a controller's firmware, which restarts and reports a hardware error."""
         for each in self._named(controller):
             each.fail()
 
     def freeze(self, controller: str) -> None:
-        """Hangs a controller's firmware, so that it does not answer, send or receive."""
+        """Hangs a controller's firmware. It does not answer, send or receive until `thaw`."""
         for each in self._named(controller):
             each.freeze()
 
     def thaw(self, controller: str, remembers: bool = False) -> None:
-        """Resumes a hung firmware. The commands that were sent meanwhile are carried out now, or
-        are lost."""
+        """Resumes a hung firmware. It carries out the commands that were sent meanwhile if
+        `remembers`, and otherwise has lost them."""
         for each in self._named(controller):
             each.thaw(remembers)
 
@@ -114,12 +117,13 @@ class Control:
         return found
 
     def quiet(self) -> None:
-        """Resets the air: no strangers, every link at its default, nothing lost."""
+        """Resets the air: no strangers, default levels, no noise, no loss and no duplicate
+        filter."""
         self._medium.clear()
         self.duplicates("none")
 
     def state(self) -> dict[str, Any]:
-        """The state of every controller, and the number of sent adverts."""
+        """Returns the state of every controller, and the number of sent adverts by sender."""
         return {
             "sent": self._medium.sent,
             "controllers": {
@@ -147,7 +151,8 @@ class Control:
         }
 
     def answer(self, line: bytes) -> bytes:
-        """Carries out one line. Errors become the answer, never an exception."""
+        """Carries out one line, and returns the answer. An error of the command is an answer
+        too."""
         try:
             arguments = json.loads(line)
             name = arguments.pop("do")

@@ -1,9 +1,9 @@
-"""The host controller interface of one LE-only controller.
+"""The host controller interface of a controller that supports only Bluetooth LE.
 
-Section numbers are those of the Bluetooth Core Specification 5.3, Vol 4 Part E, unless said
-otherwise. The controller supports as few commands as the kernel accepts, so that the kernel sends
-few commands. There are no connections, no pairing and no privacy: adverts and scans are all that a
-payment needs.
+Section numbers refer to the Bluetooth Core Specification 5.3, Vol 4 Part E, unless another part is
+named. The controller supports as few commands as the kernel accepts, so that the kernel sends few
+commands. It has no connections, no pairing and no privacy, because a payment needs only adverts and
+scans.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ TIME_UNIT = 0.000625
 
 NO_TX_POWER = 127
 
-# Event types of an extended report that carries a legacy advert (7.7.65.13).
+# Event types of an extended report about a legacy advert (7.7.65.13).
 EXTENDED_EVENT = {CONNECTABLE: 0x13, SCANNABLE: 0x12, NONCONNECTABLE: 0x10}
 EXTENDED_RESPONSE = {CONNECTABLE: 0x1B, SCANNABLE: 0x1A}
-# The same for a legacy report (7.7.65.2).
+# Event types of a legacy report (7.7.65.2).
 LEGACY_EVENT = {CONNECTABLE: 0x00, SCANNABLE: 0x02, NONCONNECTABLE: 0x03}
 LEGACY_RESPONSE = 0x04
 
@@ -49,7 +49,7 @@ EXTENDED_COMMANDS = ((36, 0xFE), (37, 0x63))
 
 
 class AdvertisingSet:
-    """One advert that the host configured, and its state on the air."""
+    """An advert that the host has configured, on or off the air."""
 
     def __init__(self, controller: Controller) -> None:
         self.controller = controller
@@ -78,7 +78,7 @@ class Scan:
 
 
 class Frozen:
-    """The state of a controller whose firmware hangs, for its return."""
+    """The data of a hung firmware that are needed when it resumes."""
 
     def __init__(self, on_air: list[AdvertisingSet]) -> None:
         self.on_air = on_air
@@ -86,9 +86,9 @@ class Frozen:
 
 
 class Controller:
-    """Answers the host's commands, and reports the adverts that it receives.
+    """Answers the host's commands, and reports received adverts to the host.
 
-    `send` sends one packet to the host. The packet begins with its type.
+    `send` sends one packet, which begins with its type, to the host.
     """
 
     def __init__(
@@ -106,16 +106,16 @@ class Controller:
         self.medium = medium
         self.is_extended = is_extended
         self.places = places
-        """The number of adverts that it can send at once; None for a 4.2 controller."""
+        """The number of advertising sets that the controller reports to a host with Bluetooth 5."""
         self.duplicates = DuplicateFilter()
         self.reports = 0
         self.commands = 0
         self.active_scans = 0
         self.unknown_commands: set[int] = set()
         self.silences = 0
-        """The number of times that its last advert left the air."""
+        """The number of commands that took the controller's last advert off the air."""
         self.is_dead = False
-        """A Boolean that is true while the controller answers nothing, like crashed firmware."""
+        """True while the controller answers no command, like crashed firmware."""
         self.frozen: Frozen | None = None
         self._send = send
         self._unplug = unplug
@@ -127,18 +127,18 @@ class Controller:
         return [each for each in self.sets.values() if each.beacon.is_on]
 
     def unplug(self) -> None:
-        """Unplugs the controller, at any point of its work."""
+        """Ends all work and unplugs the controller."""
         self.reset(b"")
         self._unplug()
 
     def fail(self) -> None:
-        """Restarts, and reports a hardware error, like crashed firmware (7.7.16)."""
+        """Restarts, and reports a hardware error (7.7.16), like firmware after a crash."""
         self.thaw(remembers=False)
         self.reset(b"")
         self._event(0x10, b"\x00")
 
     def lose_scan(self) -> None:
-        """Stops scanning without telling the host, like faulty chips."""
+        """Stops scanning without telling the host, like a faulty chip."""
         self.scan.is_on = False
 
     def freeze(self) -> None:
@@ -148,7 +148,7 @@ class Controller:
             each.beacon.stop()
 
     def thaw(self, remembers: bool) -> None:
-        """Resumes. The commands that were sent meanwhile are carried out now, or are lost."""
+        """Resumes. Carries out the commands that were sent meanwhile if `remembers`."""
         frozen, self.frozen = self.frozen, None
         if frozen is None:
             return
@@ -157,10 +157,10 @@ class Controller:
         for packet in frozen.commands if remembers else ():
             self.handle(packet)
 
-    # The methods for the host.
+    # Methods that the host's side calls.
 
     def handle(self, packet: bytes) -> None:
-        """Handles one packet from the host. Data packets are dropped, because there are no
+        """Handles a packet from the host. Data packets are dropped, because there are no
         connections."""
         if packet[0] != COMMAND_PACKET or self.is_dead:
             return
@@ -183,7 +183,7 @@ class Controller:
     def _event(self, code: int, parameters: bytes) -> None:
         self._send(bytes((EVENT_PACKET, code, len(parameters))) + parameters)
 
-    # The methods for the medium.
+    # Methods that the medium calls.
 
     def hear(self, advert: Advert, level: int, answered: bool) -> None:
         if not self.scan.is_on or self.frozen is not None:
@@ -193,8 +193,8 @@ class Controller:
         if self.scan.drops_duplicates and not self.duplicates.passes(advert):
             return
         self._report(EXTENDED_EVENT, LEGACY_EVENT[advert.kind], advert, advert.data, level)
-        # In an active scan, the kernel holds a scannable advert back until its response has
-        # arrived, so an empty response must be reported too.
+        # In an active scan, the kernel does not report a scannable advert before its response has
+        # arrived, so an empty response must be sent too.
         if self.scan.is_active and advert.answers_scans and answered:
             response = advert.scan_response
             self._report(EXTENDED_RESPONSE, LEGACY_RESPONSE, advert, response, level)
@@ -204,8 +204,8 @@ class Controller:
     ) -> None:
         self.reports += 1
         if self.is_extended:
-            # LE Extended Advertising Report (7.7.65.13): on the first channel's PHY, complete, no set,
-            # no power, no periodic advertising, not directed.
+            # LE Extended Advertising Report (7.7.65.13): primary PHY LE 1M, no secondary PHY, no
+            # advertising set, unknown power, no periodic advertising, not directed.
             head = struct.pack(
                 "<BBHB6sBBBbbHB6sB",
                 *(0x0D, 1, extended[advert.kind], advert.address_type, advert.address),
@@ -219,7 +219,7 @@ class Controller:
             )
             self._event(0x3E, head + data + struct.pack("b", level))
 
-    # The commands. Each gets its parameters, and returns the values that follow its status.
+    # The commands. Each gets its parameters, and returns status and values, or None for success.
 
     def reset(self, _: bytes) -> None:
         self.stop_all(b"")
@@ -310,7 +310,7 @@ class Controller:
         chosen.kind = {1: CONNECTABLE, 2: SCANNABLE, 3: CONNECTABLE}.get(
             properties & 3, NONCONNECTABLE
         )
-        return SUCCESS + b"\x00"  # the power that was chosen, in dBm
+        return SUCCESS + b"\x00"  # the selected power in dBm
 
     def set_extended_data(self, parameters: bytes) -> None:
         chosen = self.advertising_set(parameters[0])
@@ -322,7 +322,7 @@ class Controller:
 
     @staticmethod
     def _joined(before: bytes, parameters: bytes) -> bytes:
-        """The data after one fragment of it (7.8.54); operation 4 changes nothing."""
+        """Returns the data after a fragment has arrived (7.8.54). Operation 4 changes nothing."""
         operation, fragment = parameters[1], parameters[4 : 4 + parameters[3]]
         if operation == 4:
             return before

@@ -1,7 +1,7 @@
 """The controllers' filters of repeated adverts.
 
-A host enables the filter with one bit; the controller defines which adverts are equal, and chips
-differ. A filter is reset when a scan starts.
+A host enables the filter with one bit. The chip decides which adverts are equal. The filter is
+reset when a scan starts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ MODES = ("none", "addr", "data")
 
 
 class DuplicateFilter:
-    """`none` reports everything, `addr` each address once, `data` each change of an address's data."""
+    """A filter. `none` reports every advert, `addr` each address once, `data` each pair of address
+    and data once."""
 
     def __init__(self, mode: str = "addr") -> None:
         if mode not in MODES:

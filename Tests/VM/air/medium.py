@@ -1,4 +1,4 @@
-"""The space between radios: links, levels, noise and loss."""
+"""The medium between radios: levels, noise and loss."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ UNKNOWN_LEVEL = 127
 """The reported level without a measurement (Core Specification Vol 4 Part E 7.7.65.2)."""
 
 JITTER = 0.010
-"""The maximum random delay after each advert, in seconds (Vol 6 Part B 4.4.2.2.1)."""
+"""The maximum random delay before the next advert, in seconds (Vol 6 Part B 4.4.2.2.1)."""
 
 
 class Receiver(Protocol):
-    """Anything that can receive adverts."""
+    """An object that can receive adverts."""
 
     name: str
 
     def hear(self, advert: Advert, level: int, answered: bool) -> None:
-        """Handles an advert that arrived at `level` dBm. `answered` is true if a scan request would
-        arrive."""
+        """Handles an advert that arrived at `level` dBm. `answered` is true if its scan response
+        arrives too."""
 
 
 class Medium:
@@ -36,23 +36,23 @@ class Medium:
         self.random = random
         self.receivers: list[Receiver] = []
         self.noise = 0.0
-        """Standard deviation of each measured level, in dB."""
+        """The standard deviation of each measured level, in dB."""
         self.loss = 0.0
-        """Probability that one receiver misses one advert."""
+        """The probability that a receiver misses an advert."""
         self.response_loss = 0.0
-        """Probability that a scan response is missed."""
+        """The probability that a receiver misses a scan response."""
         self.default_level = -60
         self.sent: dict[str, int] = {}
-        """Adverts sent so far, by sender."""
+        """The number of adverts sent so far, by sender."""
         self.said: dict[str, dict[str, int]] = {}
-        """The number of adverts sent by each controller, by their data."""
+        """The number of adverts sent so far by each controller, by their data."""
         self._levels: dict[tuple[str, str], float | None] = {}
         self._ramps: dict[tuple[str, str], Timer] = {}
         self._strangers: dict[str, Beacon] = {}
 
     def level(self, sender: str, receiver: str) -> float | None:
-        """The level of one link in dBm, or None if it is out of reach. The most specific setting
-        counts."""
+        """Returns the level from a sender to a receiver in dBm, or None if it is out of reach. The
+        most specific setting counts."""
         for link in ((sender, receiver), (sender, ANYONE), (ANYONE, receiver), (ANYONE, ANYONE)):
             if link in self._levels:
                 return self._levels[link]
@@ -65,7 +65,7 @@ class Medium:
         self._levels[sender, receiver] = level
 
     def ramp(self, sender: str, receiver: str, start: float, end: float, seconds: float) -> None:
-        """Moves the level of a link evenly from `start` to `end`, ten times a second."""
+        """Changes the level of a link evenly from `start` to `end`, in ten steps a second."""
         began = self.scheduler.clock()
 
         def step() -> None:
@@ -77,7 +77,7 @@ class Medium:
         step()
 
     def transmit(self, sender: str, advert: Advert) -> None:
-        """Sends one advert to all receivers except its sender."""
+        """Sends an advert to all receivers in reach except its sender."""
         self.sent[sender] = self.sent.get(sender, 0) + 1
         for receiver in self.receivers:
             if receiver.name == sender:
@@ -90,7 +90,7 @@ class Medium:
             receiver.hear(advert, self._measured(level), not self._happens(self.response_loss))
 
     def add(self, stranger: Stranger) -> None:
-        """Adds a stranger to the air; one with the same name is replaced."""
+        """Adds a stranger to the air. A stranger with the same name is replaced."""
         self.remove(stranger.name, exactly=True)
         self.set_level(stranger.name, ANYONE, stranger.level)
         beacon = Beacon(self, stranger.name, lambda: stranger.advert, stranger.interval)
@@ -98,7 +98,8 @@ class Medium:
         beacon.start()
 
     def remove(self, name: str, exactly: bool = False) -> int:
-        """Removes the strangers whose names are, or begin with, this; returns their number."""
+        """Removes the strangers whose names begin with `name`, or are `name` if `exactly`. Returns
+        their number."""
         names = [
             other
             for other in self._strangers
@@ -109,7 +110,7 @@ class Medium:
         return len(names)
 
     def clear(self) -> None:
-        """Removes all strangers and resets every level, noise and loss."""
+        """Removes all strangers, and resets all levels, counts by data, noise and loss."""
         self.remove("")
         for ramp in self._ramps.values():
             ramp.cancel()
@@ -130,7 +131,8 @@ class Medium:
 
 
 class Beacon:
-    """Repeats an advert at an interval, from a random moment very soon."""
+    """Repeats an advert at an interval. The first advert comes at a random time, at most 20 ms
+    later."""
 
     def __init__(
         self, medium: Medium, sender: str, advert: Callable[[], Advert], interval: float

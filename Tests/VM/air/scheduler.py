@@ -1,4 +1,4 @@
-"""Timers, for one thread."""
+"""Timers for a program with one thread."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from time import monotonic
 
 
 class Timer:
-    """One action that is due at one time. A second or late cancellation has no effect."""
+    """An action that is due at a time. A second cancellation, or a late one, has no effect."""
 
     __slots__ = ("action", "due")
 
@@ -40,10 +40,10 @@ class Scheduler:
         return self.at(self.clock() + seconds, action)
 
     def run_due(self) -> None:
-        """Runs all actions that were due at the time of the call.
+        """Runs all actions that are due at the time of the call.
 
-        An action that is added meanwhile waits for the next call, so that a sender which is late
-        cannot keep the loop from reading its file descriptors.
+        An action that is added meanwhile waits for the next call. Otherwise, a sender that is late
+        would keep the loop from reading its file descriptors.
         """
         now = self.clock()
         last = self._count
@@ -53,7 +53,7 @@ class Scheduler:
                 timer.action()
 
     def next_due(self) -> float | None:
-        """The time of the next action, or None if there is none."""
+        """Returns the time of the next action, or None if there is none."""
         while self._queue and self._queue[0][2].action is None:
             heapq.heappop(self._queue)
         return self._queue[0][0] if self._queue else None

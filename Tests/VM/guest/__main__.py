@@ -29,16 +29,17 @@ STORY_LIMIT = 300.0
 """The time limit of a scenario, in seconds of the machine's own time."""
 
 LOGS = Path("/run/logs")
-"""The folder of the logs until a scenario has ended. Waiting for the shared folder takes real time,
-and meanwhile the machine's own time runs on to the next limit. Therefore, a scenario neither writes
-nor reads files there."""
+"""The folder of the logs until a scenario has ended. A scenario must not read or write files in the
+shared folder: this takes real time, and meanwhile the machine's own time runs on to the next
+limit."""
 
 HUNG = 70
-"""The exit status after a scenario that did not end; the machine is unusable then."""
+"""The exit status after a scenario that did not end. The machine cannot be used any more."""
 
 
 class Report:
-    """results.json, rewritten at each step, so that results survive a machine that dies."""
+    """The file results.json. It is rewritten at each step, so that a crash of the machine loses no
+    result."""
 
     def __init__(self, out: Path, seed: int) -> None:
         self._file = out / "results.json"
@@ -70,7 +71,7 @@ def uptime() -> float:
 
 
 def tell(name: str, report: Report, platform: Platform, server: Server, options: Any) -> None:
-    """Runs one scenario. If it hangs, the whole machine ends."""
+    """Runs one scenario. If the scenario hangs, its failure is written and the process ends."""
 
     def give_up() -> None:
         with tempfile.TemporaryFile("w+") as stacks:
@@ -98,8 +99,8 @@ def keep_logs(out: Path) -> None:
 
 
 def read_all(programs: list[str]) -> None:
-    """Makes the kernel keep programs and libraries in memory, so that no scenario waits for
-    reads."""
+    """Reads programs and their libraries, so that they are in the kernel's cache and no scenario
+    waits for reads."""
     files = set(programs)
     for program in programs:
         listed = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
@@ -131,7 +132,7 @@ def main() -> int:
         for name in options.scenarios or ORDER:
             tell(name, report, platform, server, options)
         server.verify()
-    except Exception:  # # The stack did not start: that is the result of all scenarios.
+    except Exception:  # The stack did not start, or the books do not verify.
         report.write(failure=traceback.format_exc())
         traceback.print_exc(file=sys.stdout)
     keep_logs(options.out)

@@ -1,4 +1,4 @@
-"""Waits for conditions, with a limit of time and a named condition."""
+"""Waits for named conditions, with a time limit."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ PATIENCE = 40.0
 """The limit in seconds for any event, even on a slow emulated CPU."""
 
 FIRST_PATIENCE = 2000.0
-"""The limit for a program's first start, while its files are read in real time."""
+"""The limit in seconds for a program's first start, while its files are read in real time."""
 
 SHORTEST_PAUSE = 0.05
 """The first pause between two checks, in seconds."""
 
 SLOWNESS = 0.1
-"""The pause as a share of the time waited so far: long waits are checked seldom, and a measured
-time is at most this share too long. In an emulated machine waiting is free and a look is
-expensive."""
+"""The pause between two checks, as a share of the time waited so far. A measured time is too long
+by at most this share. In an emulated machine, waiting costs nothing and checking is expensive."""
 
 STEADY_PAUSE = 0.2
 """The pause between two checks of a state that must last, in seconds."""
@@ -33,10 +32,10 @@ class Late(AssertionError):
 def eventually(
     what: str, look: Callable[[], Found | None], seconds: float = PATIENCE
 ) -> Found:
-    """Calls `look` until its answer is true, and returns that answer.
+    """Calls `look` until its answer is true, and returns this answer.
 
-    `what` completes "timed out waiting for …". An answer of None, False or an empty value means
-    that the condition is not true yet.
+    `what` completes "timed out waiting for …". None, False or an empty value means that the
+    condition is not true yet.
     """
     began = monotonic()
     while True:
@@ -50,7 +49,7 @@ def eventually(
 
 
 def steadily(what: str, look: Callable[[], bool], seconds: float) -> None:
-    """Checks that the answer of `look` stays true for some seconds."""
+    """Checks that `look` returns true for some seconds."""
     end = monotonic() + seconds
     while monotonic() < end:
         if not look():

@@ -1,4 +1,4 @@
-"""A daemon's event stream, kept in full."""
+"""A daemon's event stream, recorded in full."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ Event = dict[str, Any]
 
 
 class Events:
-    """Follows `GET /v1/events?sessions=true` from now on. The events are also written to a file, as
-    evidence."""
+    """Receives the events of `GET /v1/events?sessions=true`, and also writes them to a log file."""
 
     def __init__(self, client: Client, log: Path) -> None:
         self._log = log
@@ -26,13 +25,14 @@ class Events:
         self._connection = client.connect()
         self._connection.request("GET", "/v1/events?sessions=true")
         self._stream = self._connection.getresponse()
-        # An event may arrive after a long time.
+        # The next event may arrive only after a long time, so there is no timeout.
         self._connection.sock.settimeout(None)
         Thread(target=self._follow, daemon=True).start()
         self.wait("the first snapshot", lambda event: event["event"] == "snapshot")
 
     def now(self) -> int:
-        """A mark: `wait(..., since=mark)` looks only at what comes after it."""
+        """Returns a mark: `wait(..., since=mark)` examines only events that arrive after this
+        call."""
         with self._arrived:
             return len(self._events)
 
@@ -43,7 +43,7 @@ class Events:
         since: int = 0,
         seconds: float = PATIENCE,
     ) -> tuple[float, Event]:
-        """The first event that matches, and the monotonic time at which it arrived."""
+        """Returns the first event that matches, after the monotonic time at which it arrived."""
         end = monotonic() + seconds
         looked = since
         with self._arrived:
@@ -60,12 +60,12 @@ class Events:
             return [event for _, event in self._events[since:]]
 
     def _follow(self) -> None:
-        """Reads until the daemon ends the stream, abruptly if it is killed."""
+        """Reads events until the daemon ends the stream or is killed."""
         with self._log.open("a") as log:
             try:
                 while line := self._stream.readline():
                     if not line.strip():
-                        continue  # # the daemon's sign of life
+                        continue  # an empty line, which keeps the connection alive
                     time = monotonic()
                     log.write(f"{time:.3f} {line.decode()}")
                     log.flush()

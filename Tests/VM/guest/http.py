@@ -8,11 +8,11 @@ import socket
 from typing import Any
 
 TIMEOUT = 60.0
-"""The limit of one call in seconds: an emulated CPU is slow, a hung daemon never answers."""
+"""The limit of one call in seconds. It is long, because the CPU is emulated."""
 
 
 class Refused(Exception):
-    """The other side answered with a refusal."""
+    """The server or the daemon refused a call."""
 
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
         self.status = status
@@ -35,7 +35,7 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 class Client:
-    """One server. `address` is `HOST:PORT`, or the path of a Unix socket."""
+    """A client of one server. `address` is `HOST:PORT`, or the path of a Unix socket."""
 
     def __init__(self, address: str, token: str | None = None) -> None:
         self._address = address
@@ -53,7 +53,7 @@ class Client:
         return self.call("POST", path, body, headers)
 
     def metric(self, name: str) -> float:
-        """One of its metrics, by its name and labels."""
+        """Returns the value of the metric that begins with this name and labels."""
         connection = self.connect()
         try:
             connection.request("GET", "/metrics")
@@ -69,8 +69,8 @@ class Client:
         body: dict[str, Any] | None = None,
         headers: dict[str, str] | None = None,
     ) -> dict[str, Any]:
-        """One call on its own connection; returns the reply's object. Any status but 2xx raises
-        `Refused`."""
+        """Makes a call on a new connection, and returns the object in the reply. Raises `Refused`
+        for any status but 2xx."""
         sent = {name.replace("_", "-"): value for name, value in (headers or {}).items()}
         if body is not None:
             sent["Content-Type"] = "application/json"

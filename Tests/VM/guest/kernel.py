@@ -23,20 +23,20 @@ def set_powered(index: int, is_on: bool) -> None:
 
 
 def stop_discovery(index: int) -> None:
-    """Ends the scan that bluetoothd believes to be its own."""
+    """Ends a scan that bluetoothd has started, without bluetoothd's knowledge."""
     _manage(index, STOP_DISCOVERY, bytes((LE_ADDRESSES,)))
 
 
 def ask(index: int) -> None:
-    """Reads a controller's address (Core Specification 5.3, Vol 4 Part E, 7.4.6), without waiting
-    for the answer."""
+    """Sends a controller the command to read its address (Core Specification 5.3, Vol 4 Part E,
+    7.4.6), and does not wait for the answer."""
     with socket.socket(AF_BLUETOOTH, socket.SOCK_RAW, BTPROTO_HCI) as controller:
         controller.bind((index,))
         controller.send(READ_ADDRESS)
 
 
 def block_radios(is_blocked: bool) -> None:
-    """Soft-blocks every Bluetooth adapter (include/uapi/linux/rfkill.h)."""
+    """Soft-blocks or unblocks every Bluetooth adapter (include/uapi/linux/rfkill.h)."""
     event = struct.pack("<IBBBB", 0, RFKILL_BLUETOOTH, RFKILL_CHANGE_ALL, is_blocked, 0)
     device = Path("/dev/rfkill")
     descriptor = os.open(device, os.O_WRONLY)
@@ -47,9 +47,10 @@ def block_radios(is_blocked: bool) -> None:
 
 
 def _manage(index: int, command: int, parameters: bytes) -> None:
-    """Sends one command of the management interface (BlueZ, doc/mgmt-api.txt), and waits for its end.
+    """Sends a command of the management interface (BlueZ, doc/mgmt-api.txt), and waits for its
+    answer.
 
-    Python's own bind knows nothing of channels.
+    The socket is bound with libc, because Python's own bind does not support channels.
     """
     with socket.socket(AF_BLUETOOTH, socket.SOCK_RAW, BTPROTO_HCI) as control:
         address = struct.pack("<HHH", AF_BLUETOOTH, NO_ADAPTER, CONTROL_CHANNEL)
@@ -60,7 +61,7 @@ def _manage(index: int, command: int, parameters: bytes) -> None:
         control.send(struct.pack("<HHH", command, index, len(parameters)) + parameters)
         while True:
             event, about, _ = struct.unpack_from("<HHH", answer := control.recv(2048))
-            # Command Complete and Command Status.
+            # The events Command Complete and Command Status.
             if event in (1, 2) and about == index:
                 opcode, status = struct.unpack_from("<HB", answer, 6)
                 if opcode == command:

@@ -10,7 +10,7 @@ from .deadline import PATIENCE, Late, eventually
 
 
 class Process:
-    """A running program whose output, both streams, goes to one log file."""
+    """A running program. Its standard output and standard error go to one log file."""
 
     def __init__(self, name: str, command: list[str], log: Path) -> None:
         self.name = name
@@ -31,7 +31,7 @@ class Process:
         return self._child.pid
 
     def output(self) -> str:
-        """Its output since its start."""
+        """Returns the output since the program's start."""
         with self.log.open("rb") as log:
             log.seek(self._start)
             return log.read().decode(errors="replace")
@@ -50,13 +50,13 @@ class Process:
         self._child.send_signal(number)
 
     def kill(self) -> None:
-        """Kills the program, like a power cut."""
+        """Kills the program with SIGKILL, and waits for its end."""
         self._child.kill()
         self._child.wait()
 
     def stop(self, seconds: float = PATIENCE) -> int:
-        """Asks the program to end, and returns its exit status. A program that does not end is
-        killed, which is an error."""
+        """Ends the program with SIGTERM, and returns its exit status. A program that does not end
+        is killed, and `Late` is raised."""
         self._child.terminate()
         try:
             return self._child.wait(seconds)

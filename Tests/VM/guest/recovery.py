@@ -1,4 +1,4 @@
-"""The time for a daemon's recovery after a fault, measured on the air."""
+"""Measures how long a daemon needs to recover from a fault, by the adverts on the air."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .stack import Daemon
 AMOUNT = 700
 
 LIMIT = 15.0
-"""The time limit of a recovery, in seconds. The aim is 2, on a real CPU."""
+"""The time limit of a recovery, in seconds. The aim on a real CPU is 2 s."""
 
 
 class Till:
@@ -30,7 +30,7 @@ class Till:
 
     @property
     def eid(self) -> str:
-        """The EID on the air now; it may change while the request is open."""
+        """The request's current EID, which may change while the request is open."""
         path = f"/v1/requests/{self._request['id']}"
         return str(self._daemon.client.get(path)["eid"])
 
@@ -41,7 +41,8 @@ class Till:
     def measure(
         self, name: str, ended: float, limit: float = LIMIT, **more: Callable[[], Any]
     ) -> None:
-        """Records the seconds from the end of a fault until each part has recovered."""
+        """Records the seconds from the end of a fault until each check is true: the request is on
+        the air, the daemon scans, and the checks in `more`."""
         looks = {"on_air": self.is_on_air, "scanning": self.is_scanning} | more
 
         def all_are_well() -> bool:
@@ -61,7 +62,8 @@ class Till:
         return self._world.is_on_air(self.eid, self._daemon.controller)
 
     def is_scanning(self) -> bool:
-        """True if the controller scans and the daemon reports that it scans."""
+        """Returns true if the controller scans, and the daemon reports a scan and no radio
+        problem."""
         controllers = self._world.air.state()["controllers"]
         controller = controllers.get(self._daemon.controller, {"is_scanning": False})
         return controller["is_scanning"] and self.radio()["is_scanning"] and not self.problems()
@@ -74,7 +76,7 @@ class Till:
         return found
 
     def problems(self) -> list[str]:
-        """The radio problems that the daemon reports."""
+        """Returns the codes of the radio problems that the daemon reports."""
         return problems(self._daemon)
 
     def expect_problem(self, *codes: str) -> None:
@@ -87,21 +89,21 @@ class Till:
 
 
 def allow_power_cycle(world: World) -> None:
-    """Permits the payer to cycle its adapter's power after its next start."""
+    """Permits the payer's daemon to cycle its adapter's power, from its next start on."""
     configuration = world.logs / "payer.json"
     configuration.write_text('{"power_cycle": true}')
     world.payer.extra = ["--config", str(configuration)]
 
 
 def problems(daemon: Daemon) -> list[str]:
-    """The radio problems that a daemon reports."""
+    """Returns the codes of the radio problems that a daemon reports."""
     health = daemon.client.get("/v1/status")["health"]
     return [item["code"] for item in health if item["code"].startswith("b")]
 
 
 def has_heard(listener: Daemon, eid: str, since: float, verdict: str | None = None) -> bool:
-    """True if the daemon has heard this EID after a time of the monotonic clock, with this verdict
-    if one is given."""
+    """Returns true if the daemon has heard this EID after `since`, a time of the monotonic clock,
+    and the EID's verdict is `verdict`, if one is given."""
     found = listener.presence(eid)
     if not found or verdict not in (None, found["verdict"]):
         return False
@@ -110,7 +112,7 @@ def has_heard(listener: Daemon, eid: str, since: float, verdict: str | None = No
 
 
 def begin_fresh_scans(world: World, *listeners: Daemon) -> None:
-    """Makes the kernel start its next 10.24 s scan now."""
+    """Makes the kernel begin a new scan of 10.24 s now."""
     for listener in listeners:
         restarts = scans(world, listener)
 
@@ -118,7 +120,7 @@ def begin_fresh_scans(world: World, *listeners: Daemon) -> None:
             try:
                 kernel.stop_discovery(listener.adapter)
             except OSError:
-                return False  # The kernel was between two scans.
+                return False  # The kernel is between two scans.
             return True
 
         eventually("the kernel to end a scan", stopped)
@@ -129,5 +131,5 @@ def begin_fresh_scans(world: World, *listeners: Daemon) -> None:
 
 
 def scans(world: World, listener: Daemon) -> int:
-    """The number of discovery scans that a controller was told to start."""
+    """Returns the number of active scans that a controller has been told to start."""
     return int(world.air.state()["controllers"][listener.controller]["active_scans"])

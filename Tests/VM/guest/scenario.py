@@ -1,4 +1,4 @@
-"""Running, timing and checking scenarios."""
+"""Runs scenarios, and has checks for them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .http import Refused
 from .stack import Daemon, Platform, Server
 
 FAR, NEAR, TAP = -85, -55, -40
-"""Levels in dBm that stand for `far`, `near` and `tap` with the default thresholds."""
+"""Levels in dBm with the verdicts `far`, `near` and `tap` at the default thresholds."""
 
 
 def expect(what: str, actual: Any, wanted: Any) -> None:
-    """Fails with both values; a bare assertion would show neither."""
+    """Fails with both values if they differ. A plain `assert` would show neither."""
     if actual != wanted:
         raise AssertionError(f"{what}: {actual!r}, and not {wanted!r}")
 
 
 def expect_refused(what: str, code: str, act: Callable[[], Any]) -> Refused:
-    """Fails unless the other side refuses with this code."""
+    """Fails unless `act` is refused with this code."""
     try:
         answer = act()
     except Refused as refused:
@@ -35,7 +35,8 @@ def expect_refused(what: str, code: str, act: Callable[[], Any]) -> Refused:
 
 
 class World:
-    """The environment of a scenario: an empty air, a server, and two daemons without logins."""
+    """The environment of a scenario: an empty air, a server, and two daemons that have not
+    started."""
 
     def __init__(
         self, name: str, platform: Platform, server: Server, programs: Path, logs: Path
@@ -52,7 +53,7 @@ class World:
         self._started: list[Daemon] = []
 
     def start(self, *daemons: Daemon) -> None:
-        """Starts daemons together, each with its own user, and waits until they are ready."""
+        """Starts daemons, logs each in as its own user, and waits until all are ready."""
         for daemon in daemons:
             daemon.start()
             self._started.append(daemon)
@@ -63,18 +64,20 @@ class World:
             daemon.wait_until_ready()
 
     def place(self, level: int | None, *others: Daemon) -> None:
-        """Sets the levels between the payer and each of the others, by default the kiosk."""
+        """Sets the levels in both directions between the payer and the others, by default the
+        kiosk."""
         for other in others or (self.kiosk,):
             self.air.level(other.controller, self.payer.controller, level)
             self.air.level(self.payer.controller, other.controller, level)
 
     def is_on_air(self, eid: str, controller: str = "c0") -> bool:
-        """True if a controller sends this EID, by the air's own record."""
+        """Returns true if the simulated air says that a controller sends this EID."""
         sets = self.air.state()["controllers"][controller]["on_air"]
         return any(eid.encode().hex() in each["data"] for each in sets)
 
     def expect_silence(self, daemon: Daemon, seconds: float = 5.0) -> None:
-        """Checks that a controller stops sending, and then stays silent for a while."""
+        """Checks that a controller stops sending within some seconds, and then sends nothing for 2
+        s."""
 
         def state() -> tuple[bool, int]:
             everything = self.air.state()
@@ -87,14 +90,14 @@ class World:
         expect("adverts sent after the end", state()[1], before)
 
     def finish(self) -> None:
-        """Ends the daemons, which must end cleanly, and verifies the books."""
+        """Ends the daemons, which must exit with status 0, and verifies the books."""
         for daemon in self._started:
             if daemon.process.is_alive:
                 expect(f"exit status of {daemon.process.name}", daemon.process.stop(), 0)
         self.server.verify_new_payments()
 
     def abandon(self) -> None:
-        """Saves the state of the air after a failure, and ends all programs."""
+        """Saves the state of the air after a failure, and kills the daemons."""
         (self.logs / "air.txt").write_text(f"{self.air.state()}\n")
         for daemon in self._started:
             if daemon.process.is_alive:
@@ -102,11 +105,11 @@ class World:
 
 
 class Outcome(dict[str, Any]):
-    """One scenario's line in results.json."""
+    """A scenario's entry in results.json."""
 
 
 def run(name: str, platform: Platform, server: Server, programs: Path, out: Path) -> Outcome:
-    """Runs one scenario to its end, with any outcome."""
+    """Runs one scenario, and returns its outcome. A failure is an outcome too."""
     logs = out / name
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir(parents=True)
@@ -117,7 +120,7 @@ def run(name: str, platform: Platform, server: Server, programs: Path, out: Path
         platform.air.do("quiet")
         importlib.import_module(f"guest.scenarios.{name}").run(world)
         world.finish()
-    except Exception:  # # Any error is this scenario's result; the next one still runs.
+    except Exception:  # Any error is this scenario's failure. The next scenario still runs.
         failure = traceback.format_exc()
         world.abandon()
     return Outcome(

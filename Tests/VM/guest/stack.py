@@ -1,4 +1,4 @@
-"""The programs of a payment, as on a real machine."""
+"""The programs of a payment, which run as on a real machine."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ OPENING_BALANCE = 10_000
 """Cents in every new wallet of the development server."""
 
 COMMAND_LIMIT = 90.0
-"""The time limit in seconds of a command that ends by itself."""
+"""The time limit of a command, in seconds."""
 
 
 class Platform:
-    """Bus, virtual controllers and bluetoothd: the programs that Debian would run."""
+    """The system bus, the virtual controllers and bluetoothd."""
 
     def __init__(self, logs: Path, seed: int) -> None:
         self._logs = logs
@@ -60,7 +60,7 @@ class Platform:
         eventually("the system bus", (folder / "system_bus_socket").exists, FIRST_PATIENCE)
 
     def restart_bus(self) -> None:
-        """Kills the bus, with which bluetoothd ends by itself, and starts another."""
+        """Kills the bus, waits until bluetoothd has ended too, and starts another bus."""
         self.bus.kill()
         eventually("bluetoothd to end", lambda: not self.bluetoothd.is_alive)
         Path("/run/dbus/system_bus_socket").unlink(missing_ok=True)
@@ -72,7 +72,7 @@ class Platform:
         eventually("all adapters to be powered", lambda: all(map(is_powered, range(CONTROLLERS))))
 
     def start_bluetoothd(self, *flags: str) -> None:
-        # Experimental interfaces carry the advertising interval before BlueZ 5.77.
+        # Before BlueZ 5.77, an advertising interval can be set only with --experimental.
         self.bluetoothd = Process(
             "bluetoothd",
             ["/usr/libexec/bluetooth/bluetoothd", *(flags or ("--nodetach", "--experimental"))],
@@ -81,7 +81,8 @@ class Platform:
 
 
 def bus_property(path: str, interface: str, name: str) -> Any:
-    """A property of one of bluetoothd's objects, or None while it is not there, or no answer comes."""
+    """Returns a property of one of bluetoothd's objects, or None if it does not exist or no answer
+    comes in time."""
     try:
         answer = subprocess.run(
             ["busctl", "--json=short", "get-property", "org.bluez", path, interface, name],
@@ -90,7 +91,7 @@ def bus_property(path: str, interface: str, name: str) -> Any:
             timeout=COMMAND_LIMIT,
         )
     except subprocess.TimeoutExpired:
-        # The host was too busy to load the program; virtual time runs on meanwhile.
+        # Virtual time runs on while a busy host loads the program.
         return None
     return json.loads(answer.stdout)["data"] if answer.returncode == 0 else None
 
@@ -100,7 +101,7 @@ def is_powered(index: int) -> bool:
 
 
 class OtherScanner:
-    """Another program that scans on one adapter, for everything."""
+    """Another program that scans on an adapter without a filter for devices."""
 
     def __init__(self, adapter: int, logs: Path) -> None:
         address = bus_property(f"/org/bluez/hci{adapter}", "org.bluez.Adapter1", "Address")
@@ -108,7 +109,7 @@ class OtherScanner:
             self._child = subprocess.Popen(
                 ["bluetoothctl"], stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT
             )
-        # With a filter, bluetoothd starts each next scan at once.
+        # With a transport in its filter, bluetoothd starts the next scan at once.
         self._say(f"select {address}", "menu scan", "transport le", "back", "scan on")
         path = f"/org/bluez/hci{adapter}"
         eventually(
@@ -122,11 +123,11 @@ class OtherScanner:
         for line in lines:
             self._child.stdin.write(f"{line}\n".encode())
             self._child.stdin.flush()
-            # bluetoothctl loses commands that arrive while it still reads bluetoothd's objects.
+            # bluetoothctl loses commands that arrive while it reads bluetoothd's objects.
             sleep(1.0)
 
     def stop(self) -> None:
-        """Ends the program, and with it the scan."""
+        """Ends the program, and so its scan."""
         self._child.kill()
         self._child.wait()
 
@@ -147,14 +148,14 @@ class Server:
         self.process.wait_until_it_says("listening on", FIRST_PATIENCE)
 
     def login(self, email: str) -> Client:
-        """A client of the server without a daemon of ours: a phone."""
+        """Returns a logged-in client of the server without a daemon, such as a phone."""
         return Client(SERVER, self.anyone().post("/auth/dev-login", {"email": email})["token"])
 
     def anyone(self) -> Client:
         return Client(SERVER)
 
     def verify_new_payments(self) -> None:
-        """Calls `verify` if a payment was made since the last call: in an emulation it takes
+        """Calls `verify` if a payment was made since the last call. In an emulation, `verify` takes
         seconds."""
         payments = self.anyone().metric("gotchu_server_payments_total")
         if payments != self._verified_payments:
@@ -162,7 +163,7 @@ class Server:
             self._verified_payments = payments
 
     def verify(self) -> None:
-        """Runs the server's own check that the books balance."""
+        """Runs `gotchu-server verify`, and fails if the books are not right."""
         proof = subprocess.run(
             [self._program, "verify", "--database", self._database],
             capture_output=True,
@@ -188,7 +189,7 @@ class Answer:
 
 
 class Daemon:
-    """One `gotchud` on one adapter, with its own socket and state directory."""
+    """A `gotchud` on one adapter, with its own socket and state directory."""
 
     def __init__(self, name: str, adapter: int, programs: Path, logs: Path) -> None:
         self.name = name
@@ -201,14 +202,14 @@ class Daemon:
         self.socket = str(self._home / "gotchud.sock")
         self.client = Client(self.socket)
         self.listen = "always"
-        """The listening setting: always, unless a scenario tests another one."""
+        """The value of `--listen`: always, unless a scenario tests another value."""
         self.prefix: list[str] = []
-        """A command that runs the daemon with fewer rights."""
+        """A command that runs the daemon with fewer rights or with other variables."""
         self.extra: list[str] = []
-        """Additional arguments."""
+        """Additional arguments of the daemon."""
 
     def start(self) -> None:
-        """Starts it; a second start uses the state of the first."""
+        """Starts the daemon. A second start uses the state of the first."""
         state = self._home / "state"
         state.mkdir(parents=True, exist_ok=True)
         self.process = Process(
@@ -267,7 +268,7 @@ class Daemon:
         return int(self.client.get("/v1/wallet")["available_cents"])
 
     def presence(self, eid: str) -> dict[str, Any] | None:
-        """Its presence of one EID."""
+        """Returns the daemon's presence of an EID, or None."""
         heard = self.client.get("/v1/sessions")["sessions"]
         return next((each for each in heard if each["eid"] == eid), None)
 
@@ -281,10 +282,10 @@ class Daemon:
         return self.client.post("/v1/payments", {"confirm_amount_cents": amount_cents} | what)
 
     def tap(self, amount_cents: int, eid: Callable[[], str], **what: Any) -> dict[str, Any]:
-        """Pays the till at the payer, and repeats that until it succeeds, as a person does.
+        """Starts a payment with the till at the payer's device. Repeats the call until it succeeds.
 
-        On a busy machine the emulated air is silent for seconds. The daemon is right to refuse with
-        NOT_NEAR then; nothing has been sent.
+        On a busy machine, the emulated air is silent for seconds. The daemon then rightly refuses
+        with NOT_NEAR, and sends nothing.
         """
 
         def paid() -> dict[str, Any] | None:

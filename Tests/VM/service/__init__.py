@@ -1,1 +1,1 @@
-"""Our units under a real systemd: started unchanged, with all hardening."""
+"""A test of our units under a real systemd. The units are started unchanged, with all hardening."""

@@ -1,5 +1,5 @@
-"""The checks of our packages and their services; writes /out/status, and switches the machine
-off."""
+"""Checks our packages and their services, writes the result to /out/status, and switches the
+machine off."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from guest.scenario import expect
 SOCKET = "/run/gotchu/gotchud.sock"
 STATE = Path("/var/lib/gotchu")
 STEP = 600.0
-"""The time limit of one step, in seconds: this machine's time is real, and its host may be busy."""
+"""The time limit of one step, in seconds. It is long, because the machine's time is real and its
+host may be busy."""
 PACKAGES = tuple(str(package) for package in sorted(Path(sys.argv[1]).glob("*.deb")))
 
 eventually = partial(deadline.eventually, seconds=STEP)
@@ -68,7 +69,7 @@ def run(*command: str, given: str = "") -> str:
 
 
 def process(unit: str) -> dict[str, str]:
-    """The kernel's record of the unit's main process."""
+    """Returns the fields of /proc/PID/status for the unit's main process."""
     status = Path(f"/proc/{shown(unit, 'MainPID')}/status").read_text()
     return dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
 
@@ -79,8 +80,8 @@ def journal(unit: str) -> str:
 
 
 def installing_starts_the_daemon() -> None:
-    """Installing starts gotchud. The server and the display are not started: their operator
-    decides."""
+    """The installation starts gotchud. It does not start the server and the display, which their
+    operator starts."""
     dpkg("--install", *PACKAGES)
     is_ready("gotchud")
     expect("the server's state", shown("gotchu-server", "ActiveState"), "inactive")
@@ -102,7 +103,7 @@ def both_start_hardened() -> None:
 
 
 def policy_lets_it_on_the_air() -> None:
-    """gotchud reaches bluetoothd through our own bus policy. Other users have no access here."""
+    """gotchud reaches bluetoothd through our own bus policy, and other users do not reach it."""
     client = Client(SOCKET)
 
     def adapter() -> bool:
@@ -156,7 +157,7 @@ def death_is_a_restart() -> None:
 
 
 def hang_is_a_restart() -> None:
-    """The watchdog restarts a suspended daemon; here its limit is two seconds."""
+    """The watchdog restarts a suspended daemon. Its limit is two seconds in this check."""
     short = Path("/run/systemd/system/gotchud.service.d/watchdog.conf")
     short.parent.mkdir(parents=True)
     short.write_text("[Service]\nWatchdogSec=2s\nTimeoutAbortSec=2s\n")
@@ -167,14 +168,14 @@ def hang_is_a_restart() -> None:
     eventually("a restart", lambda: int(shown("gotchud", "NRestarts")) > 0)
     short.unlink()
     systemctl("daemon-reload")
-    # The restarted process still has the short limit, which it may miss on a busy host.
+    # The restarted process still has the short limit, which it may exceed on a busy host.
     systemctl("restart", "gotchud")
     eventually("it to be ready again", lambda: shown("gotchud", "ActiveState") == "active")
 
 
 def enrolling_restarts_the_service() -> None:
-    """Logs in with a device's code, under another name of the same server; then restores the
-    settings."""
+    """`gotchu-ctl enrol` logs in with a device's code and restarts gotchud. The server has another
+    name here, and the settings are restored afterwards."""
     configuration = Path("/etc/gotchu/gotchud.json")
     usual = configuration.read_bytes()
     books = "sqlite:/var/lib/gotchu-server/ledger.sqlite"
@@ -195,7 +196,7 @@ def enrolling_restarts_the_service() -> None:
 
 
 def example_of_a_hook_may_follow() -> None:
-    """The installed example of a hook runs as a separate user that may see requests."""
+    """The installed example of a hook runs as a separate user that can see requests."""
     program = Path("/usr/local/lib/gotchu/hook")
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\n")
@@ -213,7 +214,7 @@ def example_of_a_hook_may_follow() -> None:
 
 
 def credential_is_the_login() -> None:
-    """A service that ran without a credential is logged in after it gets one."""
+    """A service that ran without a credential is logged in after a restart with one."""
     credential = Path("/etc/credstore/gotchu.token")
     credential.write_text("a.device.token\n")
     credential.chmod(0o600)
@@ -229,8 +230,8 @@ def credential_is_the_login() -> None:
 
 
 def upgrading_keeps_the_state_and_restarts() -> None:
-    """An upgrade restarts both programs and keeps their files. dpkg treats the same version as a
-    later one."""
+    """An upgrade restarts both programs and keeps their files. For dpkg, the installation of the
+    same version is an upgrade too."""
     before = {unit: shown(unit, "MainPID") for unit in ("gotchud", "gotchu-server")}
     kept = {file: file.read_bytes() for file in STATE.iterdir() if file.is_file()}
     expect("whether there is a state", bool(kept), True)
@@ -315,7 +316,7 @@ def main() -> None:
         try:
             proof()
             print(f"passed: {proof.__name__} ({monotonic() - began:.0f} s)", flush=True)
-        except Exception:  # # Each proof stands alone, and the machine must be switched off.
+        except Exception:  # The next proofs still run, and the machine must be switched off.
             status = 1
             print(f"FAILED: {proof.__name__}\n{traceback.format_exc()}", flush=True)
     if status != 0:

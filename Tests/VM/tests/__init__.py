@@ -1,1 +1,1 @@
-"""The simulated air, tested without a kernel: `python3 -m unittest discover -s tests -t .`"""
+"""Tests of the simulated air without a kernel: `python3 -m unittest discover -s tests -t .`"""

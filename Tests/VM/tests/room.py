@@ -1,4 +1,4 @@
-"""An air with a clock that a test moves."""
+"""A simulated air whose clock is moved by the test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SEED = 7
 
 
 class Room:
-    """A medium, its controllers, and the packets that each sent to its host."""
+    """A medium, its controllers, and the packets that each controller sent to its host."""
 
     def __init__(self, controllers: int = 2, is_extended: bool = True) -> None:
         self.now = 0.0
@@ -34,7 +34,7 @@ class Room:
         self.medium.receivers.extend(self.controllers)
 
     def pass_time(self, seconds: float) -> None:
-        """Moves the clock from one due action to the next."""
+        """Moves the clock by some seconds, and runs each action when it is due."""
         end = self.now + seconds
         while (due := self.scheduler.next_due()) is not None and due <= end:
             self.now = max(self.now, due)
@@ -42,7 +42,7 @@ class Room:
         self.now = end
 
     def command(self, controller: int, opcode: int, parameters: bytes = b"") -> bytes:
-        """Sends one command as a host; returns the answer, its status first."""
+        """Sends a command as the host, and returns the answer, which begins with the status."""
         self.controllers[controller].handle(
             struct.pack("<BHB", 1, opcode, len(parameters)) + parameters
         )
@@ -57,7 +57,7 @@ class Room:
         self.command(controller, 0x2042, bytes((1, filters, 0, 0, 0, 0)))
 
     def advertise(self, controller: int, payload: bytes, interval: int = 0xA0) -> None:
-        """Adds an advert to the air with the commands of Bluetooth 5."""
+        """Puts an advert on the air with the commands of Bluetooth 5."""
         parameters = bytearray(25)
         parameters[1:3] = b"\x10\x00"  # legacy, not connectable
         parameters[3:6] = parameters[6:9] = interval.to_bytes(3, "little")
@@ -70,7 +70,8 @@ class Room:
         self.medium.add(Stranger(name, advert, 0.1, level))
 
     def levels(self, controller: int) -> list[int]:
-        """The levels of all adverts (not scan responses) that this controller reported."""
+        """Returns the levels of all adverts that this controller reported, without scan
+        responses."""
         return [
             struct.unpack_from("b", packet, 18)[0]
             for packet in self.packets[controller]

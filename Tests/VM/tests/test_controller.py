@@ -1,4 +1,4 @@
-"""Tests of the controller, as its host sees it."""
+"""Tests of the controller's answers and reports to its host."""
 
 import struct
 from unittest import TestCase
@@ -17,7 +17,7 @@ class CommandTest(TestCase):
         self.assertEqual(room.controllers[0].unknown_commands, {0x2FFF})
 
     def test_what_it_says_it_supports_it_does(self) -> None:
-        """Each supported command has the octet and bit of the specification's table 6.27."""
+        """Some supported commands have the octet and bit of the specification's table 6.27."""
         announced = {(36, 1): 0x2035, (36, 2): 0x2036, (37, 5): 0x2041, (37, 6): 0x2042}
         room = Room()
         supported = room.command(0, 0x1002)[1:]
@@ -66,7 +66,8 @@ class CommandTest(TestCase):
                 self.assertEqual(room.medium.sent["c0"], sent)
                 room.controllers[0].thaw(remembers)
                 room.pass_time(1)
-                # The reset sent meanwhile is carried out, or is lost.
+                # The reset that was sent meanwhile is carried out if `remembers`, and otherwise
+                # lost.
                 self.assertEqual(bool(room.controllers[0].on_air), not remembers)
                 self.assertEqual(len(room.packets[0]) > 1, not remembers)
 
@@ -79,7 +80,7 @@ class AdvertisingTest(TestCase):
         room = Room()
         room.advertise(0, FEED, interval=0xA0)
         room.pass_time(10.5)
-        # 100 ms and up to 10 ms of jitter.
+        # The interval is 100 ms, and the jitter at most 10 ms.
         self.assertIn(room.medium.sent["c0"], range(94, 106))
 
     def test_data_in_fragments_is_joined(self) -> None:
@@ -152,7 +153,8 @@ class ScanTest(TestCase):
 
 class DuplicateFilterTest(TestCase):
     def reports(self, mode: str) -> int:
-        """The reports of a filtering scan of a second, for adverts whose data changes half-way."""
+        """Returns the number of reports in one second of a filtering scan. The data of the adverts
+        changes after half a second."""
         room = Room()
         room.controllers[0].duplicates = DuplicateFilter(mode)
         room.scan(0, filters=True, active=False)

@@ -1,4 +1,4 @@
-"""Tests of the reach and the levels between radios."""
+"""Tests of the reach, levels, noise and loss between radios."""
 
 from unittest import TestCase
 

@@ -1,5 +1,5 @@
-"""Contests on the pages: the pages show only data of the documents, users enter, and the organiser
-runs the contest."""
+"""Contests on the pages: users enter, and the organiser runs the contest. A contest's texts are
+shown as text, even if they contain markup."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ TEMPLATE = {
 
 
 def arena(world: World) -> Shop:
-    """A shop with contests."""
+    """Starts a shop with contests."""
     shop = world.closed_shop()
     shop.server_flags = ["--contests"]
     return shop.open()
 
 
 def made(shop: Shop, template: str, title: str, **terms: Any) -> str:
-    """Creates and publishes a contest by calls; returns its id."""
+    """Creates and publishes a contest by calls to the server. Returns its id."""
     host = shop.login(HOST)
     soon = (datetime.now(timezone.utc) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
     new = {
@@ -66,7 +66,7 @@ def made(shop: Shop, template: str, title: str, **terms: Any) -> str:
 
 
 def fill(page: Page, **values: str) -> None:
-    """Fills in fields of the form for a new contest, like a person."""
+    """Sets fields of the form for a new contest."""
     for name, value in values.items():
         page.script(
             "document.querySelector('#new [name=' + arguments[0] + ']').value = arguments[1]", name, value
@@ -74,8 +74,8 @@ def fill(page: Page, **values: str) -> None:
 
 
 def contest(world: World) -> None:
-    """A contest of a new type is created, entered, scored and settled in the browser. Markup in its
-    texts stays text."""
+    """A contest of a new type is created, entered, scored, objected to and completed in the
+    browser. Markup in its texts stays text."""
     shop = arena(world)
     file = shop.folder / "template.json"
     file.write_text(json.dumps(TEMPLATE))
@@ -115,7 +115,7 @@ def contest(world: World) -> None:
     page.leave("#scores button")
     page.wait_for_text("The scores are entered")
     page.wait_for_text("$5.40", "#prizes")
-    # A pasted correction.
+    # The organiser pastes a correction.
     page.find("textarea[name=csv]").send_keys("entry_number,points\n1,2290\n")
     page.leave("form:has(textarea) button")
     page.wait_for_text("revision 2")
@@ -144,7 +144,7 @@ def contest(world: World) -> None:
 
 
 def paid(world: World, shop: Shop) -> None:
-    """Without a review the prizes are paid at once, and everybody sees each prize."""
+    """A contest without a review pays the prizes at once, and its page shows each prize."""
     host, runners = shop.login(HOST), (RUNNER, "second@example.com")
     before = {email: balance(shop, email) for email in (HOST, *runners)}
     tiers = [{"rank_min": rank, "rank_max": rank, "share_bps": share} for rank, share in ((1, 6_000), (2, 4_000))]
@@ -173,7 +173,8 @@ def paid(world: World, shop: Shop) -> None:
 
 
 def joined(world: World, shop: Shop, public: str, email: str) -> None:
-    """A user finds the contest, logs in to enter it, and is entered once."""
+    """A user finds the contest, logs in, and enters it. The same form sent twice enters only
+    once."""
     world.chromium.forget_cookies()
     page = world.page(f"{shop.url}/contests", *PHONE)
     judge(page, "the list of contests")
@@ -198,8 +199,8 @@ def joined(world: World, shop: Shop, public: str, email: str) -> None:
 
 
 def roster(world: World) -> None:
-    """Without scripts a user enters with an invitation, chooses a roster and leaves; also in other
-    languages."""
+    """A user enters by an invitation without scripts, chooses a roster and leaves. The page is also
+    shown in other languages."""
     shop = arena(world)
     name = made(shop, "01999f00-0000-7000-8000-000000000003", "Lanes", is_invite_only=True)
     public = f"{shop.url}/contests/{name}"
@@ -247,7 +248,7 @@ def roster(world: World) -> None:
 
 
 def choose(page: Page, *players: int) -> None:
-    """Chooses players by their positions in the lists; the other places stay empty."""
+    """Chooses players by their positions in the lists. The other places stay empty."""
     for place in range(1, 4):
         index = players[place - 1] if place <= len(players) else 0
         page.script(
@@ -258,7 +259,7 @@ def choose(page: Page, *players: int) -> None:
 
 
 def cancel(world: World, shop: Shop, name: str) -> None:
-    """The organiser cancels on the page, with a reason."""
+    """The organiser cancels the contest on its page, with a reason."""
     page = login(world, shop, HOST, path=f"/web/contests/{name}")
     page.wait_for_text("Anyone with this link can enter")
     judge(page, "a private contest")

@@ -1,4 +1,4 @@
-"""The customer's display: its states and their times."""
+"""The customer's display: its states, and the times at which it shows them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ new MutationObserver(() => {
   if (seen.at(-1)?.[0] !== state) seen.push([state, Date.now(), document.body.innerText]);
 }).observe(document.body, { attributes: true, attributeFilter: ['data-state'] });
 """
-"""Records each state with its words and the time at which the page showed it."""
+"""A script that records each state of the page with its time and the page's text."""
 
 
 def state(page: Page) -> str:
@@ -33,17 +33,17 @@ def wait_for(page: Page, wanted: str, seconds: float = 20.0) -> None:
 
 
 def seen(page: Page) -> list[str]:
-    """The states that the page has shown since recording began."""
+    """Returns the states that the page has shown since the recording began."""
     return [name for name, _, _ in page.script("return seen")]
 
 
 def shown_at(page: Page, wanted: str) -> float:
-    """The last time at which the page showed a state, in milliseconds since 1970."""
+    """Returns the last time at which the page showed a state, in milliseconds since 1970."""
     return float(next(at for name, at, _ in reversed(page.script("return seen")) if name == wanted))
 
 
 def watched(world: World, url: str, **features: str) -> Page:
-    """The idle display, with its changes of state recorded."""
+    """Opens the idle display, and records its changes of state."""
     page = world.page(url, **features)
     wait_for(page, "idle")
     page.script(WATCH)
@@ -51,13 +51,14 @@ def watched(world: World, url: str, **features: str) -> Page:
 
 
 def told(shop: Any) -> dict[str, Any]:
-    """The display's view, from the socket."""
+    """Returns the display's view, from the daemon's socket."""
     view: dict[str, Any] = shop.kiosk.client.get("/v1/display")
     return view
 
 
 def sale(world: World) -> None:
-    """Display, socket and ledger agree on a sale; PAID is seen within 300 ms of the ledger's own time."""
+    """The display and the daemon's socket agree on a sale, and PAID is shown within 300 ms of the
+    ledger's time."""
     shop = world.shop()
     page = watched(world, shop.display)
     expect("the socket's word", told(shop)["state"], "idle")
@@ -82,11 +83,11 @@ def sale(world: World) -> None:
 
 
 def quick(world: World) -> None:
-    """A payment that takes less than 400 ms shows no other state between waiting and paid."""
+    """A payment that takes less than 400 ms shows no state between waiting and paid."""
     shop = world.shop()
     page = watched(world, shop.display)
     quick = 0
-    # On a busy machine a payment may take longer, and is then shown as being confirmed.
+    # On a busy machine, a payment may take longer. The display then also shows confirming.
     for _ in range(12):
         request = shop.kiosk.request(450)
         wait_for(page, "waiting")
@@ -103,7 +104,7 @@ def quick(world: World) -> None:
 
 
 def released(world: World) -> None:
-    """A lock that a payer releases is shown as released, and the page says that nothing was
+    """A lock that the payer releases is shown as released, and the page says that nothing was
     charged."""
     shop = world.shop()
     page = watched(world, shop.display)
@@ -138,15 +139,15 @@ def killed(world: World) -> None:
     world.figures["back_seconds"] = round(monotonic() - began, 1)
     expect_at_most("seconds until it is right", monotonic() - began, 3)
     expect("its amount", "$9.90" in page.text(), True)
-    # The browser's console reports the cut connection.
+    # The browser's console reports the broken connection.
     world.expected_complaints = ("net::ERR_",)
     shop.payer.pay(request)
     wait_for(page, "paid")
 
 
 def truth(world: World) -> None:
-    """If gotchud is killed during a payment and the server does not answer, no end is shown before
-    it is known."""
+    """If gotchud is killed during a payment and the server does not answer, the display shows no
+    outcome before the outcome is known."""
     shop = world.shop()
     page = watched(world, shop.display)
     request = shop.kiosk.request(640)
@@ -186,7 +187,7 @@ def preparing(world: World) -> None:
 
 def silent(world: World) -> None:
     """If the payment server does not answer, a note appears within 12 s. At the request's end, the
-    display shows checking, and later the result."""
+    display shows checking, and the outcome once the server answers."""
     shop = world.shop()
     page = watched(world, shop.display)
     request = shop.kiosk.request(550, ttl_seconds=18)
@@ -206,7 +207,7 @@ def silent(world: World) -> None:
 
 
 def near(world: World) -> None:
-    """A phone that is held to the kiosk is shown as found, and the amount stays."""
+    """A phone at the kiosk is shown as found, and the amount stays on the display."""
     shop = world.shop()
     page = watched(world, shop.display)
     shop.kiosk.request(700)
@@ -217,8 +218,8 @@ def near(world: World) -> None:
 
 
 def adapter(world: World) -> None:
-    """If the adapter is off, an open request shows "Just a moment"; without a request, the display
-    is closed until the adapter is on."""
+    """If the adapter is off, the display shows "Just a moment" for an open request. Without a
+    request, the display shows closed until the adapter is on."""
     shop = world.shop()
     page = watched(world, shop.display)
     shop.kiosk.request(800)
@@ -254,8 +255,8 @@ def newest(world: World) -> None:
 
 
 def displays(world: World) -> None:
-    """Two displays show the same within 100 ms; a ninth reader is refused without effect on the
-    others."""
+    """Two displays show a payment within 100 ms of each other. A ninth reader of the feed is
+    refused, without effect on the displays."""
     shop = world.shop()
     pages = [watched(world, shop.display), watched(world, shop.display)]
     request = shop.kiosk.request(300)
@@ -291,7 +292,7 @@ def console(world: World) -> None:
 
     def meet(wanted: str) -> None:
         wait_for(page, wanted)
-        # An idle page has the shop's name in place of the amount.
+        # An idle page has the shop's name where other states have the amount.
         parts = ("head", "line") if wanted == "idle" else ("amount", "head", "line")
         said = [page.text(f"#{part}") for part in parts]
         lines.append(" · ".join(part for part in said if part))
@@ -306,7 +307,7 @@ def console(world: World) -> None:
     shop.kiosk.client.call("DELETE", f"/v1/requests/{request['id']}")
     meet("cancelled")
     eventually("the console's last line", lambda: lines[-1] in console.output())
-    # The console may also have shown states that ended before the page was read.
+    # The console may also have shown short states that ended before the page was read.
     brief = ("One moment", "Confirming")
     said = [line for line, _ in groupby(console.output().splitlines()) if not any(word in line for word in brief)]
     expect("the console's lines", said, lines)

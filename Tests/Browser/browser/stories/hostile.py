@@ -1,4 +1,4 @@
-"""Pages and users that must not reach the screens."""
+"""Foreign pages and other users must not reach the screens."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ try {
 
 
 def raw(port: int, path: str, method: str = "GET", **headers: str) -> int:
-    """The status of a request with exactly these headers."""
+    """Returns the status of a request with exactly these headers."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     try:
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
@@ -41,7 +41,7 @@ def raw(port: int, path: str, method: str = "GET", **headers: str) -> int:
 
 
 def curl(user: int, address: str) -> str:
-    """The status that a local user gets."""
+    """Returns the status that a local user gets for an address."""
     done = subprocess.run(
         ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "curl", "--silent"]
         + ["--max-time", "20", "--output", "/dev/null", "--write-out", "%{http_code}", address],
@@ -56,7 +56,7 @@ def requests(shop: Shop) -> list[Any]:
 
 
 def paired(shop: Shop) -> Client:
-    """A client with a till's token, like its page."""
+    """Pairs a till, and returns a client with the till's token."""
     address = f"127.0.0.1:{shop.till_port}"
     page, own = Client(address), {"Origin": f"http://{address}"}
     offer = page.call("POST", "/v1/pairings", {}, own)
@@ -65,7 +65,7 @@ def paired(shop: Shop) -> Client:
 
 
 def refusal(till: Client, **headers: str) -> int | None:
-    """The status of a refused charge; None if the charge is made."""
+    """Returns the status of a refused charge, or None if the charge is made."""
     try:
         till.post("/v1/requests", {"amount_cents": 100}, **headers)
     except Refused as refused:
@@ -74,7 +74,7 @@ def refusal(till: Client, **headers: str) -> int | None:
 
 
 def hosts(world: World) -> None:
-    """A request with a wrong Host, Origin, site or user is refused, also for the page."""
+    """A call with a wrong Host, Origin, site or user is refused, even for the pages themselves."""
     shop = world.shop()
     for port, path in ((shop.display_port, "/display"), (shop.till_port, "/till")):
         expect(f"our own {path}", raw(port, path), 200)
@@ -102,7 +102,7 @@ def hosts(world: World) -> None:
 
 
 def foreign(world: World) -> None:
-    """A page of another origin, or without an origin, cannot read, send to or frame our pages."""
+    """A page of another origin, or without an origin, cannot read, call or frame our pages."""
     shop = world.shop()
     origin = Origin({"/": "<!doctype html><title>Elsewhere</title><main>Elsewhere</main>"})
     world.foreign = (origin.url,)

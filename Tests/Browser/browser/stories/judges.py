@@ -1,4 +1,4 @@
-"""Tests of the checks: they must find planted faults."""
+"""Tests that the checks of the other stories find planted faults."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SOUND = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sound</ti
 
 
 def judges(world: World) -> None:
-    """axe finds a faint text and a field without a name, and nothing in a sound page; a page's
-    errors are seen."""
+    """axe finds a faint text and a field without a name, and nothing in a sound page. A page's
+    requests and console errors are recorded."""
     origin = Origin({"/faulty": FAULTY, "/sound": SOUND})
     world.foreign = (origin.url,)
     try:

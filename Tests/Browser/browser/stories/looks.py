@@ -1,4 +1,4 @@
-"""The appearance and behaviour of the display's page in rare states, sizes and numbers."""
+"""The appearance and behaviour of the display's page in all states, sizes and languages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .display import wait_for
 from .staged import Staged, staged, still
 
 SIZES = [(800, 480), (1280, 800), (1080, 1920), (480, 800), (1920, 1080), (1024, 600), (1366, 768), (800, 1280)]
-"""The first three in every run, all with GOTCHU_TEST_EFFORT."""
+"""The window sizes. The first three are tested in every run, all with GOTCHU_TEST_EFFORT."""
 
 MISFITS = """
 return [...document.querySelectorAll('body *')].filter(e => {
@@ -32,7 +32,7 @@ return [...document.querySelectorAll('body *')].filter(e => {
   return isOut || isCut;
 }).map(e => e.id || e.className.baseVal || e.className || e.tagName);
 """
-"""Elements outside the window, or cut off without an ellipsis."""
+"""A script that returns elements outside the window, or cut off without an ellipsis."""
 
 TONES = """
 window.tones = 0;
@@ -47,8 +47,8 @@ addEventListener('DOMContentLoaded', () => new MutationObserver(() => { drawn +=
 const later = setTimeout;
 globalThis.setTimeout = (act, wait, ...more) => later(act, wait === 1000 ? 5 : wait, ...more);
 """
-"""Counts the drawn states: of lines that arrive together a page draws only the newest. Reconnects
-at once."""
+"""A script that counts the states that the page draws, and makes the page reconnect at once. The
+page draws only the newest of lines that arrive together."""
 
 OVERLAPS = """
 const boxes = [...document.querySelectorAll('.words > *, .scene > *')].filter(e => e.getClientRects().length
@@ -73,7 +73,8 @@ const lines = ['amount', 'memo', 'head', 'line', 'second'].map(id => document.ge
 const first = Math.min(...lines.map(edge));
 return lines.filter(e => edge(e) - first > 5 * unit).map(e => e.id);
 """
-"""Lines that do not begin at the common edge, on the side where the shop's language begins."""
+"""A script that returns the lines that do not begin at the common edge: left, or right in a
+language that is written from the right."""
 
 SCALE = "return Number(document.documentElement.style.getPropertyValue('--scale'))"
 
@@ -91,7 +92,7 @@ return pairs.map(pair => pair.map(id => document.querySelector(id))).filter(pair
   .filter(([a, b]) => Math.abs(a.getBoundingClientRect().top - b.getBoundingClientRect().top) < 20)
   .filter(([a, b]) => Math.abs(base(a) - base(b)) > 1.5).map(([a, b]) => a.id + ' and ' + b.id);
 """
-"""Texts side by side with different baselines."""
+"""A script that returns pairs of texts side by side with different baselines."""
 
 LAYOUT = "return {" + ", ".join(
     f"{fault}: (() => {{ {script} }})()"
@@ -99,11 +100,11 @@ LAYOUT = "return {" + ", ".join(
         ("misfits", MISFITS), ("overlaps", OVERLAPS), ("astray", ASTRAY), ("baselines", BASELINES)
     )
 ) + "}"  # fmt: skip
-"""All checks at once: a call to the browser takes longer than its answer."""
+"""A script with all checks of the layout, because each call to the browser takes time."""
 
 
 def faults(world: World) -> None:
-    """axe finds nothing on the display, in any state, in any language."""
+    """axe finds no problem on the display, in any state, in each language."""
     with staged(world) as play:
         page = still(world, play.stage.url, 1280, 800)
         for scene in play.scenes if EFFORT > 1 else ("en", "german-english", "ar"):
@@ -113,7 +114,8 @@ def faults(world: World) -> None:
 
 
 def fit(world: World) -> None:
-    """All words fit in all states, languages and sizes, do not overlap, and are aligned."""
+    """All texts of the display fit, do not overlap, and are aligned, in all states, languages and
+    sizes."""
     world.figures["views"] = 0
     with staged(world) as play:
         for width, height in SIZES if EFFORT > 1 else SIZES[:3]:
@@ -123,7 +125,7 @@ def fit(world: World) -> None:
 
 
 def enlarged(world: World) -> None:
-    """Text that is configured larger than fits is as large as fits; with room it is larger."""
+    """Text with a configured scale of 1.6 is enlarged only as far as it fits."""
     world.figures["views"] = 0
     with staged(world, text_scale=1.6) as play:
         for width, height in SIZES if EFFORT > 1 else SIZES[:3]:
@@ -136,7 +138,7 @@ def enlarged(world: World) -> None:
 
 
 def look_at_all(world: World, play: Staged, page: Page, scene: str, where: str) -> None:
-    """Fails unless each state of a scene is laid out well."""
+    """Fails if a state of a scene has a fault of its layout."""
     for name in play.states:
         found = {fault: names for fault, names in play.show(page, scene, name, LAYOUT).items() if names}
         expect(f"what is wrong with the layout of {name} of {where}", found, {})
@@ -144,7 +146,7 @@ def look_at_all(world: World, play: Staged, page: Page, scene: str, where: str) 
 
 
 def pictures(world: World) -> None:
-    """The display equals its approved pictures, and a picture of another state differs."""
+    """The display looks like its approved pictures, and a picture of another state differs."""
     with staged(world, shop="Corner Cafe") as play:
 
         def look(page: Page, scene: str, name: str) -> None:
@@ -169,15 +171,15 @@ def pictures(world: World) -> None:
 
 
 def listened(world: World, url: str) -> Page:
-    """The display, with its tones counted."""
+    """Opens the display, and counts its tones."""
     page = world.page("about:blank")
     page.protocol("Page.addScriptToEvaluateOnNewDocument", source=TONES)
     return page.open(url)
 
 
 def motion(world: World) -> None:
-    """Nothing moves for people who prefer less motion, or if the shop disables it; a payment plays
-    two tones."""
+    """Nothing moves in a browser that prefers reduced motion, or if the shop disables motion. With
+    sound enabled, a payment plays two tones."""
 
     def moving(page: Page) -> int:
         return int(
@@ -204,7 +206,7 @@ def motion(world: World) -> None:
 
 
 def soak(world: World) -> None:
-    """A week of a busy till does not enlarge the page or gotchud."""
+    """Thousands of states and many new connections do not enlarge the page or gotchud."""
     states, connections = 2_000 * EFFORT, 50 * EFFORT
     with staged(world) as play:
         page = world.page("about:blank")
@@ -224,8 +226,8 @@ def soak(world: World) -> None:
                 play.stage.hang_up()
                 eventually("the page to be back", lambda: asked.count(FEED) > seen and play.stage.readers)
 
-        # Of lines that arrive together the page draws only the newest; shown elements may stay,
-        # hidden.
+        # Each state is shown once before the measurement, because elements of earlier states may
+        # stay in the page, hidden.
         for name in play.states:
             play.show(page, "en", name)
         world.figures["states"] = states
@@ -243,7 +245,8 @@ def soak(world: World) -> None:
 
 
 def growth(play: Staged, page: Page, warm: Callable[[], None], work: Callable[[], None]) -> int:
-    """The growth of the page's heap by some work: less than a megabyte, and no node or listener."""
+    """Returns the growth of the page's heap by `work`. Fails if it is more than 1 MB, or if the
+    number of nodes or listeners changes."""
     sizes = []
     for do in (warm, work):
         do()
@@ -258,7 +261,7 @@ def growth(play: Staged, page: Page, warm: Callable[[], None], work: Callable[[]
 
 
 def reconnect(shop: Shop, count: int) -> None:
-    """Runs readers that connect, read a line and disconnect."""
+    """Connects readers one after another, each of which reads a line and disconnects."""
     for _ in range(count):
         connection = http.client.HTTPConnection("127.0.0.1", shop.display_port, timeout=20)
         connection.request("GET", "/v1/display/events")
@@ -267,13 +270,13 @@ def reconnect(shop: Shop, count: int) -> None:
 
 
 def resident(shop: Shop) -> int:
-    """The memory of the kiosk's gotchud in KiB."""
+    """Returns the resident memory of the kiosk's gotchud in KiB."""
     status = Path(f"/proc/{shop.kiosk.process.pid}/status").read_text()
     return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1])
 
 
 def upgrade(world: World) -> None:
-    """A display reloads once after gotchud has come back with another page."""
+    """A display reloads once when gotchud has another page, also after a restart of gotchud."""
     with staged(world) as play:
         page = world.page(play.stage.url)
         play.show(page, "en", "idle")
@@ -282,7 +285,7 @@ def upgrade(world: World) -> None:
         play.stage.say(json.dumps(view | {"build": "another"}))
         page.wait("a new page", lambda page: page.script("return window.isOld === undefined"))
         eventually("it to be asked for", lambda: play.stage.asked.count("/display") >= 2)
-        # The reloaded page is the same again: it must not reload in a loop.
+        # The reloaded page is the old page again. It must not reload in a loop.
         loads = play.stage.asked.count("/display")
         play.stage.say(play.views["en", "paid"])
         wait_for(page, "paid")
@@ -296,12 +299,13 @@ def upgrade(world: World) -> None:
     shop.kiosk.start()
     page.wait("the new page", lambda page: page.script("return document.body.dataset.scale") == "1.2")
     wait_for(page, "idle")
-    # The browser's console messages about a cut connection.
+    # The browser's console reports the broken connection.
     world.expected_complaints = ("net::ERR_",)
 
 
 def policy(world: World) -> None:
-    """A planted script does not run, nothing is loaded from elsewhere, and a memo stays text."""
+    """A planted script does not run, nothing is loaded from other origins, and a memo stays
+    text."""
     shop = world.shop()
     memo = '<img src=x onerror="document.title=1"> \u05e9\u05dc\u05d5\u05dd <script>document.title=2</script>'
     page = world.page(shop.display)

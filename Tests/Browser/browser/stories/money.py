@@ -1,4 +1,4 @@
-"""Deposits and withdrawals on the pages: at once on a development server, or through the payment
+"""Deposits and withdrawals on the pages, with the mint of a development server or with the payment
 provider's pages."""
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ SAVER = "saver@example.com"
 
 
 def type_amount(page: Page, panel: str, amount: str) -> None:
-    """Types an amount into a panel's form and sends it."""
+    """Types an amount into a panel's form, and sends the form."""
     page.find(f"{panel} input[name=amount]").clear()
     page.find(f"{panel} input[name=amount]").send_keys(amount)
     page.leave(f"{panel} button")
 
 
 def deposit(world: World) -> None:
-    """A user deposits money once, even if the form is sent again. An amount above the limit or no
-    amount deposits nothing."""
+    """A user deposits money once, even if the form is sent again. An amount outside the limits, or
+    a text that is no amount, deposits nothing."""
     shop = world.shop()
     page = login(world, shop, SAVER, PHONE, "/web/wallet")
     page.wait_for_text("$1.00 to $500.00 at a time")
@@ -63,7 +63,7 @@ def deposit(world: World) -> None:
 
 
 def withdrawal(world: World) -> None:
-    """A merchant withdraws earnings once, with a login for payouts only, after a confirmation."""
+    """A merchant withdraws earnings once, after a separate login for payouts and a confirmation."""
     shop = world.shop()
     shop.sale(1_280)
     page = login(world, shop, MERCHANT)
@@ -74,7 +74,7 @@ def withdrawal(world: World) -> None:
     enter(page, MERCHANT)
     page.wait_for_text("Active")
     judge(page, "payouts")
-    # A click opens the provider's pages, which lead back. Viewing the page opens none.
+    # The click opens the provider's pages, which lead back.
     page.leave("#status button")
     page.wait_for_text("You are back from the provider's pages")
     type_amount(page, "#withdraw", "some")
@@ -102,8 +102,8 @@ def withdrawal(world: World) -> None:
 
 
 def provider(world: World) -> None:
-    """Through the provider's pages, a deposit is made and a merchant is set up, each in the same
-    browser."""
+    """A user pays a deposit and a merchant sets up payouts on the provider's pages, and both come
+    back to our pages."""
     stripe = StandIn(world)
     try:
         shop = world.closed_shop()
@@ -119,7 +119,7 @@ def provider(world: World) -> None:
         page.open(f"{shop.url}/payments/cancelled")
         page.wait_for_text("Waiting for payment")
         judge(page, "a deposit that is not paid yet")
-        # The same deposit again, which is now paid there.
+        # The user opens the same deposit again, and pays it.
         page.leave("#deposits button.plain")
         page.wait_for_text("Pay $20.00")
         page.leave("button")
@@ -140,7 +140,8 @@ def provider(world: World) -> None:
 
 
 def onboard(world: World, shop: Shop) -> None:
-    """A merchant without a set-up goes to the provider's pages and comes back active."""
+    """A merchant whose payouts are not set up goes to the provider's pages and comes back
+    active."""
     page = login(world, shop, MERCHANT, path="/web/payouts")
     page.wait_for_text("Not set up")
     judge(page, "payouts that are not set up")
@@ -156,7 +157,7 @@ def onboard(world: World, shop: Shop) -> None:
 
 
 class StandIn:
-    """The tests' stand-in for Stripe."""
+    """A process with the tests' stand-in for Stripe."""
 
     def __init__(self, world: World) -> None:
         script = Path(__file__).parents[3] / "Python/stripe_stand_in.py"
@@ -171,7 +172,7 @@ class StandIn:
         self._client = Client(address)
 
     def close(self) -> None:
-        """Ends the stand-in. A violation of Stripe's description is a failure."""
+        """Ends the stand-in. Fails if a call did not follow Stripe's API description."""
         try:
             state = self._client.post("/_control", {"do": "state"})
             expect("what Stripe would not understand", state["violations"], [])

@@ -1,4 +1,4 @@
-"""The pages of a shop after a month, at one moment, as in the documents."""
+"""The pages of a shop after a month of sales, at a fixed time, as in the documents' pictures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ SAME_TIME = """
 for (const time of document.querySelectorAll('time'))
   time.textContent = time.textContent.replace(/\\d\\d:\\d\\d$/, '14:02');
 """
-"""Sets one time for all sales: sales during the pictures may fall into different minutes."""
+"""A script that sets the same time for all sales, because today's sales may be in different
+minutes."""
 
 
 SAME_REQUEST = """
@@ -36,11 +37,13 @@ document.querySelector('.compare b').textContent = '3447';
 const left = document.querySelector('.pay > .quiet');
 left.textContent = left.textContent.replace(/\\d/, '5');
 """
-"""The digits are random, and the minutes left decrease."""
+"""A script that sets fixed digits and minutes, because the digits are random and the minutes
+decrease."""
 
 
 def month(world: World) -> None:
-    """Display, till and earnings look as in the documents, and a payer's pages as approved."""
+    """The display, till and earnings look like the documents' pictures, and the report and the
+    payer's pages like their approved pictures."""
     with staged(world, shop="Corner Cafe") as play:
         page = still(world, play.stage.url, 1280, 800)
         for name in ("waiting", "paid"):
@@ -90,8 +93,8 @@ def day(ago: int) -> str:
 
 
 def open_for_a_month(world: World, shop: Shop) -> None:
-    """Makes sales for a month, with programs whose clocks advance day by day up to the moment of
-    the pictures."""
+    """Makes the sales of a month. The programs' clocks advance day by day, up to the time of the
+    pictures."""
     if world.faults is None:
         raise AssertionError("programs whose clocks can be set need --faults LIBRARY")
     chance = random.Random(7)
@@ -115,8 +118,8 @@ def open_for_a_month(world: World, shop: Shop) -> None:
 
 
 def at_day(caller: Client, ago: int) -> Client | None:
-    """Waits until the client's token has the day's date: a changed clock is read only now and
-    then."""
+    """Returns the client if its token was issued on this day, and otherwise None. The server's
+    programs notice a changed clock only after a while."""
     claims = str(caller._token).split(".")[1]
     issued = json.loads(urlsafe_b64decode(claims + "=="))["iat"]
     return caller if abs(issued - (NOW - ago * DAY)) < DAY / 2 else None

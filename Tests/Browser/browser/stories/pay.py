@@ -19,7 +19,7 @@ from .web import MERCHANT, PHONE, POST, enter, filled, judge, login
 
 
 def scanned(page: Page, folder: Path) -> str:
-    """The URL that a phone's camera reads from the display."""
+    """Returns the URL that a phone's camera reads from the display, or an empty text."""
     file = folder / "display.png"
     file.write_bytes(page.picture())
     found = subprocess.run(["zbarimg", "--quiet", "--raw", file], capture_output=True, text=True, timeout=60)
@@ -27,8 +27,8 @@ def scanned(page: Page, folder: Path) -> str:
 
 
 def phone(world: World) -> None:
-    """A request at the till is scanned, paid once on a phone and refunded by the merchant; PAID
-    within 300 ms."""
+    """A request at the till is scanned with a phone, paid once and refunded by the merchant. The
+    display shows PAID within 300 ms."""
     shop = world.shop()
     counter = till(world, shop, "--refunds", "50.00/day")
     display = watched(world, shop.display)
@@ -78,8 +78,8 @@ def phone(world: World) -> None:
 
 
 def states(world: World) -> None:
-    """For each end of a request the payer's page shows it, and that nothing was charged,
-    accessibly."""
+    """The payer's page shows each outcome of a request in which the payer is not charged, and is
+    accessible."""
     shop = world.shop()
     brief = shop.kiosk.request(100, ttl_seconds=10)
     page = login(world, shop, "walker@example.com", PHONE).open(f"{shop.url}/p")
@@ -96,7 +96,7 @@ def states(world: World) -> None:
     request = shop.kiosk.request(500)
     other.post("/sessions/lock", {"sid": request["id"]})
     meet(page, shop, request["eid"], "Somebody else is paying this")
-    # The page refreshes by itself.
+    # The page reloads itself.
     other.post(f"/sessions/{request['id']}/unlock", {})
     page.wait_for_text("Pay $5.00")
     pay(other, request)
@@ -128,11 +128,11 @@ TOLD = {
     "de": ("ltr", "Anmelden und zahlen", "12,80\u00a0$ zahlen", "Bezahlt", "Zur Wallet", "zehn Zeichen", "Keine solche Zahlung"),
     "ar": ("rtl", "سجّل الدخول لتدفع", "ادفع", "تم الدفع", "إلى المحفظة", "خانات الطلب العشر", "لا يوجد طلب كهذا"),
 }
-"""The direction and the words of a payment in other languages."""
+"""The direction of writing and some texts of the pages in other languages."""
 
 
 def speaking(world: World, language: str, url: str) -> Page:
-    """A phone's page in a browser with a preferred language; nobody is logged in."""
+    """Opens a page on a phone that prefers a language. Nobody is logged in."""
     world.chromium.forget_cookies()
     page = world.page("about:blank", *PHONE)
     page.protocol("Network.setExtraHTTPHeaders", headers={"Accept-Language": language})
@@ -140,8 +140,8 @@ def speaking(world: World, language: str, url: str) -> Page:
 
 
 def languages(world: World) -> None:
-    """A payer pays, views the wallet and fills it, in German and in Arabic (right to left),
-    accessibly."""
+    """A payer pays, views the wallet and makes a deposit, in German and in Arabic (right to left).
+    The pages are accessible."""
     shop = world.shop()
     for language, (direction, log_in, pay_it, paid, wallet, digits, nothing) in TOLD.items():
         request = shop.kiosk.request(1_280, memo="Flat white")
@@ -171,7 +171,7 @@ def languages(world: World) -> None:
         judge(page, f"the field for digits in {language}")
         page.open(f"{shop.url}/p/0123456789").wait_for_text(nothing)
         judge(page, f"no request in {language}")
-        # A problem from the server is in English, in a page that is not.
+        # The server's problem is in English, in a page in another language.
         judge(page.open(f"{shop.url}/web/wallet?cursor=x"), f"a problem in {language}")
     world.expected_complaints = ("status of 4",)
 
@@ -182,7 +182,7 @@ def balance(shop: Shop, email: str) -> int:
 
 
 def meet(page: Page, shop: Shop, eid: str, words: str) -> None:
-    """Opens a request's page, which must contain these words."""
+    """Opens a request's page, which must contain these words and be accessible."""
     page.open(f"{shop.url}/p/{eid}")
     page.wait_for_text(words)
     judge(page, words)

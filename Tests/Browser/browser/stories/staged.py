@@ -1,4 +1,4 @@
-"""The display's page on a stage, without motion, with the views written by the test target."""
+"""The display's page with scripted views, which the Swift test has written to a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..stage import Stage
 from ..world import World
 
 NOW = 1_795_874_520
-"""Saturday, 2:02 in the afternoon, in seconds since 1970."""
+"""A Saturday at 14:02 UTC, in seconds since 1970."""
 
 FIXED = f"""
 const at = {NOW}000, Real = Date;
@@ -24,7 +24,7 @@ globalThis.Date = class extends Real {{ constructor(...given) {{ given.length ? 
   static now() {{ return at }} }};
 performance.now = () => 1000;
 """
-"""Sets the page's clock to that moment and stops it."""
+"""A script that sets the page's clock to NOW and stops it."""
 
 
 SHOWN = """
@@ -35,11 +35,11 @@ if (!isShown()) await new Promise(shown => new MutationObserver((_, watch) => {
   if (isShown()) { watch.disconnect(); shown(); }
 }).observe(document.documentElement, { subtree: true, childList: true, characterData: true, attributes: true }));
 """
-"""Waits until a state is shown with its words."""
+"""A script that waits until a state is shown with its words."""
 
 
 class Staged:
-    """The display's page, and the views for it."""
+    """The stage of a display's page, and the views for the page."""
 
     def __init__(self, world: World, stage: Stage, shop: Shop) -> None:
         if world.views_file is None:
@@ -57,8 +57,8 @@ class Staged:
             self.states = [*dict.fromkeys([*self.states, each["state"]])]
 
     def show(self, page: Page, scene: str, name: str, look: str = "return null") -> Any:
-        """Makes the page show a view, waits for it, and returns a script's result, all in one
-        call."""
+        """Makes the page show a view, waits until it is shown, and returns the result of the script
+        `look`."""
         view = json.loads(self.views[scene, name])
         self.stage.say(self.views[scene, name])
         parts = [part for part in (view["headline"], view.get("amount")) if part]
@@ -81,12 +81,12 @@ def staged(world: World, **screens: Any) -> Iterator[Staged]:
 
 
 def still(world: World, url: str, width: int, height: int) -> Page:
-    """The page without motion, at one moment."""
+    """Opens a page without motion and with a stopped clock."""
     return hold(world.page("about:blank", width, height, prefers_reduced_motion="reduce")).open(url)
 
 
 def hold(page: Page) -> Page:
-    """Stops the clock of all pages in a window."""
+    """Stops the clock of all later pages in a window."""
     page.protocol("Emulation.setTimezoneOverride", timezoneId="UTC")
     page.protocol("Page.addScriptToEvaluateOnNewDocument", source=FIXED)
     return page

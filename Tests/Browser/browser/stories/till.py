@@ -1,4 +1,4 @@
-"""The till's page: a cashier's work by mouse and by keyboard, and actions that must not happen
+"""The till's page: a cashier's work with mouse and keyboard, and actions that must not happen
 twice."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .hostile import requests
 
 
 def code(page: Page) -> str:
-    """The pairing code on an unpaired till's page."""
+    """Returns the pairing code on an unpaired till's page."""
     found: str = page.wait("a code", lambda page: page.text("#code").replace(" ", "").isdigit() and page.text("#code"))
     return found.replace(" ", "")
 
@@ -30,7 +30,7 @@ def pair(shop: Shop, page: Page, *more: str, name: str = "Front") -> None:
 
 
 def till(world: World, shop: Shop, *more: str) -> Page:
-    """A paired page that is ready."""
+    """Returns a till's page that is paired and ready."""
     page = world.page(shop.till)
     pair(shop, page, *more)
     return page
@@ -47,7 +47,8 @@ def charge(page: Page, digits: str) -> None:
 
 
 def keyboard(world: World) -> None:
-    """A sale, a cancellation, a refund and the end of the day by keys alone; display, till and ledger agree."""
+    """A cashier makes a sale, a cancellation, a refund and the end of the day with keys alone.
+    Display, till and ledger agree."""
     shop = world.shop()
     page = till(world, shop, "--refunds", "50.00/day")
     display = world.page(shop.display)
@@ -96,8 +97,8 @@ def keyboard(world: World) -> None:
 
 
 def once(world: World) -> None:
-    """A button that is pressed twice, and a reload, make one request with one key while the server
-    does not answer."""
+    """While the server does not answer, repeated presses of the button and reloads make only one
+    request."""
     shop = world.shop()
     page = till(world, shop)
     shop.server.signal(signal.SIGSTOP)
@@ -113,12 +114,13 @@ def once(world: World) -> None:
     expect("the requests", [r["amount_cents"] for r in requests(shop)], [450])
     charge(page, "450")
     page.wait("another row for another press", lambda page: len(rows(page)) == 2)
-    # gotchud may have waited longer for the server than the page for gotchud.
+    # The console may report that gotchud or the page stopped waiting for an answer.
     world.expected_complaints = ("net::ERR_", "the server responded with a status of 5")
 
 
 def scanner(world: World) -> None:
-    """A barcode scanner's input becomes a memo, and its line end charges nothing."""
+    """A barcode scanner's input becomes the memo, and the line end of the scanner does not
+    charge."""
     shop = world.shop()
     page = till(world, shop)
     page.type("150")
@@ -128,8 +130,8 @@ def scanner(world: World) -> None:
 
 
 def pairing(world: World) -> None:
-    """A wrong code pairs nothing, five void all, one code works once; a revoked till can do
-    nothing."""
+    """A wrong code pairs no till, a code works only once, and five wrong codes make the shown code
+    invalid. The token of a revoked till is refused."""
     shop = world.shop()
     page = world.page(shop.till)
     shown = code(page)
@@ -156,7 +158,7 @@ def pairing(world: World) -> None:
         shop.kiosk.ctl("till", "pair", other, "--name", "Guess")
     guessed = shop.kiosk.ctl("till", "pair", second, "--name", "Guess")
     expect("the code after five wrong ones", guessed.returncode != 0, True)
-    # The browser reports the refused call in its console.
+    # The browser's console reports the refused calls.
     world.expected_complaints = ("status of 401", "status of 404", "status of 410")
 
 
@@ -169,7 +171,8 @@ def refusal(client: Client) -> int:
 
 
 def limit(world: World) -> None:
-    """A refund above the till's daily limit is refused with a text, and nothing moves."""
+    """A refund above the till's daily limit is refused with a text and moves no money. A refund
+    within the limit is made."""
     shop = world.shop()
     page = till(world, shop, "--refunds", "5.00/day")
     sold = shop.sale(1_000)
@@ -189,8 +192,8 @@ def limit(world: World) -> None:
 
 
 def report(world: World) -> None:
-    """The end of the day comes from the ledger; its CSV has the same sums; without the server there
-    are none."""
+    """The end of the day shows the ledger's sums, and its CSV has the same sums. If the server does
+    not answer, the page shows a problem and no sums."""
     shop = world.shop()
     page = till(world, shop)
     folder = shop.folder / "downloads"
@@ -224,11 +227,11 @@ CUT = """
 return [...document.querySelectorAll('#rows, #rows > li, dialog[open]')]
   .filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1).map(e => e.id || e.textContent);
 """
-"""Elements with more content than they show."""
+"""A script that returns elements with more content than they show."""
 
 
 def judge(page: Page, name: str) -> None:
-    """Checks that a page is accessible, no wider than the screen, and does not cut content off."""
+    """Checks that a page is accessible, is no wider than the screen, and cuts no content off."""
     expect(f"what axe finds in {name}", page.faults(), [])
     expect(f"what is cut off in {name}", page.script(CUT), [])
     wide = page.script("return document.documentElement.scrollWidth - innerWidth")
@@ -236,8 +239,8 @@ def judge(page: Page, name: str) -> None:
 
 
 def cashier(world: World) -> None:
-    """axe finds nothing on the till's page, paired or not, in any dialog; all fits; a memo stays
-    text."""
+    """The till's page is accessible and fits its window, paired or not, and in each dialog. A memo
+    stays text."""
     shop = world.shop()
     page = world.page(shop.till)
     code(page)
@@ -275,8 +278,8 @@ def cashier(world: World) -> None:
 
 
 def trouble(world: World) -> None:
-    """A till's page is accessible with a refused request, with an unknown outcome and without a
-    connection."""
+    """A till's page is accessible with an unknown outcome, with an expired request, without an
+    adapter and without gotchud."""
     shop = world.shop()
     page = till(world, shop)
     shop.kiosk.request(500, ttl_seconds=10)
@@ -300,7 +303,7 @@ def trouble(world: World) -> None:
 
 
 def update(world: World) -> None:
-    """A till's page reloads after an update of gotchud, but not while something is typed."""
+    """A till's page reloads after an update of gotchud, but not while it has a typed amount."""
     shop = world.shop()
     page = till(world, shop)
     page.script(

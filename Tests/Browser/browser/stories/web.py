@@ -1,4 +1,5 @@
-"""The server's pages for merchants and payers, with a mouse, by touch and without scripts."""
+"""The server's pages for merchants and payers, in a large window, on a phone and without
+scripts."""
 
 from __future__ import annotations
 
@@ -16,11 +17,11 @@ from ..world import World
 
 PHONE = (390, 844)
 MERCHANT = "kiosk@example.com"
-"""The kiosk's daemon and its owner are the user with this address."""
+"""The email address of the kiosk's user, who is the merchant."""
 
 
 def login(world: World, shop: Shop, email: str, size: tuple[int, int] = (1280, 800), path: str = "/web") -> Page:
-    """A page of a user who has just logged in; all others are logged out."""
+    """Logs a user in on a new page, and all others out."""
     world.chromium.forget_cookies()
     page = world.page(shop.url + path, *size)
     enter(page, email)
@@ -34,11 +35,11 @@ def enter(page: Page, email: str) -> None:
 
 
 POST = "return (await fetch(arguments[0], { method: 'POST', body: new URLSearchParams(arguments[1]) })).status"
-"""Sends a form again."""
+"""A script that sends a form."""
 
 
 def filled(page: Page, selector: str) -> list[str]:
-    """The address and the content of a form, as the browser would send them."""
+    """Returns the address and the content of a form, as the browser would send them."""
     form: list[str] = page.script(
         "const form = document.querySelector(arguments[0]);"
         "return [form.action, new URLSearchParams(new FormData(form)).toString()]",
@@ -56,7 +57,7 @@ def judge(page: Page, name: str) -> None:
 
 def merchant(world: World) -> None:
     """A merchant views the earnings, refunds a payment once, even if the form is sent twice, and
-    logs out."""
+    logs out. The old cookies then give no access."""
     shop = world.shop()
     for amount, memo in ((1_280, "Flat white"), (450, "=1+1"), (2_000, "Cake")):
         shop.sale(amount, memo=memo)
@@ -77,7 +78,7 @@ def merchant(world: World) -> None:
     expect("the answer to a form with another token", page.promise(POST, address, stolen), 403)
     expect("what the payer has", shop.payer.balance(), OPENING_BALANCE - 3_730 + 2_000)
 
-    # The sum of the file is the page's sum.
+    # The sum in the file equals the sum on the page.
     page.open(f"{shop.url}/web/earnings?period=today")
     page.wait_for_text("$17.30")
     text = page.promise("return await (await fetch(document.querySelector('a[href*=\".csv\"]').href)).text()")
@@ -111,7 +112,7 @@ def strangers(world: World) -> None:
 
 
 def scriptless(world: World) -> None:
-    """Without scripts, a merchant logs in, views the earnings and refunds a payment."""
+    """A merchant can log in, view the earnings and refund a payment without scripts."""
     shop = world.shop()
     shop.sale(700)
     page = world.page("about:blank")
@@ -128,7 +129,8 @@ def scriptless(world: World) -> None:
 
 
 def paging(world: World) -> None:
-    """The pages of payments repeat and skip no payment while new payments are made."""
+    """The pages of the payments' list neither repeat nor skip a payment while new payments are
+    made."""
     shop = world.shop()
     payee = shop.login(MERCHANT)
     known = {shop.buy(payee, f"early-{number}") for number in range(60)}
@@ -148,7 +150,7 @@ def paging(world: World) -> None:
 
 
 def manage(world: World) -> None:
-    """A merchant's devices and webhooks are accessible, on a phone too."""
+    """The pages of a merchant's devices and webhooks are accessible, on a phone too."""
     shop = world.shop()
     receiver = Origin({})
     try:
@@ -187,7 +189,8 @@ def manage(world: World) -> None:
 
 
 def database(world: World) -> None:
-    """While the database hangs, no page shows a wrong sum, and each page recovers by itself."""
+    """While the database hangs, a page shows no sum. It recovers by itself when the database
+    answers."""
     if world.postgres is None:
         raise AssertionError("the database is the test target's: --postgres URL")
     shop = world.closed_shop()
@@ -211,7 +214,7 @@ def database(world: World) -> None:
 
 
 def signal_all(cluster: Path, number: signal.Signals) -> None:
-    """Sends a signal to all processes of a PostgreSQL."""
+    """Sends a signal to all processes of a PostgreSQL server."""
     postmaster = int((cluster / "data/postmaster.pid").read_text().split()[0])
     children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
     for process in [postmaster, *map(int, children)]:
@@ -219,8 +222,8 @@ def signal_all(cluster: Path, number: signal.Signals) -> None:
 
 
 def markup(world: World) -> None:
-    """A memo stays text on a merchant's and a payer's page; an impossible refund amount is
-    reported."""
+    """A memo stays text on the pages of the merchant and the payer. A refund of an impossible
+    amount is refused on the page."""
     shop = world.shop()
     memo = '<img src=x onerror="document.title=1"> \u05e9\u05dc\u05d5\u05dd ' + "W" * 90
     sold = shop.sale(640, memo=memo)

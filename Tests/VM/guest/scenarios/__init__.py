@@ -1,4 +1,4 @@
-"""The scenarios, in order: `run(world)` of each module."""
+"""The scenarios, in the order in which they run. Each module has a function `run(world)`."""
 
 ORDER = (
     "air",

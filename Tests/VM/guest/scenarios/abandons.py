@@ -1,5 +1,5 @@
-"""A payer locks the session and leaves: the lock is shown and ends, and the payer is not
-charged."""
+"""A payer locks the session and leaves. The kiosk shows the lock, the lock ends, and the payer is
+not charged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..stack import OPENING_BALANCE
 
 AMOUNT = 400
 TTL = 25
-"""This time is shorter than a lock. A lock never outlives its session, so it ends with the
+"""The request's time in seconds. It is shorter than a lock's time, so the lock ends with the
 request."""
 
 

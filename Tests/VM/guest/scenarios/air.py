@@ -7,7 +7,8 @@ from ..process import Process
 from ..scenario import FAR, TAP, World, expect
 from ..stack import bus_property
 
-# bluetoothd keeps an advert without the discoverable flag (01:06) only for a client that set a filter.
+# Without the discoverable flag (01:06), bluetoothd reports an advert only to a client that set a
+# filter.
 STRANGER = 'probe | 5B:70:01:02:03:FE random | connectable | 100 | -85 | 01:06 03:edfe 09:"0123456789" |'
 DEVICE = "dev_5B_70_01_02_03_FE"
 
@@ -21,7 +22,7 @@ def run(world: World) -> None:
     )
 
     def level() -> int | None:
-        """The devices of bluetoothctl's default adapter."""
+        """Returns the level that bluetoothd has for the device on any adapter."""
         for index in range(3):
             path = f"/org/bluez/hci{index}/{DEVICE}"
             found = bus_property(path, "org.bluez.Device1", "RSSI")

@@ -1,4 +1,4 @@
-"""Two tills side by side: the payer must not choose between them."""
+"""Two tills are side by side. The payer must not choose between them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(world: World) -> None:
     )
     expect("the payer's balance", payer.balance(), OPENING_BALANCE)
 
-    # The person moves away from the other till, and the verdict is clear again.
+    # The other till is far again, so the verdict on the first till is clear.
     world.air.level("neighbour", "*", FAR)
     eventually("the kiosk to be meant", lambda: verdicts() == ["tap", "far"])
     payment = payer.tap(AMOUNT, lambda: str(first["eid"]))

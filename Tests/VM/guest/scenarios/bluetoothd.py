@@ -1,4 +1,5 @@
-"""bluetoothd dies during a request: the request is on the air again by itself, and can be paid."""
+"""bluetoothd is killed during a request. After its restart, the daemons put the request on the air
+again, and it is paid."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The payer's daemon is killed during its payment. After the restart, there is exactly one
-charge."""
+"""The payer's daemon is killed during a payment. After its restart, the payer is charged exactly
+once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..stack import OPENING_BALANCE
 
 AMOUNT = 2_000
 STAGES = ("locking", "sending")
-"""The moments of the power cut, by the journalled stage of the payment."""
+"""The journalled stages of a payment at which the daemon is killed."""
 
 
 def run(world: World) -> None:
@@ -31,7 +31,7 @@ def run(world: World) -> None:
         expect("what the payer has left", payer.balance(), OPENING_BALANCE - count * AMOUNT)
         expect("what the kiosk has", kiosk.balance(), OPENING_BALANCE + count * AMOUNT)
 
-    # A payment that has ended is not sent again by another start.
+    # Another start does not send a payment that has ended.
     payer.process.kill()
     payer.start()
     payer.wait_until_it_answers()
@@ -40,9 +40,10 @@ def run(world: World) -> None:
 
 
 def kill_at(world: World, stage: str, request: dict[str, Any]) -> dict[str, Any]:
-    """Pays, holds the server when the payment reaches a stage, and kills the daemon meanwhile.
+    """Starts a payment, and kills the daemon when the payment reaches a stage.
 
-    What the daemon sent by then waits in the server's socket, and is carried out when it goes on.
+    The server is stopped while the daemon is killed. It carries out the daemon's last call
+    afterwards.
     """
     events = world.payer.events()
     payment = world.payer.pay(AMOUNT, eid=request["eid"])

@@ -1,4 +1,4 @@
-"""Nobody pays in time: the request ends, and the air falls silent."""
+"""Nobody pays in time. The request expires, and its advert leaves the air."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Both controllers stop answering for seconds, as cheap adapters do, and then go on.
 
-Without our recovery, a scan would stay away for 10 more seconds, or for ever.
+Without our recovery, there would be no scan for 10 more seconds, or for ever.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ CYCLE = 10.24
 """Seconds after which the kernel ends a scan."""
 
 CANDIDATE = 5.0
-"""Seconds after which a daemon no longer restarts its scan for a device that it has heard."""
+"""Seconds after a device was heard during which the daemon restarts its scan for new samples."""
 
 FROZEN = 5.0
 """Seconds for which the controllers do not answer."""
 
 START_LIMIT = 9.0
-"""Seconds after which bluetoothd would not have retried yet."""
+"""The limit of the recovery, in seconds. bluetoothd itself would retry only after 10 s."""
 
 
 def run(world: World) -> None:
     allow_power_cycle(world)
-    # As Debian starts it.
+    # Debian starts bluetoothd with this flag only.
     world.platform.restart_bluetoothd("--nodetach")
     try:
         world.start(world.kiosk, world.payer)
         till = Till(world, world.kiosk)
         at_a_start(world, till, "hiccup_at_a_start", 3.0)
-        # This pause is too short to be noticed: reports resume before the second reading of the
-        # counts.
+        # Here, the lost start of the scan is not noticed, because reports resume before the second
+        # reading of the counts.
         at_a_start(world, till, "hiccup_unseen", 1.5)
         beside_a_payer(world, till)
         till.withdraw()
@@ -55,11 +55,11 @@ def run(world: World) -> None:
 
 
 def at_a_start(world: World, till: Till, name: str, remaining: float) -> None:
-    """The controllers hang at the end of a scan's cycle. The next scan is lost, and bluetoothd
-    would wait for 10 s.
+    """Hangs the controllers at the end of a scan cycle. The start of the next scan is lost, and
+    bluetoothd alone would retry after 10 s.
 
-    A payment is requested meanwhile. The request waits, and is advertised later. `remaining` is the
-    time in seconds after the cycle's end for which the controllers do not answer.
+    A payment is requested meanwhile, and its EID is advertised after the hang. The hang ends
+    `remaining` seconds after the end of the cycle.
     """
     world.place(None)
     sleep(CANDIDATE + 1)
@@ -90,8 +90,8 @@ def at_a_start(world: World, till: Till, name: str, remaining: float) -> None:
 
 
 def beside_a_payer(world: World, till: Till) -> None:
-    """A restart of the scan for fresh samples is lost: the kernel waits for its end without a
-    limit."""
+    """Hangs the payer's controller while the daemon restarts its scan for new samples. The kernel
+    would wait for ever for the lost command, so the daemon cycles the adapter's power."""
     eventually("the payer to hear it", lambda: has_heard(world.payer, till.eid, monotonic() - 1))
     world.air.do("freeze", controller="c1")
     eventually(
@@ -105,7 +105,8 @@ def beside_a_payer(world: World, till: Till) -> None:
 
 
 def thaw(world: World, till: Till, name: str, limit: float) -> None:
-    """Ends the hang, and measures the time until both daemons hear a new advert and each other."""
+    """Ends the hang, and measures the time until the till's request is on the air, the payer hears
+    the till, and the till hears a new stranger."""
     world.air.do("thaw", controller="*")
     ended = monotonic()
     world.place(TAP)

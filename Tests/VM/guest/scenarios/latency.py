@@ -1,9 +1,9 @@
-"""The time from tap distance to the verdict `tap`, with and without a duplicate filter in the
-controller.
+"""Measures the time from tap distance to the verdict `tap`, with and without a duplicate filter in
+the controller.
 
-Measured on events, several times, each from far away at another moment of the scan. The kiosk here is an
-advert of the air's own at 100 ms, as phones send it, for a session that the server knows: what is measured is
-the listener.
+Each round begins far away, at another moment of the scan, and ends with the daemon's event. The
+kiosk is only an advert of the simulated air, every 100 ms, for a session of the server. So only the
+listening daemon is measured.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from ..scenario import FAR, TAP, World
 
 ROUNDS = 4
 LIMITS = {"none": 1.0, "addr": 2.0}
-"""Seconds, by the controller's duplicate filter, for all rounds but one: any single one may meet a moment
-in which the emulated CPU stands still."""
+"""The limits in seconds, by the controller's duplicate filter. One round may exceed its limit,
+because the emulated CPU may stand still for a moment."""
 
 
 def run(world: World) -> None:
     world.start(world.payer)
-    # If the scenario before has killed bluetoothd, the kernel is busy with its scan for up to 10 s.
+    # If the previous scenario has killed bluetoothd, the kernel may still run its scan for 10 s.
     eventually("a scan", lambda: world.payer.client.get("/v1/status")["radio"]["is_scanning"])
     measure(world, world.payer.events())
 
 
 def measure(world: World, events: Events) -> None:
-    """Measures with each filter of the controller. All rounds but one must be within the limit."""
+    """Measures with each filter of the controller. All rounds except one must be within the
+    limit."""
     late = []
     for mode, limit in LIMITS.items():
         world.air.duplicates(mode)

@@ -1,8 +1,8 @@
-"""The payer listens over the management socket, the kiosk over D-Bus without that right. Both hear
-the same, and the request is paid.
+"""The payer listens over the management socket, and the request is paid. The kiosk, which has no
+right to that socket, listens over D-Bus.
 
-The same figures as over D-Bus: from entering tap distance to the verdict, with and without a duplicate filter.
-And after bluetoothd was killed, the kernel is told to end the scan that it would go on with.
+The time from tap distance to the verdict is measured as in the scenario `latency`. After a kill of
+bluetoothd, the daemon tells the kernel to end the scan that is left.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def run(world: World) -> None:
 
 
 def scans_again(world: World) -> None:
-    """Kills bluetoothd during a scan, which then has no owner."""
+    """Kills bluetoothd during a scan, which continues in the kernel without an owner. Measures the
+    time until the daemon scans again."""
     payer = world.payer
     begin_fresh_scans(world, payer)
     world.platform.bluetoothd.kill()
@@ -67,6 +68,6 @@ def scans_again(world: World) -> None:
     ended = monotonic()
     eventually("a scan", lambda: payer.client.get("/v1/status")["radio"]["is_scanning"])
     world.figures["killed_scanning_seconds"] = round(monotonic() - ended, 2)
-    # This does not apply if bluetoothd took longer to start than the kernel's scan lasted.
+    # This is 0 if the kernel's scan had ended before bluetoothd was ready.
     told = "the kernel was told to end the scan" in payer.process.log.read_text()
     world.figures["killed_told_the_kernel"] = int(told)

@@ -1,7 +1,7 @@
-"""Another program scans for everything, and the controller pauses for a moment.
+"""Another program scans without a filter for devices, and the controller pauses for a moment.
 
-bluetoothd then has nothing to change for a filter of ours, so that the kernel stays silent after one. That
-must not be taken for a kernel that waits for ever: switching the adapter off would disturb everybody.
+bluetoothd then ignores our filter, so that the kernel sends no command after it. The daemon must
+not conclude that the kernel is stuck: a power cycle would disturb the other program.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ CYCLE = 10.24
 """Seconds after which the kernel ends a scan."""
 
 PAUSE = 1.8
-"""Seconds of a controller's pause. After 2 the kernel gives a command up."""
+"""Seconds of the controller's pause. The kernel gives up a command after 2 s."""
 
 PATIENCE = 2.7
-"""Seconds without commands after which a kernel is stuck, if our filter has an effect."""
+"""Seconds without commands after which a kernel counts as stuck, if our filter has an effect."""
 
 
 def run(world: World) -> None:
     allow_power_cycle(world)
-    # As Debian starts it.
+    # Debian starts bluetoothd with this flag only.
     world.platform.restart_bluetoothd("--nodetach")
     other = OtherScanner(world.payer.adapter, world.logs)
     try:
-        # With such a controller the payer restarts the scan for each sample of the kiosk.
+        # With this duplicate filter, the payer tries to restart the scan for each sample of the
+        # kiosk.
         world.air.do("duplicates", mode="addr")
         world.place(TAP)
         world.start(world.kiosk, world.payer)
@@ -56,10 +57,11 @@ def next_scan(world: World) -> float:
 
 
 def pause(world: World) -> float:
-    """Hangs the controller just after a scan has begun, until the daemon has noticed. Returns the
-    time of the end.
+    """Hangs the controller soon after a scan has begun, until the daemon has noticed it. Returns
+    the time at which the hang was noticed.
 
-    The daemon reads the counts every 3 s. The scenario `hiccups` tests longer pauses.
+    The daemon reads the counts every 3 s, so several hangs may be needed. The scenario `hiccups`
+    tests longer pauses.
     """
     for _ in range(8):
         begun = next_scan(world)
@@ -81,8 +83,8 @@ def is_mute(world: World) -> bool:
 
 
 def lives(world: World, since: float) -> None:
-    """The kernel is silent for longer than is possible with an effective filter, and no problem is
-    reported."""
+    """Checks that no problem is reported and the power is not cycled, although the kernel sends no
+    command for longer than is possible with an effective filter."""
     eventually("the daemon to see it answer", lambda: not is_mute(world))
     steadily(
         "the adapter is not given up",

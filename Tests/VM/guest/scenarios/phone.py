@@ -1,5 +1,5 @@
-"""An iPhone requests a payment: it cannot send service data, so its EID is the local name beside
-the service's UUID."""
+"""An iPhone requests a payment. It cannot send service data, so its EID is its local name, beside
+the UUID of the service."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A till that requests a payment does not scan and is paid. A payer scans only as long as
-necessary."""
+"""A till that requests a payment does not scan, and is paid. A payer scans only for a payment
+without an EID."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def run(world: World) -> None:
     world.start(kiosk, payer)
     request = kiosk.request(AMOUNT)
     expect("whether its EID is on the air", world.is_on_air(request["eid"]), True)
-    # The till would hear the payer's own advertisement.
+    # The payer advertises too, so that a scan of the till would hear something.
     other = payer.request(100)
     sleep(5.0)
     for daemon in (kiosk, payer):
@@ -48,9 +48,9 @@ def is_discovering(daemon: Daemon) -> bool:
 
 
 def expect_no_scan(world: World, daemon: Daemon) -> None:
-    """The scan's state by bluetoothd, the controller and the daemon."""
+    """Checks that bluetoothd, the controller and the daemon report no scan."""
     expect(f"Discovering of the {daemon.name}", is_discovering(daemon), False)
-    # On a busy machine the scan of an earlier scenario may end late.
+    # On a busy machine, the scan of an earlier scenario may end late.
     eventually(
         f"the controller of the {daemon.name} to end its scan",
         lambda: not world.air.state()["controllers"][daemon.controller]["is_scanning"],

@@ -1,4 +1,4 @@
-"""One request stays open through every fault of bus, bluetoothd and adapter."""
+"""A request stays open through every fault of the bus, bluetoothd and the adapter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..scenario import TAP, World
 from ..stack import is_powered
 
 HANG = 12.0
-"""The seconds in which a call times out."""
+"""Seconds for which bluetoothd hangs. Calls to it time out in this time."""
 
 
 def run(world: World) -> None:
@@ -45,7 +45,7 @@ def lost(world: World, till: Till) -> float:
 
 
 def failed(world: World, till: Till) -> float:
-    """Both controllers' firmware crashes: the kernel switches each off and on again."""
+    """The firmware of both controllers crashes, and the kernel switches each off and on again."""
     world.air.do("fail", controller="*")
     return monotonic()
 
@@ -59,7 +59,7 @@ def powered_off(world: World, till: Till) -> float:
 
 
 def blocked(world: World, till: Till) -> float:
-    """All adapters are blocked and unblocked, as the key for flight mode does."""
+    """All adapters are blocked and unblocked, as by the key for flight mode."""
     kernel.block_radios(True)
     till.expect_problem("bluetooth-adapter-off")
     kernel.block_radios(False)
@@ -81,8 +81,8 @@ def killed(world: World, till: Till) -> float:
 
 
 def hung(world: World, till: Till) -> float:
-    """bluetoothd is suspended during its work; its timers behave like those of a machine that
-    slept."""
+    """bluetoothd is suspended for some seconds, and then goes on, as after a sleep of the
+    machine."""
     world.platform.bluetoothd.signal(signal.SIGSTOP)
     try:
         sleep(HANG)
@@ -92,7 +92,7 @@ def hung(world: World, till: Till) -> float:
 
 
 def bus(world: World, till: Till) -> float:
-    """The bus and bluetoothd are restarted, like by systemd."""
+    """The bus and bluetoothd are restarted, as by systemd."""
     begin_fresh_scans(world, world.kiosk, world.payer)
     world.platform.restart_bus()
     return start_bluetoothd(world)

@@ -1,4 +1,5 @@
-"""A till's only adapter is unplugged, plugged in again, and plugged in under another number."""
+"""A till's only adapter is unplugged and plugged in again, first under its old number, then under
+another number."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def run(world: World) -> None:
 
         unplug(world, 0, 0)
         till.expect_problem("bluetooth-adapter-missing")
-        # A device that never becomes an adapter gets the old number.
+        # A controller that answers nothing gets the old number, and does not become an adapter.
         world.air.do("plug", controller="c99", is_dead=True)
         plug(world, 0, 1)
         till.measure("renumbered", monotonic())
@@ -36,7 +37,7 @@ def run(world: World) -> None:
 
 
 def restore(world: World) -> None:
-    """Restores all adapters with their numbers for the following scenarios."""
+    """Restores all adapters with their numbers, for the scenarios that follow."""
     world.air.do("unplug", controller="*")
     for index in range(CONTROLLERS):
         eventually(f"hci{index} to be gone", lambda index=index: not exists(index))

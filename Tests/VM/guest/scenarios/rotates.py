@@ -1,5 +1,5 @@
-"""A request changes its EID every few seconds. The new EID is on the air before the old one leaves
-it."""
+"""A request changes its EID every few seconds. The new EID is on the air before the old EID leaves
+the air."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(world: World) -> None:
             lambda: (now := str(kiosk.client.get(path)["eid"])) not in eids and now,
         )
         addresses.add(eventually("it on the air", lambda eid=eid: address(world, eid)))
-        # The payer always has an EID: it hears the new one before it drops the old one.
+        # The payer hears the new EID before the old EID leaves the air.
         eventually("the payer to hear the new one", lambda eid=eid: payer.presence(eid))
         old = eids[-1]
         eventually("the old one to leave the air", lambda old=old: not world.is_on_air(old))
@@ -39,7 +39,7 @@ def run(world: World) -> None:
     state = world.air.state()["controllers"]["c0"]
     expect("moments without any of them on the air", state["silences"], silences)
     expect("addresses that were seen", len(addresses), CHANGES + 1)
-    # The second to last EID still refers to the same request.
+    # The second to last EID still resolves to the same request.
     resolved = payer.client.post("/v1/resolve", {"eid": eids[-2]})
     expect("the amount", resolved["amount_cents"], AMOUNT)
     payment = payer.tap(AMOUNT, lambda: str(kiosk.client.get(path)["eid"]))
@@ -49,7 +49,7 @@ def run(world: World) -> None:
 
 
 def address(world: World, eid: str) -> str | None:
-    """The sender of an advert on the air, or None."""
+    """Returns the sender's address of the advert with this EID, or None if it is not on the air."""
     for each in world.air.state()["controllers"]["c0"]["on_air"]:
         if eid.encode().hex() in each["data"]:
             return str(each["address"])

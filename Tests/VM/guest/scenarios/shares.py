@@ -1,5 +1,5 @@
-"""If there are more requests than the till's adapter has slots, each has its turn, and the payer
-hears all."""
+"""A till has more requests than its adapter has advertising slots. Each request is on the air in
+its turn, and the payer hears all."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from ..scenario import NEAR, World, expect
 from .replugged import plug, unplug
 
 PLACES, REQUESTS = 3, 4
-"""One slot stays free for a new EID, so half of the requests are on the air at a time."""
+"""The adapter's slots and the open requests. One slot stays free for a new EID, so two requests are
+on the air at a time."""
 
 WINDOW = 12.0
-"""The observed seconds: one and a half rounds of turns of four seconds."""
+"""The time of observation in seconds. Each turn takes 4 s, so all requests have a turn within 8
+s."""
 
 
 def run(world: World) -> None:
@@ -45,7 +47,7 @@ def share(world: World) -> None:
         most = max(most, len(controller(world)["on_air"]))
         return monotonic() > end
 
-    eventually("two rounds of turns", enough)
+    eventually("the end of the observation", enough)
     after = said(world, eids)
     sent = {eid: after[eid] - before[eid] for eid in eids}
     fair = sum(sent.values()) / REQUESTS
@@ -70,7 +72,7 @@ def controller(world: World) -> dict[str, object]:
 
 
 def said(world: World, eids: list[str]) -> dict[str, int]:
-    """The number of adverts that the till has sent of each EID."""
+    """Returns the number of adverts that the till has sent with each EID."""
     counts = world.air.state()["controllers"][world.kiosk.controller]["said"]
     return {
         eid: sum(n for data, n in counts.items() if eid.encode().hex() in data) for eid in eids

@@ -1,4 +1,4 @@
-"""Other devices' adverts during a payment are counted, and neither trusted nor harmful."""
+"""Other devices' adverts during a payment are counted and not trusted, and do no harm."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The whole payment: a request is heard from afar, held against the till, shown and paid, and both
-sides know the result."""
+"""A whole payment: the payer hears a request from afar, comes to the till, resolves and pays the
+request, and both sides know the result."""
 
 from __future__ import annotations
 
