@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Several requests, and EIDs that change")
 struct AirTests {
-    private func ask(_ kiosk: Device, _ cents: Int64 = 100) async throws -> RequestView {
+    private func openRequest(_ kiosk: Device, _ cents: Int64 = 100) async throws -> RequestView {
         try await kiosk.call("POST", "/v1/requests", NewRequest(amountCents: cents))
     }
 
@@ -20,7 +20,7 @@ struct AirTests {
         let (kiosk, payer) = try await shop.pair()
         var asked: Set<EID> = []
         for _ in 0..<7 {
-            let request = try await ask(kiosk)
+            let request = try await openRequest(kiosk)
             #expect(request.isOnAir)
             asked.insert(request.eid)
         }
@@ -30,7 +30,7 @@ struct AirTests {
         let onAir = try await views(kiosk).filter(\.isOnAir).map(\.eid)
         #expect(onAir.count == 4)
         var heard: Set<EID> = []
-        try await eventually("the payer has heard all of them") {
+        try await eventually("the payer has heard all requests") {
             let now = try await payer.get("/v1/sessions", as: PresencesReply.self).sessions
             heard.formUnion(now.map(\.eid))
             return heard.isSuperset(of: asked) ? true : nil
@@ -43,7 +43,7 @@ struct AirTests {
             )
             #expect(!ended.isOnAir)
         }
-        try await eventually("the last two have the air to themselves") {
+        try await eventually("the two open requests are on the air") {
             try await views(kiosk).filter(\.isOnAir).count == 2 ? true : nil
         }
     }
@@ -53,8 +53,8 @@ struct AirTests {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
         var requests: [RequestView] = []
-        for _ in 0..<16 { requests.append(try await ask(kiosk)) }
-        await #expect { _ = try await ask(kiosk) } throws: {
+        for _ in 0..<16 { requests.append(try await openRequest(kiosk)) }
+        await #expect { _ = try await openRequest(kiosk) } throws: {
             ($0 as? Problem)?.errorCode == .rateLimited
         }
         #expect(try await kiosk.balance() == 10_000)
@@ -80,8 +80,8 @@ struct AirTests {
         let payer = try await shop.daemon("payer", at: "0,0")
         try await kiosk.logIn()
         try await payer.logIn()
-        let request = try await ask(kiosk)
-        try await eventually("it is at tap") {
+        let request = try await openRequest(kiosk)
+        try await eventually("the request is at tap") {
             try await payer.verdict(on: request.eid) == .tap ? true : nil
         }
         let beacon = Beacon(to: try payer.radioPath(), [request.eid], at: 0.1)
@@ -89,19 +89,19 @@ struct AirTests {
         func present() async throws -> EID {
             try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self).eid
         }
-        try await eventually("both are at tap while the first one is repeated") {
+        try await eventually("both EIDs are at tap while the first one is repeated") {
             let eid = try await present()
             let heard = try await payer.get("/v1/sessions", as: PresencesReply.self).sessions
             let taps = Set(heard.filter { $0.verdict == .tap }.map(\.eid))
             return eid != request.eid && taps.isSuperset(of: [eid, request.eid]) ? true : nil
         }
         beacon.stop()
-        try await eventually("the first one is heard no more, and the present one is at tap") {
+        try await eventually("the first EID is not heard, and the new one is at tap") {
             guard try await payer.verdict(on: request.eid) == nil else { return nil as Bool? }
             return try await payer.verdict(on: present()) == .tap ? true : nil
         }
         let wish = NewPayment(eid: request.eid, confirmAmountCents: 100, proximity: .tap)
-        let payment: PaymentView = try await eventually("it is paid by the first one") {
+        let payment: PaymentView = try await eventually("the first EID can be paid") {
             do {
                 return try await payer.call("POST", "/v1/payments", wish)
             } catch let problem as Problem where problem.errorCode == .ambiguous {
@@ -121,8 +121,8 @@ struct AirTests {
         let payer = try await shop.daemon("payer", at: "1,0")
         try await kiosk.logIn()
         try await payer.logIn()
-        let request = try await ask(kiosk)
-        let second = try await eventually("it has another EID, which is heard") {
+        let request = try await openRequest(kiosk)
+        let second = try await eventually("the payer hears the request's second EID") {
             let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
             #expect(view.isOnAir)
             guard view.eid != request.eid else { return nil as EID? }
@@ -131,7 +131,7 @@ struct AirTests {
         try kiosk.signal(SIGKILL)
         _ = try await kiosk.exitCode()
         try await kiosk.start(at: "0,0", extra: ["--config", file])
-        let later = try await eventually("it goes on with an EID that can be paid") {
+        let later = try await eventually("the payer hears the restarted kiosk") {
             let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
             return try await payer.verdict(on: view.eid) == nil ? nil : view.eid
         }
@@ -143,7 +143,7 @@ struct AirTests {
             NewPayment(eid: second, confirmAmountCents: 100)
         )
         #expect(try await end(of: payment, on: payer).state == .paid)
-        try await eventually("the kiosk is told") {
+        try await eventually("the kiosk learns of the payment") {
             let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
             return view.state == .paid && !view.isOnAir ? true : nil
         }

@@ -122,7 +122,7 @@ struct ContestTests {
     ) async throws {
         // The server settles the contest at once, because its review takes 0 s. The call that
         // settles it again succeeds.
-        let settled = try await eventually("it is settled") {
+        let settled = try await eventually("the contest is settled") {
             try await detail(ann, id).state == .paid
                 ? try await contest(ann, "settle", id, "--yes") : nil
         }
@@ -166,7 +166,9 @@ struct ContestTests {
         _ = try await contest(bob, "join", id, "--yes")
         #expect(try await bob.balance() == 8_000)
         let waiting = try start(bob, ["wait", id])
-        try await eventually("bob waits") { waiting.text.contains("scheduled …") ? true : nil }
+        try await eventually("bob's command waits") {
+            waiting.text.contains("scheduled …") ? true : nil
+        }
         _ = try await contest(ann, "cancel", id, "It rains", "--yes")
         _ = try await contest(ann, "cancel", id, "It rains", "--yes")
         #expect(try await waiting.exitCode() == 1)
@@ -216,7 +218,7 @@ struct ContestTests {
         _ = try await contest(ann, "publish", id)
         let lock = try await Program.locking("\(shop.folder.path)/books.db")
         let joining = try start(bob, ["join", id, "--yes", "--json"])
-        try await eventually("the journal has it") {
+        try await eventually("the log has the start of the order") {
             try bob.log().contains("An order was started") ? true : nil
         }
         try bob.signal(SIGKILL)

@@ -49,7 +49,7 @@ struct DeskTests {
         let new = NewPayment(eid: desk.eid, confirmAmountCents: 500)
         let begun: PaymentView = try await payer.call("POST", "/v1/payments", new)
         #expect(try await end(of: begun, on: payer).state == .paid)
-        let told = try await eventually("the kiosk is told") {
+        let told = try await eventually("the kiosk learns of the payment") {
             let view = try await kiosk.get("/v1/requests/\(desk.id)", as: RequestView.self)
             return view.places?.paid == 1 ? view : nil
         }

@@ -32,7 +32,7 @@ struct DeviceLoginTests {
         try await kiosk.call("POST", "/v1/login", LocalLogin(token: code))
     }
 
-    private func ask(_ kiosk: Device) async throws -> RequestView {
+    private func openAndCancelRequest(_ kiosk: Device) async throws -> RequestView {
         let made: RequestView = try await kiosk.call(
             "POST",
             "/v1/requests",
@@ -56,22 +56,22 @@ struct DeviceLoginTests {
         for _ in 0..<3 {
             // With each new token the server sends a new credential, and the kiosk stores it.
             try await eventually("the token is fetched anew") {
-                #expect(try await ask(kiosk).state == .cancelled)
+                #expect(try await openAndCancelRequest(kiosk).state == .cancelled)
                 return seen.insert(try credential("token")).inserted ? true : nil
             }
         }
         try kiosk.signal(SIGKILL)
         _ = try await kiosk.exitCode()
         try await kiosk.start()
-        #expect(try await ask(kiosk).state == .cancelled)
+        #expect(try await openAndCancelRequest(kiosk).state == .cancelled)
         let log = try kiosk.log()
         #expect(!seen.contains { log.contains($0) })
 
         let id = String(code.split(separator: ".")[1])
         _ = try await manage("revoke", id)
-        try await eventually("the kiosk is told no") { () async throws -> Bool? in
+        try await eventually("the revoked kiosk is refused") { () async throws -> Bool? in
             do {
-                _ = try await ask(kiosk)
+                _ = try await openAndCancelRequest(kiosk)
                 return nil
             } catch let problem as Problem {
                 return problem.errorCode == .unauthorized || problem.errorCode == .notLoggedIn
@@ -83,7 +83,7 @@ struct DeviceLoginTests {
         let renewed = try await manage("renew", id).split(separator: "\n")
         #expect(try await logIn(kiosk, String(renewed[renewed.count - 1])).server.isLoggedIn)
         #expect(try await health(of: kiosk).isEmpty)
-        #expect(try await ask(kiosk).state == .cancelled)
+        #expect(try await openAndCancelRequest(kiosk).state == .cancelled)
     }
 
     @Test("A kiosk reads its code from the operator's file and does not change the file")
@@ -95,7 +95,7 @@ struct DeviceLoginTests {
         var seen: Set<String> = []
         for _ in 0..<3 {
             try await eventually("the token is fetched anew") {
-                #expect(try await ask(kiosk).state == .cancelled)
+                #expect(try await openAndCancelRequest(kiosk).state == .cancelled)
                 return seen.insert(try credential("device-credential")).inserted ? true : nil
             }
         }
@@ -103,7 +103,7 @@ struct DeviceLoginTests {
         try kiosk.signal(SIGTERM)
         #expect(try await kiosk.exitCode() == 0)
         try await kiosk.start(extra: ["--token-file", file])
-        #expect(try await ask(kiosk).state == .cancelled)
+        #expect(try await openAndCancelRequest(kiosk).state == .cancelled)
     }
 
     @Test("A missing token file is named in the kiosk's status, refusals and log, and by doctor")
@@ -116,7 +116,7 @@ struct DeviceLoginTests {
         #expect(problem.text == "gotchud finds no token in \(file).")
         #expect(problem.fix.hasPrefix("Put the token into \(file), "))
         await #expect {
-            _ = try await ask(kiosk)
+            _ = try await openAndCancelRequest(kiosk)
         } throws: { error in
             (error as? Problem)?.fix == problem.fix
         }
@@ -153,7 +153,7 @@ struct DeviceLoginTests {
         #expect(try await made.exitCode() == 0)
         let code = try #require(made.text.split(separator: "\n").last.map(String.init))
         #expect(try await logIn(kiosk, code).server.isLoggedIn)
-        #expect(try await ask(kiosk).state == .cancelled)
+        #expect(try await openAndCancelRequest(kiosk).state == .cancelled)
 
         // The restarted server has a new signing secret, so it refuses all earlier tokens.
         shop.server.signal(SIGTERM)
@@ -168,7 +168,7 @@ struct DeviceLoginTests {
             again.text.contains("listening on") ? true : nil
         }
         let request = try await eventually("the kiosk finds the server again") {
-            try? await ask(kiosk)
+            try? await openAndCancelRequest(kiosk)
         }
         #expect(request.state == .cancelled)
         #expect(try await health(of: kiosk).isEmpty)

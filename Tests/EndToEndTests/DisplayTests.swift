@@ -27,7 +27,7 @@ struct DisplayTests {
         let shop = try await Shop()
         let (display, payer) = try await sale(shop)
         let readers = [try display.follow(), try display.follow()]
-        try await eventually("both read") {
+        try await eventually("both readers have the idle state") {
             readers.allSatisfy { $0.states.last?.state == .idle } ? true : nil
         }
         let request: RequestView = try await display.device.call("POST", "/v1/requests", terms)
@@ -42,7 +42,7 @@ struct DisplayTests {
         #expect(paid.memo == nil && paid.code == nil && paid.left == nil)
         let idle = try await display.reaches(.idle)
         #expect(idle.amount == nil && idle.shop == "Corner <Cafe>")
-        try await eventually("both have read all") {
+        try await eventually("both readers have the last state") {
             readers.allSatisfy { $0.states.last?.state == .idle } ? true : nil
         }
         #expect(readers[0].states == readers[1].states)
@@ -71,7 +71,7 @@ struct DisplayTests {
             nil as String?
         )
         try await display.reaches(.cancelled)
-        try await eventually("the console has shown it: \(console.text)") {
+        try await eventually("the console has shown both states: \(console.text)") {
             console.text.contains("$12.80 · Hold your phone here · Open your wallet app\n")
                 && console.text.contains("$12.80 · Cancelled · Nothing was charged\n") ? true : nil
         }
@@ -84,13 +84,13 @@ struct DisplayTests {
         let shop = try await Shop()
         let (display, payer) = try await sale(shop)
         let request: RequestView = try await display.device.call("POST", "/v1/requests", terms)
-        try await eventually("the payer is at it") {
+        try await eventually("the payer hears the request at tap distance") {
             try await payer.verdict(on: request.eid) == .tap ? true : nil
         }
         try display.device.signal(SIGKILL)
         _ = try await display.device.exitCode()
         let _: PaymentView = try await payer.call("POST", "/v1/payments", payment(request))
-        try await eventually("it is paid") {
+        try await eventually("the payment is paid") {
             let payments = try await payer.get("/v1/payments", as: PaymentsReply.self).payments
             return payments.first?.state == .paid ? true : nil
         }
@@ -132,13 +132,13 @@ struct DisplayTests {
         let shop = try await Shop()
         let display = try await DisplayPort.start(Device(name: "kiosk", shop: shop), of: shop)
         let readers = try (0..<8).map { _ in try display.follow() }
-        try await eventually("all eight read") {
+        try await eventually("all eight readers have a state") {
             readers.allSatisfy { !$0.states.isEmpty } ? true : nil
         }
         let ninth = try await display.call("/v1/display/events")
         #expect(ninth.status == 429 && ninth.text.contains("RATE_LIMITED"))
         readers[0].program.signal(SIGKILL)
-        try await eventually("its place is free") {
+        try await eventually("the ended reader's place is free") {
             let next = try await display.call("/v1/display/events", ["--max-time", "1"])
             return next.status == 200 ? true : nil
         }

@@ -28,7 +28,7 @@ struct ExampleTests {
             Self.unblocked + [command[0], Python.file(command[1]), "700", "Tea"],
             environment: ["GOTCHU_SOCKET": kiosk.socket]
         )
-        let eid = try await eventually("it has asked; it said: \(till.text)") {
+        let eid = try await eventually("the till waits for a payment; it said: \(till.text)") {
             till.text.firstMatch(of: /([0-9a-f]{10}): waiting for 700 cents/).map { $0.1 }
         }
         let requests = try await kiosk.get("/v1/requests", as: RequestsReply.self).requests

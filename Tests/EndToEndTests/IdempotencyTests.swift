@@ -13,7 +13,7 @@ struct IdempotencyTests {
         try await kiosk.get("/v1/requests", as: RequestsReply.self).requests.count
     }
 
-    private func ask(_ kiosk: Device, _ key: String) async throws -> RequestView {
+    private func openRequest(_ kiosk: Device, _ key: String) async throws -> RequestView {
         try await kiosk.call("POST", "/v1/requests", wish, key: key)
     }
 
@@ -25,7 +25,7 @@ struct IdempotencyTests {
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
         try await kiosk.logIn()
         let key = IdempotencyKey.random().rawValue
-        let first = try await ask(kiosk, key)
+        let first = try await openRequest(kiosk, key)
         let raw = try Program(
             "/usr/bin/curl",
             [
@@ -43,13 +43,13 @@ struct IdempotencyTests {
             _ = try await kiosk.call("POST", "/v1/requests", other, key: key) as RequestView
         } throws: { ($0 as? Problem)?.errorCode == .idempotencyKeyReused }
         await #expect {
-            _ = try await ask(kiosk, "short")
+            _ = try await openRequest(kiosk, "short")
         } throws: { ($0 as? Problem)?.errorCode == .validationError }
         try kiosk.signal(SIGKILL)
         _ = try await kiosk.exitCode()
         try await kiosk.start(at: "0,0")
-        #expect(try await ask(kiosk, key).id == first.id)
-        #expect(try await ask(kiosk, IdempotencyKey.random().rawValue).id != first.id)
+        #expect(try await openRequest(kiosk, key).id == first.id)
+        #expect(try await openRequest(kiosk, IdempotencyKey.random().rawValue).id != first.id)
         #expect(try await count(kiosk) == 2)
     }
 
@@ -61,10 +61,10 @@ struct IdempotencyTests {
         let key = IdempotencyKey.random().rawValue
         shop.server.signal(SIGSTOP)
         let ids = try await withThrowingTaskGroup(of: SessionID?.self) { group in
-            for _ in 0..<4 { group.addTask { try await ask(kiosk, key).id } }
+            for _ in 0..<4 { group.addTask { try await openRequest(kiosk, key).id } }
             group.addTask {
                 // All four callers are connected to the daemon before the server can answer.
-                try await eventually("four calls are under way") {
+                try await eventually("the daemon has four connections") {
                     // The fifth socket is the one on which the daemon listens.
                     try Self.socketCount(at: kiosk.socket) >= 5 ? true : nil
                 }
@@ -102,17 +102,18 @@ struct IdempotencyTests {
         let kiosk = try await shop.daemon("kiosk", at: "0,0")
         let key = IdempotencyKey.random().rawValue
         await #expect {
-            _ = try await ask(kiosk, key)
+            _ = try await openRequest(kiosk, key)
         } throws: { ($0 as? Problem)?.errorCode == .notLoggedIn }
         try await kiosk.logIn()
-        #expect(try await ask(kiosk, key).state == .advertising)
+        #expect(try await openRequest(kiosk, key).state == .advertising)
+        #expect(try await count(kiosk) == 1)
     }
 
     @Test("A repeated payment call charges once and returns the outcome of the payment")
     func payment() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
-        let request = try await ask(kiosk, IdempotencyKey.random().rawValue)
+        let request = try await openRequest(kiosk, IdempotencyKey.random().rawValue)
         let key = IdempotencyKey.random().rawValue
         let pay = NewPayment(eid: request.eid, confirmAmountCents: 1200)
         let first: PaymentView = try await payer.call("POST", "/v1/payments", pay, key: key)
@@ -130,7 +131,7 @@ struct IdempotencyTests {
     func joined() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
-        let request = try await ask(kiosk, IdempotencyKey.random().rawValue)
+        let request = try await openRequest(kiosk, IdempotencyKey.random().rawValue)
         let pay = NewPayment(sid: request.id, confirmAmountCents: 1200)
         let keys = (0..<3).map { _ in IdempotencyKey.random().rawValue }
         func paid(_ key: String) async throws -> PaymentView {

@@ -33,7 +33,7 @@ struct ListeningTests {
         let wish = NewPayment(eid: request.eid, confirmAmountCents: 1280, proximity: .tap)
         let payment: PaymentView = try await payer.call("POST", "/v1/payments", wish)
         #expect(try await end(of: payment, on: payer).state == .paid)
-        try await eventually("the till is told") {
+        try await eventually("the till learns of the payment") {
             let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
             return view.state == .paid ? true : nil
         }

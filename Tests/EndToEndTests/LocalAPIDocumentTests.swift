@@ -89,10 +89,11 @@ struct LocalAPIDocumentTests {
     func typed() async throws {
         let examples = examples
         try #require(examples.count == 5)
-        let (ask, takeBack, follow, pay, giveBack) = (
-            examples[0], examples[1], examples[2], examples[3], examples[4]
+        let (requestExample, cancelExample) = (examples[0], examples[1])
+        let (followExample, payExample, refundExample) = (examples[2], examples[3], examples[4])
+        let function = try #require(
+            requestExample.split(separator: "\n").first { $0.hasPrefix("gotchu()") }
         )
-        let function = try #require(ask.split(separator: "\n").first { $0.hasPrefix("gotchu()") })
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
         func run(_ lines: String, on device: Device) async throws -> String {
@@ -105,33 +106,33 @@ struct LocalAPIDocumentTests {
             #expect(try await shell.exitCode() == 0, "\(shell.text)")
             return shell.text
         }
-        #expect(try await run(ask, on: kiosk).contains(#""state":"advertising""#))
+        #expect(try await run(requestExample, on: kiosk).contains(#""state":"advertising""#))
         let request = try #require(
             try await kiosk.get("/v1/requests", as: RequestsReply.self).requests.first
         )
-        try await eventually("the payer hears it near") {
+        try await eventually("the payer hears the request near") {
             let verdict = try await payer.verdict(on: request.eid)
             return verdict == .near || verdict == .tap ? true : nil
         }
-        #expect(try await run(pay, on: payer).contains("available_cents"))
+        #expect(try await run(payExample, on: payer).contains("available_cents"))
         let wishes = try await payer.get("/v1/payments", as: PaymentsReply.self).payments
         #expect(try await end(of: try #require(wishes.first), on: payer).state == .paid)
         let id = "id=\(request.id)\n"
-        let refund = try await run(id + giveBack, on: kiosk)
+        let refund = try await run(id + refundExample, on: kiosk)
         #expect(refund.contains(#""kind":"refund""#), "\(refund)")
         // The event stream never ends by itself, so the script kills curl. `exec` gives curl the
         // process id in `$reader`. SIGKILL works although the test process blocks some signals.
         let seen = try await run(
             """
             \(function.replacing("curl", with: "exec curl"))
-            \(follow.split(separator: "\n")[0]) --max-time 50 >events & reader=$!
+            \(followExample.split(separator: "\n")[0]) --max-time 50 >events & reader=$!
             until [ -s events ]; do sleep 0.1; done
             kill -KILL $reader; cat events
             """,
             on: kiosk
         )
         #expect(seen.hasPrefix(#"{"event":"snapshot""#), "\(seen)")
-        let open = try await run(ask + takeBack, on: kiosk)
+        let open = try await run(requestExample + cancelExample, on: kiosk)
         #expect(open.contains(#""state":"cancelled""#), "\(open)")
         #expect(try await shop.verify().exitCode == 0)
     }

@@ -15,7 +15,7 @@ struct MetricsTests {
             "/v1/requests",
             NewRequest(amountCents: 700)
         )
-        try await eventually("it is at tap distance") {
+        try await eventually("the payer hears the request at tap distance") {
             try await payer.verdict(on: request.eid) == .tap ? true : nil
         }
         let payment: PaymentView = try await payer.call(
@@ -24,7 +24,7 @@ struct MetricsTests {
             NewPayment(eid: request.eid, confirmAmountCents: 700, proximity: .tap)
         )
         #expect(try await end(of: payment, on: payer).state == .paid)
-        try await eventually("the kiosk is told") {
+        try await eventually("the kiosk learns of the payment") {
             let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
             return view.state == .paid ? true : nil
         }
@@ -109,7 +109,7 @@ struct MetricsTests {
         let other = try OddServer()
         let kiosk = Device(name: "kiosk", shop: shop)
         try await kiosk.start(extra: ["--metrics", "127.0.0.1:\(other.port)"])
-        try await eventually("it is told") {
+        try await eventually("the log says that metrics cannot be served") {
             try kiosk.log().contains("Metrics cannot be served") ? true : nil
         }
         try await kiosk.logIn()

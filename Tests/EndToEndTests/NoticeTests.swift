@@ -18,22 +18,28 @@ struct NoticeTests {
         #expect(request.payee == "kiosk" && request.noticedAt == nil)
         // The calls for presences make the payer's daemon listen and resolve the near till.
         try payer.move(to: "0.8,0")
-        try await eventually("it is near, and resolved") {
+        try await eventually("the payer has resolved the near till's request") {
             let sessions = try await payer.get("/v1/sessions", as: PresencesReply.self).sessions
             return sessions.contains { $0.eid == request.eid && $0.session != nil } ? true : nil
         }
+        func noticedAt() async throws -> Timestamp? {
+            try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self).noticedAt
+        }
+        #expect(try await noticedAt() == nil)
+        // A notice of the device while it was only near would have an earlier time.
+        let moved = Timestamp.now
         try payer.move(to: "0.1,0")
         let noticed = try await eventually("the till learns of the device") {
             _ = try await payer.verdict(on: request.eid)
-            return try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self).noticedAt
+            return try await noticedAt()
         }
-        #expect(noticed > request.createdAt)
+        #expect(noticed > moved)
         #expect(
             try await other.get("/v1/requests/\(beside.id)", as: RequestView.self).noticedAt == nil
         )
         let wish = NewPayment(eid: request.eid, confirmAmountCents: 500, proximity: .tap)
         let _: PaymentView = try await payer.call("POST", "/v1/payments", wish)
-        let paid = try await eventually("it is paid") {
+        let paid = try await eventually("the till learns of the payment") {
             let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
             return view.state == .paid ? view : nil
         }

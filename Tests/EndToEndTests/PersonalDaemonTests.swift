@@ -43,7 +43,7 @@ struct PersonalDaemonTests {
         #expect(absent.text.contains("no socket at \(SocketPath.system)"), "\(absent.text)")
         let air = ["--radio", "simulated:\(run)/air"]
         let daemon = try start("gotchud", air, environment: environment)
-        try await eventually("it listens; it said: \(daemon.text)") {
+        try await eventually("the daemon listens; it said: \(daemon.text)") {
             daemon.text.contains("gotchud is listening socket=\(run)/gotchud.sock") ? true : nil
         }
         #expect(access("\(home)/.local/state/gotchu/journal", F_OK) == 0)

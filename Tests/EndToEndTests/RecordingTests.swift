@@ -17,19 +17,20 @@ struct RecordingTests {
             "/v1/requests",
             NewRequest(amountCents: 100)
         )
-        try await eventually("it is heard") { try await payer.verdict(on: request.eid) }
+        try await eventually("the request is heard") { try await payer.verdict(on: request.eid) }
         let file = "\(shop.folder.path)/shop.ndjson"
         let arguments = ["record", file, "--seconds", "300", "--socket", payer.socket]
         let record = try Program("gotchu-ctl", arguments)
-        let count = try await eventually("it is recorded; it said: \(record.text)") {
-            let lines = sightings(in: file)
-            return lines >= 10 ? lines : nil
+        try await eventually("ten sightings are recorded; the command said: \(record.text)") {
+            sightings(in: file) >= 10 ? true : nil
         }
         record.signal(SIGTERM)
         #expect(try await record.exitCode() == 0, "\(record.text)")
-        #expect(record.text.contains("Recorded "), "\(record.text)")
 
         let text = try String(contentsOfFile: file, encoding: .utf8)
+        // The command does not count the header.
+        let count = text.split(separator: "\n").count - 1
+        #expect(record.text.contains("Recorded \(count) lines to "), "\(record.text)")
         #expect(!text.contains("\(request.eid)"))
         #expect(text.hasPrefix("{") && text.hasSuffix("}\n"))
         #expect(text.contains(#""gotchu_recording":1"#))
@@ -55,7 +56,6 @@ struct RecordingTests {
             let status = try await desk.get("/v1/status", as: StatusReply.self)
             return status.health.contains { $0.code == "replay-ended" } ? status : nil
         }
-        #expect(sightings(in: file) >= count)
         let page = try await metrics(of: desk)
         let ours = #"gotchu_adverts_total{reason="service_data",result="ours"} "#
         #expect(page.contains("\(ours)\(sightings(in: file))\n"), "\(page)")

@@ -16,7 +16,7 @@ struct RequestTests {
             "/v1/requests",
             NewRequest(amountCents: 100, ttlSeconds: 2)
         )
-        let ended = try await eventually("it expires") {
+        let ended = try await eventually("the request ends") {
             let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
             return view.state.isFinal ? view : nil
         }
@@ -76,11 +76,11 @@ struct RequestTests {
         await #expect {
             try await kiosk.call("POST", "/v1/requests", new) as RequestView
         } throws: { ($0 as? Problem)?.errorCode == .serverUnreachable }
-        try await eventually("the status says so") {
+        try await eventually("the status names the unreachable server") {
             let status = try await kiosk.get("/v1/status", as: StatusReply.self)
             return status.health.contains { $0.code == "server-unreachable" } ? true : nil
         }
-        try await eventually("the log says why") {
+        try await eventually("the log names the unreachable server") {
             try kiosk.log().contains(
                 /notice: The payment server cannot do its work .+/
             ) ? true : nil

@@ -105,7 +105,7 @@ struct RestoreTests {
         let payment = try await payAndForgetTheEnd(shop, kiosk, payer)
         let server = try await books.restore()
         try await payer.start()
-        try await eventually("the daemon says that it needs a person") {
+        try await eventually("the status has an unresolved payment") {
             let status = try await payer.get("/v1/status", as: StatusReply.self)
             return status.health.contains { $0.code == "payment-unresolved" } ? true : nil
         }

@@ -48,7 +48,7 @@ struct StrangerAirTests {
             )
             // The call is repeated, because levels are noisy: one of so many strangers may seem as
             // near as the till for a moment.
-            let payment: PaymentView = try await eventually("it is paid", within: .seconds(20)) {
+            let payment: PaymentView = try await eventually("a call pays", within: .seconds(20)) {
                 guard try await payer.verdict(on: request.eid) == .tap else { return nil }
                 do {
                     return try await payer.call("POST", "/v1/payments", wish) as PaymentView
@@ -69,22 +69,22 @@ struct StrangerAirTests {
         #expect(metrics[name + "_count"] == Double(Self.payments))
         let quick = metrics[name + "_bucket", ["le": Self.limit]]
         #expect(quick == Double(Self.payments), "\(quick ?? 0) within \(Self.limit) s")
-        try await expectQuestions(left: 19, on: payer)
+        try await expectUnknownLookUps(allowed: 19, on: payer)
     }
 
-    /// Checks that the person can look up `left` unknown EIDs before a refusal. The daemon's own
+    /// Checks that the person can look up `allowed` unknown EIDs before a refusal. The daemon's own
     /// look-ups do not count.
-    private func expectQuestions(left: Int, on payer: Device) async throws {
-        for _ in 0..<left {
+    private func expectUnknownLookUps(allowed: Int, on payer: Device) async throws {
+        for _ in 0..<allowed {
             await #expect {
-                let ask = ResolveRequest(eid: .random())
-                _ = try await payer.call("POST", "/v1/resolve", ask) as ResolvedSession
+                let lookUp = ResolveRequest(eid: .random())
+                _ = try await payer.call("POST", "/v1/resolve", lookUp) as ResolvedSession
             } throws: { ($0 as? Problem)?.errorCode == .notFound }
         }
-        let refusal = try await eventually("too many of the person's are said to be too many") {
+        let refusal = try await eventually("the person's look-ups are refused") {
             do {
-                let ask = ResolveRequest(eid: .random())
-                _ = try await payer.call("POST", "/v1/resolve", ask) as ResolvedSession
+                let lookUp = ResolveRequest(eid: .random())
+                _ = try await payer.call("POST", "/v1/resolve", lookUp) as ResolvedSession
                 return nil as Problem?
             } catch let problem as Problem where problem.errorCode != .notFound {
                 return problem
@@ -103,7 +103,7 @@ struct StrangerAirTests {
         let distances = [1e200, 1.7e308, -1e308, .nan, .infinity, 50_000, 1]
         let beacons = distances.map { Beacon(to: radio, count: 1, at: $0) }
         defer { for beacon in beacons { beacon.stop() } }
-        try await eventually("the one at a metre is heard again and again") {
+        try await eventually("the beacon at a metre is heard twice a second") {
             let heard = try await device.get("/v1/sessions", as: PresencesReply.self).sessions
             #expect(heard.count <= 1)
             return heard.contains { $0.rateHz > 2 } ? true : nil

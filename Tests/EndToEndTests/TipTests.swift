@@ -7,7 +7,7 @@ import Testing
 /// Tips with the real programs.
 @Suite("A tip from end to end", .timeLimit(.minutes(hangLimit)))
 struct TipTests {
-    private func ask(_ kiosk: Device, allowsTip: Bool?) async throws -> RequestView {
+    private func openRequest(_ kiosk: Device, allowsTip: Bool?) async throws -> RequestView {
         let new = NewRequest(amountCents: 500, allowsTip: allowsTip)
         return try await kiosk.call("POST", "/v1/requests", new)
     }
@@ -26,7 +26,7 @@ struct TipTests {
     func story() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
-        let request = try await ask(kiosk, allowsTip: true)
+        let request = try await openRequest(kiosk, allowsTip: true)
         #expect(request.amountCents == 500 && request.tipCents == 0)
         let resolved: ResolvedSession = try await payer.call(
             "POST",
@@ -37,7 +37,7 @@ struct TipTests {
         let paid = try await end(of: pay(request, 100, on: payer), on: payer)
         #expect(paid.state == .paid && paid.detail == "Paid $6.00 ($5.00 + $1.00 tip).")
         #expect(paid.amountCents == 500 && paid.tipCents == 100 && paid.newBalanceCents == 9400)
-        let told = try await eventually("the kiosk is told") {
+        let told = try await eventually("the kiosk learns of the payment") {
             let view = try await kiosk.get("/v1/requests/\(request.id)", as: RequestView.self)
             return view.state == .paid ? view : nil
         }
@@ -76,13 +76,13 @@ struct TipTests {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
         for allowsTip in [nil, false] {
-            let request = try await ask(kiosk, allowsTip: allowsTip)
+            let request = try await openRequest(kiosk, allowsTip: allowsTip)
             #expect(request.tipCents == nil)
             await #expect {
                 _ = try await pay(request, 100, on: payer)
             } throws: { ($0 as? Problem)?.errorCode == .tipNotAllowed }
         }
-        let request = try await ask(kiosk, allowsTip: true)
+        let request = try await openRequest(kiosk, allowsTip: true)
         for tip in [-1, 99_999_501, .max] as [Int64] {
             await #expect {
                 _ = try await pay(request, tip, on: payer)
@@ -103,7 +103,7 @@ struct TipTests {
     func open() async throws {
         let shop = try await Shop()
         let (kiosk, payer) = try await shop.pair()
-        let request = try await ask(kiosk, allowsTip: true)
+        let request = try await openRequest(kiosk, allowsTip: true)
         let lock = try await Program.locking("\(shop.folder.path)/books.db")
         let key = IdempotencyKey.random().rawValue
         let first = try await pay(request, 100, on: payer, key: key)

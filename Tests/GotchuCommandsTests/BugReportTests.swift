@@ -13,7 +13,7 @@ struct BugReportTests {
     func live() async throws {
         let system = try await LiveSystem()
         let (eid, id) = try await system.request("12.34", ["--memo", "Zoe birthday cake"])
-        try await eventually("the payer hears it, and knows what it is") {
+        try await eventually("the payer hears the request and its memo") {
             let heard = try await GotchuCtl.run(["scan", "--once", "--json"], socket: system.payer)
             return heard.out.contains("birthday cake") ? true : nil
         }

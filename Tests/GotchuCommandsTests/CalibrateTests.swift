@@ -26,7 +26,7 @@ struct CalibrateTests {
         deinit { close(keyboard) }
 
         func enter(after text: String) async throws {
-            try await eventually("it says \(text); it said: \(program.text)") {
+            try await eventually("the program asks \(text); it said: \(program.text)") {
                 program.text.contains(text) ? true : nil
             }
             write(keyboard, "\n", 1)
@@ -35,7 +35,7 @@ struct CalibrateTests {
 
     private func move(_ system: LiveSystem, to distance: Double, below level: Int) async throws {
         try system.movePayer(to: distance)
-        try await eventually("the payer hears it from there") {
+        try await eventually("the payer hears a lower level") {
             let heard = try await GotchuCtl.run(["scan", "--once", "--json"], socket: system.payer)
             let sessions = try heard.json()["sessions"] as? [[String: Any]]
             let rssi = sessions?.first?["rssi_dbm"] as? Int
@@ -87,7 +87,7 @@ struct CalibrateTests {
         #expect(same.program.text.contains("The two distances sound too much alike"))
 
         let interrupted = try Session(socket: system.payer)
-        try await eventually("it has begun") {
+        try await eventually("the program asks for the first distance") {
             interrupted.program.text.contains("1 of 2") ? true : nil
         }
         interrupted.program.signal(SIGINT)

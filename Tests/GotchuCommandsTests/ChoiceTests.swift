@@ -25,7 +25,7 @@ struct ChoiceTests {
         )
         #expect(warned.err.contains("gotchu-ctl cancel \(first.id)"), "\(warned.err)")
 
-        try await eventually("both are shown to whoever looks at what is near") {
+        try await eventually("a scan shows both requests") {
             let near = try await GotchuCtl.run(["scan", "--near", "--once"], socket: system.payer)
             let lines = near.out.split(separator: "\n").filter { $0.contains("ambiguous") }
             return lines.count == 2 && lines.allSatisfy { $0.contains("$") } ? true : nil
@@ -42,7 +42,7 @@ struct ChoiceTests {
         #expect(none.program.text.contains("Nothing was paid."))
         let session = try TerminalSession(pay)
         let question = "Which one? [1-2, Enter for none] "
-        try await eventually("it lists both") {
+        try await eventually("the program lists both requests") {
             session.program.text.contains(question) ? true : nil
         }
         let line = session.program.text.split(whereSeparator: \.isNewline)
@@ -51,7 +51,7 @@ struct ChoiceTests {
         try await session.type("\(number)\n", after: question)
         #expect(try await session.answer("y\n") == 0, "\(session.program.text)")
         #expect(session.program.text.contains("Pay $7.00 to “shop” for “Cake”? [y/N] "))
-        try await eventually("the other one is still open") {
+        try await eventually("one request is paid, and the other is open") {
             try await Set(system.requestStates()) == ["paid", "advertising"] ? true : nil
         }
     }
@@ -84,7 +84,7 @@ struct ChoiceTests {
         )
         let socket = try await system.addTill(at: 0.4)
         _ = try await GotchuCtl.run(["request", "3", "--no-wait"], socket: socket)
-        try await eventually("the other shop is known") {
+        try await eventually("a scan shows the other shop's amount") {
             let near = try await GotchuCtl.run(["scan", "--near", "--once"], socket: system.payer)
             return near.out.contains("$3.00") ? true : nil
         }
@@ -117,10 +117,10 @@ struct ChoiceTests {
         let system = try await LiveSystem(distance: 5, eidSeconds: 1)
         let request = try await system.request("5")
         let client = LocalClient(socketPath: system.kiosk)
-        try await eventually("it has its third EID") {
+        try await eventually("the request has its second EID") {
             let second = try await client.requests().first?.eid
             guard second?.description != request.eid else { return nil as Bool? }
-            return try await eventually("the next") {
+            return try await eventually("the request has its third EID") {
                 try await client.requests().first?.eid != second ? true : nil
             }
         }

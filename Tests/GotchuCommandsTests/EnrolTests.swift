@@ -36,7 +36,7 @@ struct EnrolTests {
                 "\(folder.path)/state", "--radio", "simulated:\(folder.path)/air@0,0",
             ]
         )
-        try await eventually("it listens; it said: \(daemon.text)") {
+        try await eventually("the daemon listens; it said: \(daemon.text)") {
             daemon.text.contains("gotchud is listening") ? true : nil
         }
         return daemon
@@ -73,7 +73,7 @@ struct EnrolTests {
         let request = try #require(try await client.requests().first)
         _ = try await client.cancelRequest(request.id)
         let run = try Program("gotchu-ctl", enrol + ["--socket", socket])
-        try await eventually("it asks for a restart; it said: \(run.text)") {
+        try await eventually("the command asks for a restart; it said: \(run.text)") {
             run.text.contains("Restart gotchud now") ? true : nil
         }
         // The daemon has logged out, so it cannot send the old server's token to the new server.

@@ -57,9 +57,9 @@ struct HookTests {
             in: folder
         )
         let watch = try Program("gotchu-ctl", ["watch", "--run", hook, "--socket", system.kiosk])
-        try await eventually("it follows") { watch.text.contains("---") ? true : nil }
+        try await eventually("the snapshot is shown") { watch.text.contains("---") ? true : nil }
         func runs(_ count: Int) async throws -> [Substring] {
-            try await eventually("\(count) runs; it said: \(watch.text)") {
+            try await eventually("the hook has run \(count) times; the watch said: \(watch.text)") {
                 let text = try? String(contentsOfFile: ran, encoding: .utf8)
                 let lines = text?.split(separator: "\n") ?? []
                 return lines.count >= count ? lines : nil
@@ -110,7 +110,7 @@ struct HookTests {
         #expect(ended == "\(slow) was ended: it took more than 2 seconds.")
         let child = try String(contentsOfFile: "\(folder.path)/child", encoding: .utf8)
             .trimmingCharacters(in: .whitespacesAndNewlines)
-        try await eventually("what it has started is ended") {
+        try await eventually("the hook's child has ended") {
             let state = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)
             return state.map { $0.contains(") Z ") } ?? true ? true : nil
         }

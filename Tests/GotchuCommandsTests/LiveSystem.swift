@@ -40,7 +40,7 @@ final class LiveSystem: Sendable {
             ]
         )
         let listening = server
-        let address = try await eventually("the server says where it listens") {
+        let address = try await eventually("the server listens") {
             listening.text.split(separator: "\n").first { $0.hasPrefix("listening on ") }?
                 .dropFirst("listening on ".count)
         }
@@ -120,6 +120,11 @@ final class LiveSystem: Sendable {
     /// Opens the folder of the sockets to every user. User 65534 (nobody) is an observer.
     func openTill() {
         chmod(folder.path, 0o755)
+    }
+
+    /// Closes the folder of the sockets to every user but its owner.
+    func closeTill() {
+        chmod(folder.path, 0o700)
     }
 
     /// The states of the kiosk's requests.

@@ -17,7 +17,7 @@ struct QuestionTests {
         let code = try await session.answer(answer + "\n")
         #expect(code == (answer == "y" ? 0 : 1), "\(session.program.text)")
         let state = answer == "y" ? "paid" : "advertising"
-        try await eventually("it is \(state)") {
+        try await eventually("the request is \(state)") {
             try await system.requestStates() == [state] ? true : nil
         }
     }

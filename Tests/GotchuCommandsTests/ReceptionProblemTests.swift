@@ -80,7 +80,7 @@ struct ReceptionProblemTests {
             ],
             environment: ["TERM": "xterm", "SHELL": "/bin/sh"]
         )
-        try await eventually("the table says so; it says: \(terminal.text)") {
+        try await eventually("the table shows the problem; it shows: \(terminal.text)") {
             let frames = terminal.text.split(separator: "\u{1B}[?25l\u{1B}[?7l").dropFirst()
             return frames.last?.contains(Self.reason) == true ? true : nil
         }

@@ -17,7 +17,7 @@ struct StreamTests {
         try await eventually("the snapshot is shown") { program.text.contains("---") ? true : nil }
         _ = try await system.request("1", ["--ttl", "2"])
         #expect(try await program.exitCode() == 0)
-        try await eventually("the shell goes on") { program.text.contains("ended") ? true : nil }
+        try await eventually("the shell continues") { program.text.contains("ended") ? true : nil }
     }
 
     @Test("A watch reports that the daemon has gone, and exits with 0 on Ctrl-C")
@@ -29,7 +29,7 @@ struct StreamTests {
             program.text.contains(#""event":"snapshot""#) ? true : nil
         }
         system.signalTill(SIGKILL)
-        try await eventually("its absence is told") {
+        try await eventually("the watch reports the daemon's absence") {
             program.text.contains("gotchud has gone away") ? true : nil
         }
         program.signal(SIGINT)
@@ -42,11 +42,11 @@ struct StreamTests {
         let program = try Program("gotchu-ctl", ["watch", "--socket", system.kiosk])
         try await eventually("the snapshot is shown") { program.text.contains("---") ? true : nil }
         system.signalTill(SIGKILL)
-        try await eventually("its absence is told") {
+        try await eventually("the watch reports the daemon's absence") {
             program.text.contains("gotchud has gone away") ? true : nil
         }
         try await system.restartTill()
-        try await eventually("its return is told") {
+        try await eventually("the watch reports the daemon's return") {
             program.text.contains("gotchud is back.") ? true : nil
         }
         let request = try await system.request("5")
@@ -58,7 +58,7 @@ struct StreamTests {
     }
 
     @Test(
-        "A watch of a user who is only an observer continues after a restart of the daemon",
+        "A watch continues although its user may open the restarted daemon's socket only later",
         .enabled(if: getuid() == 0)
     )
     func socketOpensLater() async throws {
@@ -66,18 +66,17 @@ struct StreamTests {
         system.openTill()
         let program = try GotchuCtl.asNobody(["watch", "--socket", system.kiosk])
         try await eventually("the snapshot is shown") { program.text.contains("---") ? true : nil }
+        system.closeTill()
         system.signalTill(SIGKILL)
         try await system.restartTill()
-        // The restarted daemon answers its owner.
-        try await eventually("the till is back for its owner") {
-            try await GotchuCtl.run(["status"], socket: system.kiosk).code != 69 ? true : nil
-        }
         // The test cannot see the watch's attempts to connect, so it waits for four of them.
         let looks = ContinuousClock.now + EventFollower.retryInterval * 4
-        try await eventually("it has looked") { ContinuousClock.now > looks ? true : nil }
+        try await eventually("the watch has tried to connect") {
+            ContinuousClock.now > looks ? true : nil
+        }
         #expect(program.isRunning, "\(program.text)")
         system.openTill()
-        try await eventually("its return is told; it said: \(program.text)") {
+        try await eventually("the watch reports the daemon's return; it said: \(program.text)") {
             program.text.contains("gotchud is back.") ? true : nil
         }
     }
@@ -85,17 +84,17 @@ struct StreamTests {
     @Test("A request is followed to its end although the daemon is down when the watch begins")
     func daemonRestarts() async throws {
         let system = try await LiveSystem(distance: 5)
-        let asked = try await system.request("5")
+        let opened = try await system.request("5")
         let client = LocalClient(socketPath: system.kiosk)
-        let request = try await client.request(try #require(SessionID(rawValue: asked.id)))
+        let request = try await client.request(try #require(SessionID(rawValue: opened.id)))
         system.signalTill(SIGKILL)
-        try await eventually("the till is away") {
+        try await eventually("the till does not answer") {
             try await GotchuCtl.run(["status"], socket: system.kiosk).code == 69 ? true : nil
         }
         let watch = RequestWatch(request: request, output: Output(isJSON: true))
         async let end = watch.waitForEnd(client)
         try await system.restartTill()
-        try await eventually("the till has it again") {
+        try await eventually("the restarted till cancels the request") {
             try? await client.cancelRequest(request.id)
         }
         #expect(try await end.state == .cancelled)
@@ -140,7 +139,7 @@ struct StreamTests {
         #expect(run.out.contains("The books are right."))
 
         let program = try Program("gotchu-ctl", ["demo"])
-        try await eventually("the kiosk asks") {
+        try await eventually("the demo's kiosk advertises its request") {
             program.text.contains("advertises") ? true : nil
         }
         program.signal(SIGINT)
@@ -152,7 +151,7 @@ struct StreamTests {
     func screens() async throws {
         let program = try Program("gotchu-ctl", ["demo", "--screens"])
         defer { program.signal(SIGINT) }
-        let pairing = try await eventually("the end of its own story", within: .seconds(60)) {
+        let pairing = try await eventually("the demo shows the pairing", within: .seconds(60)) {
             program.text.firstMatch(of: /\n    (\/\S+) till pair CODE .* --socket (\S+)\n/)
         }
         let (control, socket) = (String(pairing.output.1), String(pairing.output.2))
@@ -168,7 +167,7 @@ struct StreamTests {
             "--unix-socket", socket, "http://gotchu/v1/requests", "--data",
             #"{"amount_cents": 123}"#,
         ])
-        let link = try await eventually("the way to pay it") {
+        let link = try await eventually("the demo says how to pay the request") {
             program.text.firstMatch(of: /\n    (http:\/\/127\S+\/p\/[0-9a-f]{10})\n/)
         }
         #expect(try await curl([String(link.output.1)]).contains("$1.23"))

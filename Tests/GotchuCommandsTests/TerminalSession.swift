@@ -29,7 +29,7 @@ final class TerminalSession: Sendable {
 
     /// Types a line when the program has shown a question.
     func type(_ text: String, after question: String) async throws {
-        try await eventually("it asks; it said: \(program.text)") {
+        try await eventually("the program asks \(question); it said: \(program.text)") {
             program.text.contains(question) ? true : nil
         }
         write(keyboard, text, text.utf8.count)

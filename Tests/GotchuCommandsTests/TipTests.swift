@@ -9,7 +9,7 @@ struct TipTests {
         let system = try await LiveSystem()
         let both = "$6.00 ($5.00 + $1.00 tip)"
         let watch = try Program("gotchu-ctl", ["watch", "--socket", system.kiosk])
-        try await eventually("it follows") { watch.text.contains("---") ? true : nil }
+        try await eventually("the snapshot is shown") { watch.text.contains("---") ? true : nil }
         async let asked = GotchuCtl.run(["request", "5", "--allow-tip"], socket: system.kiosk)
         let paid = try await GotchuCtl.run(
             ["pay", "--tip", "1", "--yes", "--max", "6"],
@@ -21,7 +21,7 @@ struct TipTests {
         #expect(paid.out.hasSuffix(" · balance $94.00\n"))
         let request = try await asked
         #expect(request.code == 0 && request.out.contains("Paid \(both) · "), "\(request.out)")
-        try await eventually("the watcher is told: \(watch.text)") {
+        try await eventually("the watch shows the payment; it said: \(watch.text)") {
             watch.text.contains("request \(both) paid · Paid.") ? true : nil
         }
         watch.signal(SIGTERM)

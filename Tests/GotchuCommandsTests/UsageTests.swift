@@ -68,7 +68,6 @@ struct UsageTests {
         "A command whose data has the wrong form exits with 65",
         arguments: [
             ["request", "1e3"], ["request", "1.234"], ["request", "0"], ["request", "-5"],
-            ["request", "1000000.01"], ["request", "5", "--ttl", "301"],
             ["request", "5", "--ttl", "0"], ["pay", "nothexnoth", "--yes", "--max", "1"],
             ["pay", "--yes", "--max", "much"], ["cancel", "../x"], ["login"],
             ["demo", "--amount", "100.01"], ["refund", "s-1", "1.234", "--yes"],
@@ -86,6 +85,20 @@ struct UsageTests {
         // The parser treats a word that begins with a dash as an option.
         #expect(run.code == (arguments.last == "-5" ? 64 : 65), "\(run.err)")
         #expect(run.out.isEmpty)
+    }
+
+    @Test(
+        "A request with too large an amount or too long a lifetime exits with 65 and has the limits"
+    )
+    func tooMuch() async throws {
+        for (arguments, limits) in [
+            (["request", "1000000.01"], "between $0.01 and $1,000,000.00."),
+            (["request", "5", "--ttl", "301"], "--ttl is 1 to 300 seconds."),
+        ] {
+            let run = try await GotchuCtl.run(arguments)
+            #expect(run.code == 65 && run.out.isEmpty, "\(run.err)")
+            #expect(run.err.contains(limits), "\(run.err)")
+        }
     }
 
     @Test("The suggested command repeats the input and adds only --yes")

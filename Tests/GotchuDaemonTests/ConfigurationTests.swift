@@ -107,7 +107,7 @@ struct ConfigurationTests {
         arguments: DaemonConfiguration.table.map(\.key)
     )
     func reload(key: String) throws {
-        let (text, isTaken) =
+        let (text, appliesOnReload) =
             switch key {
             case "socket", "state", "token_file", "ca_file", "group": (#""/other""#, false)
             case "server": (#""https://other.example""#, false)
@@ -133,7 +133,7 @@ struct ConfigurationTests {
         let members = key.split(separator: ".").reversed()
         let file = members.reduce(text) { #"{"\#($1)": \#($0)}"# }
         let new = try resolve(file: file)
-        #expect(old.needsRestart(for: new) == !isTaken)
+        #expect(old.needsRestart(for: new) == !appliesOnReload)
         let reloaded = old.reloaded(from: new)
         #expect(reloaded.viewerUserIDs == new.viewerUserIDs)
         #expect(reloaded.observerUserIDs == new.observerUserIDs)

@@ -183,7 +183,7 @@ struct ContestEntryDriveTests {
         #expect(early.view.end == nil && early.view.reason == nil && early.reply == nil)
         // SAFETY: awaited here.
         let waiter = Task { try await service.end(of: id, within: .seconds(60)) }
-        try await eventually("somebody waits") {
+        try await eventually("a call waits for the entry") {
             await service.waiting[id]?.isEmpty == false ? true : nil
         }
         gate.open()

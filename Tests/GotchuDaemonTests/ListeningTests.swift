@@ -169,7 +169,7 @@ struct ListeningTests {
         try await listener.run {
             for _ in 0..<2 {
                 // On a busy machine, the till's advertisement may arrive after the first call.
-                try await eventually("who is near is known with a call's answer") {
+                try await eventually("the call makes the till known") {
                     await listener.presences.listenForPresences()
                     return listener.presences.presences().map(\.verdict) == [.tap] ? true : nil
                 }

@@ -31,10 +31,14 @@ struct ResumedRequestTests {
         func attempts() -> [String] {
             log.lines.filter { $0.contains("A request is not on the air") }
         }
-        try await eventually("it is tried again and again") { attempts().count > 2 ? true : nil }
+        try await eventually("the advertisement is tried again and again") {
+            attempts().count > 2 ? true : nil
+        }
         #expect(await !service.views()[0].isOnAir)
         await radio.stopAdvertising(others[0])
-        try await eventually("it is on the air") { await service.views()[0].isOnAir ? true : nil }
+        try await eventually("the request is on the air") {
+            await service.views()[0].isOnAir ? true : nil
+        }
         #expect(attempts().first?.hasPrefix("info: ") == true)
         #expect(attempts().dropFirst().allSatisfy { $0.hasPrefix("debug: ") })
     }
@@ -54,14 +58,14 @@ struct ResumedRequestTests {
         async let _ = service.run()
         func onAir() async -> Int { await service.views().count(where: \.isOnAir) }
 
-        try await eventually("one has its turn, the other waits") {
+        try await eventually("one request is on the air, and the other waits") {
             let isWaiting = await service.air.waitTask != nil
             return await onAir() == 1 && isWaiting ? true : nil
         }
         let start = ContinuousClock.now
         state.advertisingCapacity = 5
         await service.apply(radio: state)
-        try await eventually("both are on the air") { await onAir() == 2 ? true : nil }
+        try await eventually("both requests are on the air") { await onAir() == 2 ? true : nil }
         #expect(start.duration(to: .now) < AirSchedule.turn / 2)
     }
 
@@ -72,15 +76,16 @@ struct ResumedRequestTests {
         let log = RecordedLog(level: .debug)
         let request = try record()
         let service = try service(resuming: [request], radio, log, folder)
-        func tell(_ tip: Int64) async throws -> RequestView {
+        func applyTip(_ tip: Int64) async throws -> RequestView {
             await service.apply(Self.paid(request, tip: tip), to: request.sid)
             return try await service.view(of: request.sid)
         }
         for tip in [-1, Money.allowedRequest.upperBound, .max] {
-            #expect(try await tell(tip).state == .advertising)
+            #expect(try await applyTip(tip).state == .advertising)
         }
-        #expect(log.lines.count { $0.contains("told of another session") } == 3)
-        let paid = try await tell(20)
+        #expect(log.lines.count { $0.contains("does not match the request") } == 3)
+        #expect(log.lines.count { $0.hasSuffix(" wrong=tip") } == 3)
+        let paid = try await applyTip(20)
         #expect(paid.state == .paid && paid.tipCents == 20)
         #expect("\(paid.amount)" == "$1.20 ($1.00 + $0.20 tip)")
     }
@@ -107,15 +112,20 @@ struct ResumedRequestTests {
         let log = RecordedLog(level: .debug)
         let (request, other) = (try record(), try record("s-2"))
         let service = try service(resuming: [request, other], radio, log, folder)
-        let words = [
-            Self.paid(other), Self.paid(request, cents: 1), Self.paid(request, cents: 101),
-            Self.paid(request, currency: .jpy),
+        let replies = [
+            (Self.paid(other), "session"), (Self.paid(request, cents: 1), "amount"),
+            (Self.paid(request, cents: 101), "amount"),
+            (Self.paid(request, currency: .jpy), "currency"),
+            (Self.paid(other, cents: 1, currency: .jpy, tip: -1), "session, amount, currency, tip"),
         ]
-        for word in words {
-            await service.apply(word, to: request.sid)
-            #expect(try await service.view(of: request.sid).state == .advertising, "\(word)")
+        for (reply, members) in replies {
+            await service.apply(reply, to: request.sid)
+            #expect(try await service.view(of: request.sid).state == .advertising, "\(reply)")
+            #expect(log.lines.last?.hasSuffix(" wrong=\(members)") == true, "\(log.lines)")
         }
-        #expect(log.lines.count { $0.contains("told of another session") } == words.count)
+        #expect(
+            log.lines.count { $0.contains("does not match the request") } == replies.count
+        )
         #expect(try await service.view(of: other.sid).state == .advertising)
         // A reply without a currency is valid for a request in dollars.
         await service.apply(Self.paid(request, currency: nil), to: request.sid)
@@ -134,24 +144,25 @@ struct ResumedRequestTests {
         let log = RecordedLog(level: .debug)
         let request = try record(of: "http://127.0.0.1:\(server.port)")
         func push(paidAt: String) throws {
-            let word = String(decoding: try JSONEncoder().encode(Self.paid(request)), as: UTF8.self)
-            let time = try #require(word.firstMatch(of: /"paid_at":"[^"]+"/))
-            let event = word.replacing(time.output, with: #""paid_at":"\#(paidAt)""#)
+            let reply = try JSONEncoder().encode(Self.paid(request))
+            let json = String(decoding: reply, as: UTF8.self)
+            let time = try #require(json.firstMatch(of: /"paid_at":"[^"]+"/))
+            let event = json.replacing(time.output, with: #""paid_at":"\#(paidAt)""#)
             let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
             server.answer(Array("\(head)data: \(event)\n\n".utf8))
         }
         try push(paidAt: "0000-01-01T00:00:00Z")
         let service = try service(resuming: [request], radio, log, folder)
         async let _ = service.run()
-        try await eventually("it is asked again and again") {
+        try await eventually("the kiosk follows the session again and again") {
             log.lines.count { $0.contains("The session's events broke off") } > 1 ? true : nil
         }
         #expect(try await service.view(of: request.sid).state == .advertising)
         try push(paidAt: "2026-11-23T12:00:00Z")
-        try await eventually("a good time is applied") {
+        try await eventually("the valid payment time ends the request") {
             try await service.view(of: request.sid).state == .paid ? true : nil
         }
-        let lines = try await eventually("the journal has the end") { () -> [Data]? in
+        let lines = try await eventually("the journal has the request's end") { () -> [Data]? in
             let journal = try Data(contentsOf: URL(filePath: "\(folder.path)/journal"))
             let lines = journal.split(separator: UInt8(ascii: "\n"))
             return lines.count > 1 && journal.last == UInt8(ascii: "\n") ? lines : nil

@@ -11,10 +11,10 @@ struct DisplayFeedTests {
     /// A source of the display's content. It also counts the calls of `onReaders`.
     private final class Source: Sendable {
         let shown = Mutex(0)
-        let comings = Mutex(0)
+        let readerChanges = Mutex(0)
 
         func feed() -> DisplayFeed {
-            DisplayFeed(onReaders: { self.comings.withLock { $0 += 1 } }) {
+            DisplayFeed(onReaders: { self.readerChanges.withLock { $0 += 1 } }) {
                 DisplayReply(
                     build: "1",
                     state: .idle,
@@ -56,6 +56,6 @@ struct DisplayFeedTests {
         #expect(!feed.hasReaders)
         other.end()
         // Ten readers began and ended, so there were twenty calls.
-        #expect(source.comings.withLock(\.self) == 20)
+        #expect(source.readerChanges.withLock(\.self) == 20)
     }
 }

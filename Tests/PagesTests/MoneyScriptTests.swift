@@ -25,21 +25,21 @@ struct MoneyScriptTests {
     }
 
     @Test("The script formats amounts like the display", arguments: Language.allCases)
-    func dressed(language: Language) async throws {
-        let dress = language.display.money
+    func formatted(language: Language) async throws {
+        let format = language.display.money
         let cases = Currency.allCases.flatMap { currency in
             Self.amounts.map { Money(minorUnits: $0, currency: currency) }
         }
         let list = cases.map { "[\($0.minorUnits), \"\($0.currency.rawValue)\"]" }
         let options = """
-            {decimal: "\(dress.decimal)", group: "\(dress.group)",
-            sign: "\(dress.isSymbolFirst ? "first" : "last")"}
+            {decimal: "\(format.decimal)", group: "\(format.group)",
+            sign: "\(format.isSymbolFirst ? "first" : "last")"}
             """
         let texts = try await run(
             "[\(list.joined(separator: ","))]"
                 + ".map(([cents, code]) => money(cents, code, \(options)))"
         )
-        #expect(texts == cases.map { dress.text($0) })
+        #expect(texts == cases.map { format.text($0) })
     }
 
     @Test("A typed amount is parsed exactly or refused, and formatted as plain text")

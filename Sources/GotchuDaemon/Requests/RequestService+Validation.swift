@@ -51,6 +51,20 @@ extension RequestService {
     }
 }
 
+extension RequestRecord {
+    /// Returns the names of the reply's members that are impossible for this request.
+    func wrongMembers(of session: SessionReply) -> [String] {
+        let isTipAllowed = Money.allowedTip(on: amountCents).contains(session.tipCents?.value ?? 0)
+        let members = [
+            ("session", session.sid == sid),
+            ("amount", session.amountCents.value == amountCents),
+            ("currency", (session.currency ?? .usd) == currency),
+            ("tip", isTipAllowed),
+        ]
+        return members.filter { !$0.1 }.map(\.0)
+    }
+}
+
 extension SplitTerms {
     /// The number of shares.
     var count: Int { shareCents?.count ?? shares ?? 0 }

@@ -249,17 +249,18 @@ actor RequestService: Service, IdempotentCreation, LocalCollection {
 
     func record(_ id: SessionID) -> RequestRecord? { records[id] }
 
-    /// Applies the server's report on a request. Rejects a report that belongs to another session:
+    /// Applies the server's report on a request. Rejects a report that does not match the request:
     /// the payee hands out goods because of it.
     func apply(_ session: SessionReply, to id: SessionID) async {
         guard let record = records[id] else { return }
-        guard session.sid == id, session.amountCents.value == record.amountCents,
-            session.currency ?? .usd == record.currency,
-            Money.allowedTip(on: record.amountCents).contains(session.tipCents?.value ?? 0)
-        else {
+        let wrong = record.wrongMembers(of: session)
+        guard wrong.isEmpty else {
             return logger.error(
-                "The payment server told of another session than it was asked about",
-                metadata: ["request": "\(id)", "session": "\(session.sid)"]
+                "The payment server's reply does not match the request",
+                metadata: [
+                    "request": "\(id)", "session": "\(session.sid)",
+                    "wrong": "\(wrong.joined(separator: ", "))",
+                ]
             )
         }
         let state: RequestView.State =

@@ -159,7 +159,7 @@ final class CrashStage: Sendable {
         _ what: String,
         _ part: Part,
         _ path: String,
-        _ isSo: (Reply) -> Bool
+        _ condition: (Reply) -> Bool
     ) async throws -> Reply {
         try await eventually("\(what); the log: \(log(part).suffix(2000))", within: .seconds(90)) {
             try await revive()
@@ -167,7 +167,7 @@ final class CrashStage: Sendable {
                 answer.status == 200
             else { return nil }
             let reply = try JSONDecoder().decode(Reply.self, from: answer.body)
-            return isSo(reply) ? reply : nil
+            return condition(reply) ? reply : nil
         }
     }
 

@@ -6,9 +6,7 @@ import Testing
 
 @Suite("Faults of disks, clocks and servers")
 struct FaultTests {
-    private let key = IdempotencyKey.random().rawValue
-
-    private func ask(_ stage: CrashStage, _ cents: Int64) async throws -> RequestView {
+    private func openRequest(_ stage: CrashStage, _ cents: Int64) async throws -> RequestView {
         try await stage.call(
             stage.kiosk,
             "POST",
@@ -24,7 +22,7 @@ struct FaultTests {
 
     /// Waits until the daemon names a next step for the payment. The payment must stay open.
     private func expectUnknown(_ stage: CrashStage, of payment: PaymentView) async throws {
-        try await eventually("the payment waits") {
+        try await eventually("the payment has a next step") {
             let path = "/v1/payments/\(payment.id)"
             let view: PaymentView = try await stage.call(stage.payer, "GET", path, nil as String?)
             #expect(!view.state.isFinal)
@@ -35,22 +33,23 @@ struct FaultTests {
     private func state(
         _ stage: CrashStage,
         of payment: PaymentView,
-        _ isSo: (PaymentView.State) -> Bool
+        _ condition: (PaymentView.State) -> Bool
     ) async throws -> PaymentView {
-        try await stage.until("payment", stage.payer, "/v1/payments/\(payment.id)") {
-            isSo($0.state)
+        let path = "/v1/payments/\(payment.id)"
+        return try await stage.until("the payment has the wanted state", stage.payer, path) {
+            condition($0.state)
         }
     }
 
     @Test(
-        "A kiosk that cannot write to its disk refuses requests until the disk works again",
+        "A kiosk that cannot write to its disk says so and refuses requests until the disk works",
         arguments: Faults.Disk.allCases
     )
     func kiosk(fault: Faults.Disk) async throws {
         let stage = try await CrashStage()
         try stage.kiosk.faults.disk(fault)
         await #expect {
-            _ = try await ask(stage, 100)
+            _ = try await openRequest(stage, 100)
         } throws: { ($0 as? Problem)?.errorCode == .journalUnwritable }
         let list: RequestsReply = try await stage.call(
             stage.kiosk,
@@ -59,15 +58,21 @@ struct FaultTests {
             nil as String?
         )
         #expect(list.requests.isEmpty)
-        let status: StatusReply = try await stage.call(
+        let status: StatusReply = try await stage.until(
+            "the status reports the journal",
             stage.kiosk,
-            "GET",
-            "/v1/status",
-            nil as String?
-        )
-        #expect(status.radio.advertising.isEmpty)
+            "/v1/status"
+        ) { status in
+            status.health.contains { $0.code == "journal-unwritable" }
+        }
+        #expect(!status.isReady && status.radio.advertising.isEmpty)
         try stage.kiosk.faults.disk(nil)
-        try await CrashMatrixTests.story(stage, amount: 100)
+        let _: StatusReply = try await stage.until(
+            "the kiosk is ready again",
+            stage.kiosk,
+            "/v1/status"
+        ) { $0.isReady }
+        try await CrashMatrixTests.expectOneCharge(stage, amount: 100)
     }
 
     @Test(
@@ -78,7 +83,7 @@ struct FaultTests {
         let stage = try await CrashStage()
         let payer = stage.payer
         let before = try await stage.balance(payer)
-        let first = try await ask(stage, 100)
+        let first = try await openRequest(stage, 100)
         try payer.faults.disk(fault)
         await #expect {
             _ = try await pay(stage, first)
@@ -97,15 +102,15 @@ struct FaultTests {
         #expect(try await state(stage, of: waiting, \.isFinal).state == .paid)
         // The disk fails when the journal has recorded the send. The payer pays once, even if it is
         // killed.
-        let second = try await ask(stage, 200)
+        let second = try await openRequest(stage, 200)
         try payer.faults.plan([
             "after\t\(JournalText.sending)\ttell\t\(payer.faults.diskFile)\t\(fault.rawValue)"
         ])
-        let told = try await pay(stage, second)
-        #expect(try await state(stage, of: told, \.isFinal).state == .paid)
+        let sent = try await pay(stage, second)
+        #expect(try await state(stage, of: sent, \.isFinal).state == .paid)
         try await stage.kill(payer)
         try payer.faults.disk(nil)
-        #expect(try await state(stage, of: told, \.isFinal).state == .paid)
+        #expect(try await state(stage, of: sent, \.isFinal).state == .paid)
         #expect(try await stage.balance(payer) == before - 300)
         try await stage.expectBooksBalance()
     }
@@ -114,7 +119,7 @@ struct FaultTests {
     func server() async throws {
         let stage = try await CrashStage()
         let before = try await stage.balance(stage.payer)
-        let request = try await ask(stage, 100)
+        let request = try await openRequest(stage, 100)
         try stage.server.faults.disk(.full)
         let payment = try await pay(stage, request)
         try await expectUnknown(stage, of: payment)
@@ -137,9 +142,9 @@ struct FaultTests {
         try stage.kiosk.faults.plan([
             "after\t\"state\":\"advertising\"\ttell\t\(stage.kiosk.faults.clockFile)\t\(-seconds)"
         ])
-        try await CrashMatrixTests.story(stage, amount: 100)
+        try await CrashMatrixTests.expectOneCharge(stage, amount: 100)
         // The two clocks are four hours apart now. The payer is killed during the next sale.
-        try await CrashMatrixTests.story(stage, killing: [.locked], amount: 200)
+        try await CrashMatrixTests.expectOneCharge(stage, killing: [.lockRecorded], amount: 200)
         try await stage.expectBooksBalance()
     }
 
@@ -148,7 +153,8 @@ struct FaultTests {
         let stage = try await CrashStage()
         let before = (try await stage.balance(stage.kiosk), try await stage.balance(stage.payer))
         let (sent, unsent, unpaid) = (
-            try await ask(stage, 100), try await ask(stage, 200), try await ask(stage, 400)
+            try await openRequest(stage, 100), try await openRequest(stage, 200),
+            try await openRequest(stage, 400)
         )
         // The server is killed when it has committed the first payment, but has not answered.
         try stage.payer.faults.plan([
@@ -174,7 +180,7 @@ struct FaultTests {
         ]
         for (request, end) in ends {
             let path = "/v1/requests/\(request.id)"
-            let view: RequestView = try await stage.until("its end", stage.kiosk, path) {
+            let view: RequestView = try await stage.until("the request ends", stage.kiosk, path) {
                 $0.state.isFinal && !$0.isOnAir
             }
             #expect(view.state == end)

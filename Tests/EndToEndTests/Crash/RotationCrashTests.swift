@@ -39,11 +39,11 @@ struct RotationCrashTests {
             return pending.isEmpty ? true : nil
         }
         let path = "/v1/requests/\(request.id)"
-        let now = try await eventually("\(plan): it is heard with a new EID") {
-            let view: RequestView = try await stage.until("it", stage.kiosk, path) { _ in true }
+        let now = try await eventually("\(plan): the payer hears the request with a new EID") {
+            let view: RequestView = try await stage.until("a view", stage.kiosk, path) { _ in true }
             guard view.isOnAir, view.eid != request.eid else { return nil as RequestView? }
             let heard: PresencesReply = try await stage.until(
-                "who is heard",
+                "a list of presences",
                 stage.payer,
                 "/v1/sessions"
             ) { _ in true }
@@ -57,7 +57,7 @@ struct RotationCrashTests {
             key: IdempotencyKey.random().rawValue
         )
         #expect(payment.sid == request.id, "\(plan)")
-        let end: RequestView = try await stage.until("its end", stage.kiosk, path) {
+        let end: RequestView = try await stage.until("the request ends", stage.kiosk, path) {
             $0.state.isFinal && !$0.isOnAir
         }
         #expect(end.state == .paid, "\(plan)")

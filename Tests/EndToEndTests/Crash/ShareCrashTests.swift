@@ -13,7 +13,7 @@ struct ShareCrashTests {
     private static let lanes = 4
     private static let fee: Int64 = 100
 
-    private struct Made: Decodable {
+    private struct CreatedContest: Decodable {
         let id: String
     }
 
@@ -30,12 +30,12 @@ struct ShareCrashTests {
     )
     func shares(sale: Sale) async throws {
         let steps = CrashStep.allCases
-        // To test a single step, set GOTCHU_CRASH_STEPS=lockedLost.
-        let wanted = ProcessInfo.processInfo.environment["GOTCHU_CRASH_STEPS"]
+        // To test a single step, set GOTCHU_CRASH_STEPS=lockUnrecorded.
+        let chosen = try CrashStep.chosen() ?? steps
         try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in 0..<Self.lanes {
                 let own = steps.indices.filter {
-                    $0 % Self.lanes == lane && (wanted ?? steps[$0].rawValue) == steps[$0].rawValue
+                    $0 % Self.lanes == lane && chosen.contains(steps[$0])
                 }
                 group.addTask {
                     let stage = try await CrashStage()
@@ -90,12 +90,12 @@ struct ShareCrashTests {
         _ state: RequestView.State,
         _ name: String
     ) async throws {
-        let told: RequestView = try await stage.until(
-            "\(name): the kiosk is told",
+        let ended: RequestView = try await stage.until(
+            "\(name): the kiosk's request ends",
             stage.kiosk,
             "/v1/requests/\(request.id)"
         ) { $0.state.isFinal && !$0.isOnAir }
-        #expect(told.state == state, "\(name)")
+        #expect(ended.state == state, "\(name)")
         try await stage.expectKills(name)
     }
 
@@ -160,14 +160,14 @@ struct ShareCrashTests {
             "locks_at":"\(locks)","starts_at":"\(locks)",\
             "tiers":[{"rank_min":1,"rank_max":1,"share_bps":10000}]}
             """
-        let made: Made = try await ServerCall.post(
+        let made: CreatedContest = try await ServerCall.post(
             stage.url,
             "/api/contests",
             terms,
             token: organizer
         )
         let place = "/api/contests/\(made.id)"
-        let _: Made = try await ServerCall.post(
+        let _: CreatedContest = try await ServerCall.post(
             stage.url,
             "\(place)/publish",
             "{}",
@@ -179,18 +179,18 @@ struct ShareCrashTests {
             NewRequest(amountCents: fee, ttlSeconds: 3_600, contestID: made.id)
         )
         try await pay(stage, request, name)
-        _ = try await eventually("\(name): the organiser locks it") {
+        _ = try await eventually("\(name): the organiser locks the contest") {
             try await stage.revive()
             return try? await ServerCall.post(
                 stage.url,
                 "\(place)/lock",
                 "{}",
                 token: organizer
-            ) as Made
+            ) as CreatedContest
         }
         try await expectEnd(stage, request, .cancelled, name)
         let contest: ContestDetail = try await stage.until(
-            "\(name): the contest",
+            "\(name): the payer reads the contest",
             stage.payer,
             "/v1/contests/\(made.id)"
         ) { _ in true }
