@@ -61,7 +61,7 @@ struct ContestModel {
     }
 
     /// - Returns: The reason of the refusal; `nil` if the action is accepted.
-    mutating func take(_ action: Action, at time: Timestamp) -> Refusal.Reason? {
+    mutating func apply(_ action: Action, at time: Timestamp) -> Refusal.Reason? {
         // A refusal changes nothing. Even the changes due to the passage of time are undone.
         let before = self
         pass(to: time)

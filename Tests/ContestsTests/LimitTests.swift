@@ -37,9 +37,9 @@ struct LimitTests {
                 ),
                 invitation: nil
             )
-            try books.take(create, by: organizer, at: Sample.start)
+            try books.submit(create, by: organizer, at: Sample.start)
             let publish = PublishContest(contest: id, organizer: organizer)
-            try books.take(publish, by: organizer, at: Sample.start)
+            try books.submit(publish, by: organizer, at: Sample.start)
         }
 
         var contest: Contest { get throws { try #require(try books.contest(id)) } }
@@ -51,13 +51,13 @@ struct LimitTests {
         ) throws -> Refusal.Reason? {
             let user = ContestBooks.users[user]
             let join = JoinContest(contest: id, user: user, expectedFee: 500, invitation: nil)
-            return try books.take(join, by: user, at: time)?.reason
+            return try books.submit(join, by: user, at: time)?.reason
         }
 
         mutating func leave(_ user: Int, at time: Timestamp = Sample.start) throws {
             let user = ContestBooks.users[user]
             let leave = LeaveContest(contest: id, user: user)
-            try #require(try books.take(leave, by: user, at: time)?.reason == nil)
+            try #require(try books.submit(leave, by: user, at: time)?.reason == nil)
         }
 
         @discardableResult
@@ -68,24 +68,24 @@ struct LimitTests {
         ) throws -> Refusal.Reason? {
             let scores = [Sample.score(1, points)]
             let score = ScoreContest(contest: id, organizer: organizer, base: base, scores: scores)
-            return try books.take(score, at: time)?.reason
+            return try books.submit(score, at: time)?.reason
         }
 
         @discardableResult
         mutating func complete(_ revision: Int64, at time: Timestamp) throws -> Refusal.Reason? {
             let complete = CompleteContest(contest: id, organizer: organizer, revision: revision)
-            return try books.take(complete, at: time)?.reason
+            return try books.submit(complete, at: time)?.reason
         }
 
         @discardableResult
         mutating func settle(at time: Timestamp, key: String? = nil) throws -> StepAnswer? {
             let settle = SettleContest(contest: id, organizer: organizer)
-            return try books.take(settle, by: organizer, at: time, key: key)
+            return try books.submit(settle, by: organizer, at: time, key: key)
         }
 
         /// Sweeps four times, enough for every step that can be due: one sweep does one step.
         mutating func sweep(at time: Timestamp) throws {
-            for _ in 0..<4 { try books.take(SweepContest(contest: id), at: time) }
+            for _ in 0..<4 { try books.submit(SweepContest(contest: id), at: time) }
         }
 
         /// Corrupts the contest's count of entries, bypassing the ledger's commands.
@@ -128,7 +128,7 @@ struct LimitTests {
             contest: room.id,
             organizer: Self.organizer
         )
-        try room.books.take(dispute, at: day(31))
+        try room.books.submit(dispute, at: day(31))
         try room.sweep(at: day(31))
         try room.score(2, after: 1, at: day(31))
         try room.sweep(at: day(31).advanced(by: .seconds(1)))
@@ -238,7 +238,7 @@ struct LimitTests {
                 base: base,
                 scores: scores
             )
-            refusal = try room.books.take(score, at: Sample.starts)?.reason
+            refusal = try room.books.submit(score, at: Sample.starts)?.reason
         }
         let body = try room.contest.body
         #expect(refusal == .tooManyScores && body.revision < ScoreRevision.countLimit)
@@ -263,10 +263,10 @@ struct LimitTests {
             lifetime: .seconds(600),
             liveLimit: 5
         )
-        let sid = try #require(try room.books.take(desk, at: Sample.start)?.session?.id)
+        let sid = try #require(try room.books.submit(desk, at: Sample.start)?.session?.id)
         let user = ContestBooks.users[1]
         let lock = LockSession(session: sid, payer: user, purposes: Self.purposes)
-        #expect(try room.books.take(lock, at: Sample.start)?.reason == .leftTooOften)
+        #expect(try room.books.submit(lock, at: Sample.start)?.reason == .leftTooOften)
         #expect(try room.join(2) == nil)
         #expect(room.books.complaint == nil)
     }
@@ -282,7 +282,7 @@ struct LimitTests {
             lifetime: .seconds(600),
             liveLimit: 5
         )
-        let sid = try #require(try room.books.take(desk, at: Sample.start)?.session?.id)
+        let sid = try #require(try room.books.submit(desk, at: Sample.start)?.session?.id)
         var contest = try room.contest
         contest.body.holds = try (0..<Contest.holdLimit).map { number in
             Contest.Hold(
@@ -296,9 +296,9 @@ struct LimitTests {
         let user = ContestBooks.users[1]
         let lock = LockSession(session: sid, payer: user, purposes: Self.purposes)
         let early = Sample.start.advanced(by: .seconds(59))
-        #expect(try room.books.take(lock, at: early)?.reason == .sessionBusy)
+        #expect(try room.books.submit(lock, at: early)?.reason == .sessionBusy)
         let late = Sample.start.advanced(by: .seconds(60))
-        #expect(try room.books.take(lock, at: late)?.reason == nil)
+        #expect(try room.books.submit(lock, at: late)?.reason == nil)
     }
 
     @Test("A contest with dates in the past or more than a year ahead is refused")
@@ -314,7 +314,7 @@ struct LimitTests {
         ]
         for (terms, time, reason) in cases {
             let create = CreateContest(organizer: Self.organizer, terms: terms, invitation: nil)
-            #expect(try books.take(create, by: Self.organizer, at: time)?.reason == reason)
+            #expect(try books.submit(create, by: Self.organizer, at: time)?.reason == reason)
         }
     }
 
@@ -329,7 +329,7 @@ struct LimitTests {
         let refused = try room.settle(at: Sample.starts, key: key)
         #expect(refused?.reason == .potUnequal && refused?.isRemembered == false)
         let cancel = CancelContest(contest: room.id, organizer: nil, reason: "Rain.")
-        #expect(try room.books.take(cancel, at: Sample.starts)?.reason == .potUnequal)
+        #expect(try room.books.submit(cancel, at: Sample.starts)?.reason == .potUnequal)
         #expect(try room.contest.state == .complete)
         try room.sweep(at: Sample.starts)
         #expect(try room.contest.state == .error)
@@ -338,15 +338,15 @@ struct LimitTests {
         // Settling, cancelling, scoring and completing are refused.
         for reason in [
             try room.settle(at: Sample.starts)?.reason,
-            try room.books.take(cancel, at: Sample.starts)?.reason,
+            try room.books.submit(cancel, at: Sample.starts)?.reason,
             try room.score(2, after: 1, at: Sample.starts),
             try room.complete(1, at: Sample.starts),
         ] { #expect(reason == .contestState) }
-        try room.books.take(RecheckContest(contest: room.id), at: Sample.starts)
+        try room.books.submit(RecheckContest(contest: room.id), at: Sample.starts)
         #expect(try room.contest.state == .error)
         try room.spoil(by: 1)
         let later = Sample.starts.advanced(by: .seconds(30 * 24 * 3_600))
-        try room.books.take(RecheckContest(contest: room.id), at: later)
+        try room.books.submit(RecheckContest(contest: room.id), at: later)
         #expect(try room.contest.state == .complete)
         // Nobody could object while the contest was stopped, so the review begins anew.
         let review = try room.contest.terms.review
@@ -363,7 +363,7 @@ struct LimitTests {
         for organizer in [Self.organizer, nil] {
             var room = try Room()
             let cancel = CancelContest(contest: room.id, organizer: organizer, reason: "ABANDONED")
-            #expect(try room.books.take(cancel, at: Sample.start)?.reason == nil)
+            #expect(try room.books.submit(cancel, at: Sample.start)?.reason == nil)
             let cancellation = try #require(try room.contest.body.cancellation)
             #expect(cancellation.source == (organizer == nil ? .operator : .organizer))
             #expect(cancellation.reason == "ABANDONED" && cancellation.time == Sample.start)
@@ -378,7 +378,7 @@ struct LimitTests {
         try room.sweep(at: Sample.start)
         #expect(try room.contest.state == .open)
         let check = SweepContest(contest: room.id, isChecking: true)
-        try room.books.take(check, at: Sample.start)
+        try room.books.submit(check, at: Sample.start)
         #expect(try room.contest.state == .error)
         #expect(try room.join(2) == .contestLocked)
     }

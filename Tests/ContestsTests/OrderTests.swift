@@ -61,9 +61,9 @@ struct OrderTests {
                 ),
                 invitation: nil
             )
-            _ = try books.take(create, by: organizer, at: Sample.start)
+            _ = try books.submit(create, by: organizer, at: Sample.start)
             let publish = PublishContest(contest: id, organizer: organizer)
-            _ = try books.take(publish, by: organizer, at: Sample.start)
+            _ = try books.submit(publish, by: organizer, at: Sample.start)
             let desk = OpenDesk(
                 of: try #require(try books.contest(id)),
                 by: organizer,
@@ -72,7 +72,7 @@ struct OrderTests {
                 lifetime: .seconds(43_200),
                 liveLimit: 20
             )
-            return try #require(try books.take(desk, at: Sample.start)?.session?.id)
+            return try #require(try books.submit(desk, at: Sample.start)?.session?.id)
         }
 
         func submitted(_ plan: Plan, _ number: Int, at time: Timestamp) throws -> Submitted {
@@ -182,11 +182,11 @@ struct OrderTests {
             let (id, last) = (room.id, try room.books.contest(room.id)?.body.entryNumber ?? 0)
             let scores = (1..<(last + 1)).map { Sample.score($0, $0 % 3) }
             let lock = ChangeContest(.lock, contest: id, organizer: organizer)
-            try room.books.take(lock, at: time)
+            try room.books.submit(lock, at: time)
             let scored = ScoreContest(contest: id, organizer: organizer, base: 0, scores: scores)
-            try room.books.take(scored, at: time)
+            try room.books.submit(scored, at: time)
             let complete = CompleteContest(contest: id, organizer: organizer, revision: 1)
-            try room.books.take(complete, at: time)
+            try room.books.submit(complete, at: time)
         }
         try score(&first)
         try score(&second)
@@ -242,12 +242,15 @@ struct OrderTests {
                 expectedFee: 500,
                 invitation: nil
             )
-            #expect(try room.books.take(join, by: users[1], at: time)?.reason == reason, "\(late)")
+            #expect(
+                try room.books.submit(join, by: users[1], at: time)?.reason == reason,
+                "\(late)"
+            )
             let lock = LockSession(session: room.desk, payer: users[2], purposes: Self.purposes)
-            let held = try room.books.take(lock, at: time)
+            let held = try room.books.submit(lock, at: time)
             #expect(held?.reason == (late < 0 ? nil : .sessionExpired), "\(late)")
             let roster = EnterRoster(contest: room.id, user: users[1], roster: [])
-            let entered = try room.books.take(roster, at: time)?.reason
+            let entered = try room.books.submit(roster, at: time)?.reason
             #expect(entered == (late < 0 ? nil : .notJoined), "\(late)")
         }
     }

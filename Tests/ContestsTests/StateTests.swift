@@ -68,7 +68,7 @@ struct StateTests {
                 terms: terms,
                 invitation: "token"
             )
-            _ = try books.take(create, by: organizer, at: Sample.start)
+            _ = try books.submit(create, by: organizer, at: Sample.start)
             let ways: [State: [String]] = [
                 .draft: [], .open: ["publish"], .locked: ["publish", "lock"],
                 .live: ["publish", "lock", "score"],
@@ -92,15 +92,15 @@ struct StateTests {
                     expectedFee: 500,
                     invitation: "token"
                 )
-                _ = try books.take(join, by: ContestBooks.users[1], at: Sample.start)
-                let opened = try books.take(try openDesk(), at: Sample.start)
+                _ = try books.submit(join, by: ContestBooks.users[1], at: Sample.start)
+                let opened = try books.submit(try openDesk(), at: Sample.start)
                 desk = try #require(opened?.session?.id)
                 let lock = LockSession(
                     session: desk,
                     payer: ContestBooks.users[2],
                     purposes: Self.purposes
                 )
-                _ = try books.take(lock, at: Sample.start)
+                _ = try books.submit(lock, at: Sample.start)
             }
         }
 
@@ -142,11 +142,11 @@ struct StateTests {
             switch command {
             case "publish":
                 let publish = PublishContest(contest: id, organizer: users[0])
-                answer = try books.take(publish, by: users[0], at: time)
-            case "lock": answer = try books.take(change(.lock), at: time)
-            case "dispute": answer = try books.take(change(.dispute(reason: "why")), at: time)
-            case "renew": answer = try books.take(change(.renewInvitation("other")), at: time)
-            case "delete": answer = try books.take(change(.delete), at: time)
+                answer = try books.submit(publish, by: users[0], at: time)
+            case "lock": answer = try books.submit(change(.lock), at: time)
+            case "dispute": answer = try books.submit(change(.dispute(reason: "why")), at: time)
+            case "renew": answer = try books.submit(change(.renewInvitation("other")), at: time)
+            case "delete": answer = try books.submit(change(.delete), at: time)
             case "score":
                 let score = ScoreContest(
                     contest: id,
@@ -154,22 +154,22 @@ struct StateTests {
                     base: revision,
                     scores: [Sample.score(1, 7)]
                 )
-                answer = try books.take(score, at: time)
+                answer = try books.submit(score, at: time)
             case "complete":
                 let complete = CompleteContest(
                     contest: id,
                     organizer: users[0],
                     revision: revision
                 )
-                answer = try books.take(complete, at: time)
+                answer = try books.submit(complete, at: time)
             case "settle":
                 let settle = SettleContest(contest: id, organizer: users[0])
-                answer = try books.take(settle, by: users[0], at: time)
+                answer = try books.submit(settle, by: users[0], at: time)
             case "cancel":
                 let cancel = CancelContest(contest: id, organizer: users[0], reason: "rain")
-                answer = try books.take(cancel, by: users[0], at: time)
-            case "sweep": answer = try books.take(SweepContest(contest: id), at: time)
-            case "recheck": answer = try books.take(RecheckContest(contest: id), at: time)
+                answer = try books.submit(cancel, by: users[0], at: time)
+            case "sweep": answer = try books.submit(SweepContest(contest: id), at: time)
+            case "recheck": answer = try books.submit(RecheckContest(contest: id), at: time)
             default: answer = try answerToEntrant(command, at: time)
             }
             return answer?.reason.map { "\($0)" } ?? "ok"
@@ -188,13 +188,13 @@ struct StateTests {
                     expectedFee: 500,
                     invitation: "token"
                 )
-                return try books.take(join, by: users[3], at: time)
+                return try books.submit(join, by: users[3], at: time)
             case "leave":
                 let leave = LeaveContest(contest: id, user: users[1])
-                return try books.take(leave, by: users[1], at: time)
+                return try books.submit(leave, by: users[1], at: time)
             case "roster":
                 let roster = EnterRoster(contest: id, user: users[1], roster: [])
-                return try books.take(roster, at: time)
+                return try books.submit(roster, at: time)
             case "object":
                 let object = ObjectToContest(
                     contest: id,
@@ -202,11 +202,11 @@ struct StateTests {
                     revision: 1,
                     text: "no"
                 )
-                return try books.take(object, at: time)
-            case "desk": return try books.take(try openDesk(), at: time)
+                return try books.submit(object, at: time)
+            case "desk": return try books.submit(try openDesk(), at: time)
             case "hold":
                 let lock = LockSession(session: desk, payer: users[3], purposes: Self.purposes)
-                return try books.take(lock, at: time)
+                return try books.submit(lock, at: time)
             case "pay":
                 let pay = Pay(
                     session: desk,
@@ -214,7 +214,7 @@ struct StateTests {
                     expectedAmount: nil,
                     purposes: Self.purposes
                 )
-                return try books.take(pay, by: users[2], at: time)
+                return try books.submit(pay, by: users[2], at: time)
             default: preconditionFailure("a command of the table")
             }
         }

@@ -30,7 +30,7 @@ struct StoryTests {
             var story = try Story(using: &random)
             for _ in 0..<60 {
                 let action = story.action(using: &random)
-                let (expected, got) = try story.take(action)
+                let (expected, got) = try story.apply(action)
                 try #require(expected == got, "\(note): \(action) at \(story.time)")
                 try #require(story.difference == nil, "\(note): \(action)")
                 missing.remove(got.map { "\($0)" } ?? "accepted")
@@ -72,7 +72,7 @@ struct StoryTests {
                 terms: terms,
                 invitation: nil
             )
-            _ = try books.take(create, by: organizer, at: time)
+            _ = try books.submit(create, by: organizer, at: time)
             model = ContestModel(
                 terms,
                 users: ContestBooks.users.count,
@@ -118,16 +118,16 @@ struct StoryTests {
         }
 
         /// - Returns: The refusals of the model and of the ledger; `nil` for an accepted action.
-        mutating func take(
+        mutating func apply(
             _ action: ContestModel.Action
         ) throws -> (expected: Refusal.Reason?, got: Refusal.Reason?) {
-            let expected = model.take(action, at: time)
+            let expected = model.apply(action, at: time)
             let users = ContestBooks.users
             let answer: StepAnswer?
             switch action {
             case .publish(let user):
                 let publish = PublishContest(contest: id, organizer: users[user])
-                answer = try books.take(publish, by: users[user], at: time)
+                answer = try books.submit(publish, by: users[user], at: time)
             case .join(let user, let fee):
                 let join = JoinContest(
                     contest: id,
@@ -135,13 +135,13 @@ struct StoryTests {
                     expectedFee: fee,
                     invitation: nil
                 )
-                answer = try books.take(join, by: users[user], at: time)
+                answer = try books.submit(join, by: users[user], at: time)
             case .leave(let user):
                 let leave = LeaveContest(contest: id, user: users[user])
-                answer = try books.take(leave, by: users[user], at: time)
+                answer = try books.submit(leave, by: users[user], at: time)
             case .lock(let user):
                 let lock = ChangeContest(.lock, contest: id, organizer: users[user])
-                answer = try books.take(lock, at: time)
+                answer = try books.submit(lock, at: time)
             case .score(let user, let base, let scores):
                 let score = ScoreContest(
                     contest: id,
@@ -149,21 +149,21 @@ struct StoryTests {
                     base: base,
                     scores: scores.map { Sample.score($0, $1) }
                 )
-                answer = try books.take(score, at: time)
+                answer = try books.submit(score, at: time)
             case .complete(let user, let revision):
                 let complete = CompleteContest(
                     contest: id,
                     organizer: users[user],
                     revision: revision
                 )
-                answer = try books.take(complete, at: time)
+                answer = try books.submit(complete, at: time)
             case .dispute(let user):
                 let dispute = ChangeContest(
                     .dispute(reason: "why"),
                     contest: id,
                     organizer: users[user]
                 )
-                answer = try books.take(dispute, at: time)
+                answer = try books.submit(dispute, at: time)
             case .object(let user):
                 let object = ObjectToContest(
                     contest: id,
@@ -171,14 +171,14 @@ struct StoryTests {
                     revision: model.revision,
                     text: "no"
                 )
-                answer = try books.take(object, at: time)
+                answer = try books.submit(object, at: time)
             case .settle(let user):
                 let settle = SettleContest(contest: id, organizer: users[user])
-                answer = try books.take(settle, by: users[user], at: time)
+                answer = try books.submit(settle, by: users[user], at: time)
             case .cancel(let user):
                 let cancel = CancelContest(contest: id, organizer: users[user], reason: "rain")
-                answer = try books.take(cancel, by: users[user], at: time)
-            case .sweep: answer = try books.take(SweepContest(contest: id), at: time)
+                answer = try books.submit(cancel, by: users[user], at: time)
+            case .sweep: answer = try books.submit(SweepContest(contest: id), at: time)
             case .openDesk, .hold, .unhold, .pay: answer = try atDesk(action)
             }
             return (expected, answer?.reason)
@@ -198,17 +198,17 @@ struct StoryTests {
                     lifetime: .seconds(43_200),
                     liveLimit: 5
                 )
-                let answer = try books.take(open, at: time)
+                let answer = try books.submit(open, at: time)
                 desk = answer?.session?.id
                 return answer
             case .hold(let user):
                 guard let desk else { return nil }
                 let lock = LockSession(session: desk, payer: users[user], purposes: purposes)
-                return try books.take(lock, at: time)
+                return try books.submit(lock, at: time)
             case .unhold(let user):
                 guard let desk else { return nil }
                 let unlock = UnlockSession(session: desk, payer: users[user], purposes: purposes)
-                return try books.take(unlock, at: time)
+                return try books.submit(unlock, at: time)
             case .pay(let user):
                 guard let desk else { return nil }
                 let pay = Pay(
@@ -217,7 +217,7 @@ struct StoryTests {
                     expectedAmount: model.terms.fee,
                     purposes: purposes
                 )
-                return try books.take(pay, by: users[user], at: time)
+                return try books.submit(pay, by: users[user], at: time)
             default: return nil
             }
         }

@@ -29,9 +29,9 @@ struct BankModel {
     private var keys: [String: (observation: Observation, at: Timestamp)] = [:]
     private var count = 0
     /// The chance in percent that a call is lost, and also the chance that a reply is lost.
-    var troubles = 20
+    var faultPercent = 20
     /// The payee's own money at the connected account, in cents.
-    var own: Int64 = 0
+    var payeeFunds: Int64 = 0
 
     /// The delay before a new object appears in the provider's lists.
     private static let lag: Duration = .seconds(300)
@@ -51,9 +51,9 @@ struct BankModel {
         at now: Timestamp,
         using random: inout some RandomNumberGenerator
     ) -> Observation {
-        if chance(troubles, &random) { return .unknown(after: nil) }
+        if chance(faultPercent, &random) { return .unknown(after: nil) }
         let answer = carryOut(call, at: now, &random)
-        return chance(troubles, &random) ? .unknown(after: nil) : answer
+        return chance(faultPercent, &random) ? .unknown(after: nil) : answer
     }
 
     private func chance(_ percent: Int, _ random: inout some RandomNumberGenerator) -> Bool {
@@ -192,7 +192,7 @@ struct BankModel {
     func available(at now: Timestamp) -> Int64 {
         let left = payouts.filter { seen($0, at: now).status != .failed }
             .map(\.order.amount.minorUnits).reduce(0, +)
-        return own + out - left
+        return payeeFunds + transferredSum - left
     }
 
     /// The sum of the payouts that are paid at `now`, in cents.
@@ -202,7 +202,7 @@ struct BankModel {
     }
 
     /// The sum of the transfers that are not reversed, in cents.
-    var out: Int64 {
+    var transferredSum: Int64 {
         transfers.filter { $0.reversal == nil }.map(\.order.amount.minorUnits).reduce(0, +)
     }
 }

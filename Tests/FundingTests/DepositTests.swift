@@ -34,7 +34,7 @@ struct DepositTests {
         var count = 0
         while count < 40 * effort || !reached.isSuperset(of: wanted) && count < 1_000 {
             count += 1
-            try tell(&random, &reached)
+            try runStory(&random, &reached)
         }
         #expect(wanted.subtracting(reached) == [], "seed \(random.seed)")
     }
@@ -54,20 +54,20 @@ struct DepositTests {
         let payer = try rig.user("payer")
         let lost = RecordID(trusted: "d-lost")
         for _ in 0..<2 {
-            #expect(try rig.tell(adoption(lost, of: payer)).get().state == .succeeded)
+            #expect(try rig.submit(adoption(lost, of: payer)).get().state == .succeeded)
             #expect(rig.balance(.user(payer)) == 2_000)
         }
         // A payment belongs to one deposit only.
         let other = RecordID(trusted: "d-other")
-        #expect(try rig.tell(adoption(other, of: payer)).get().state == .held)
+        #expect(try rig.submit(adoption(other, of: payer)).get().state == .held)
         #expect(rig.balance(.user(payer)) == 2_000 && rig.complaint == nil)
         var second = FundingBooks()
         let user = try second.user("payer")
         let id = try second.open(2_000, by: user).outcome.get()
         second.pass(DepositBody.creationLimit)
-        _ = try second.tell(Observe(id, .unknown(after: nil))).get()
+        _ = try second.submit(Observe(id, .unknown(after: nil))).get()
         #expect(try second.deposit(id).state == .canceled)
-        #expect(try second.tell(adoption(id, of: user)).get().state == .succeeded)
+        #expect(try second.submit(adoption(id, of: user)).get().state == .succeeded)
         #expect(second.balance(.user(user)) == 2_000 && second.complaint == nil)
     }
 
@@ -83,7 +83,7 @@ struct DepositTests {
         let id = try rig.open(2_000, by: payer).outcome.get()
         func see(_ dispute: SeenReversal) throws {
             let charge = SeenCharge(transaction: nil, disputes: [dispute])
-            _ = try rig.tell(Observe(id, .deposit(Self.seen(id, charge: charge)))).get()
+            _ = try rig.submit(Observe(id, .deposit(Self.seen(id, charge: charge)))).get()
         }
         let out = line("txn_out", -1_730, fee: 1_500)
         for _ in 0..<2 {
@@ -105,7 +105,7 @@ struct DepositTests {
         #expect(rig.complaint == nil)
     }
 
-    private func tell(_ random: inout SeededGenerator, _ reached: inout Set<String>) throws {
+    private func runStory(_ random: inout SeededGenerator, _ reached: inout Set<String>) throws {
         var rig = FundingBooks()
         let payer = try rig.user("payer")
         let shop = try rig.user("shop", cents: 1_000_000)
@@ -116,14 +116,16 @@ struct DepositTests {
                 CardModel(deposit: try rig.open(amount, by: payer).outcome.get(), amount: amount)
             )
         }
-        var bag: [SeenDeposit] = models.map(\.seen)
+        var earlierObservations: [SeenDeposit] = models.map(\.seen)
         var spent: Int64 = 0
         for _ in 0..<40 {
             let index = Int.random(in: models.indices, using: &random)
             models[index].evolve(using: &random)
-            if Int.random(in: 0..<3, using: &random) > 0 { bag.append(models[index].seen) }
-            if let seen = bag.randomElement(using: &random), let id = seen.deposit {
-                _ = try rig.tell(Observe(RecordID(trusted: id), .deposit(seen))).get()
+            if Int.random(in: 0..<3, using: &random) > 0 {
+                earlierObservations.append(models[index].seen)
+            }
+            if let seen = earlierObservations.randomElement(using: &random), let id = seen.deposit {
+                _ = try rig.submit(Observe(RecordID(trusted: id), .deposit(seen))).get()
             }
             let balance = rig.balance(.user(payer))
             if balance > 0, Int.random(in: 0..<3, using: &random) == 0 {
@@ -136,7 +138,7 @@ struct DepositTests {
             if let complaint = rig.complaint { throw WrongBooks(complaint: complaint) }
         }
         for model in models {
-            _ = try rig.tell(Observe(model.deposit, .deposit(model.seen))).get()
+            _ = try rig.submit(Observe(model.deposit, .deposit(model.seen))).get()
             reached.insert(try rig.deposit(model.deposit).state.rawValue)
         }
         if rig.books.transfers.values.contains(where: { $0.kind == "DEBT_SETTLED" }) {
@@ -158,12 +160,12 @@ struct DepositTests {
         let payer = try rig.user("payer")
         let id = try rig.open(2_000, by: payer).outcome.get()
         let other = Self.seen(id, amount: 1_500)
-        _ = try rig.tell(Observe(id, .deposit(other))).get()
+        _ = try rig.submit(Observe(id, .deposit(other))).get()
         #expect(try rig.deposit(id).state == .held)
         #expect(rig.balance(.user(payer)) == 0)
-        #expect(throws: Refusal(.intentSettled)) { try rig.tell(CancelHeldDeposit(id)).get() }
-        _ = try rig.tell(AcceptDeposit(id)).get()
-        _ = try rig.tell(Observe(id, .deposit(other))).get()
+        #expect(throws: Refusal(.intentSettled)) { try rig.submit(CancelHeldDeposit(id)).get() }
+        _ = try rig.submit(AcceptDeposit(id)).get()
+        _ = try rig.submit(Observe(id, .deposit(other))).get()
         #expect(try rig.deposit(id).state == .succeeded)
         #expect(rig.balance(.user(payer)) == 1_500)
         #expect(rig.complaint == nil)
@@ -178,9 +180,9 @@ struct DepositTests {
         let payer = try rig.user("payer")
         let id = try rig.open(2_000, by: payer).outcome.get()
         let live = Self.seen(id, isLive: true)
-        _ = try rig.tell(Observe(id, .deposit(live))).get()
+        _ = try rig.submit(Observe(id, .deposit(live))).get()
         if isAccepted {
-            #expect(throws: Refusal(.intentSettled)) { try rig.tell(AcceptDeposit(id)).get() }
+            #expect(throws: Refusal(.intentSettled)) { try rig.submit(AcceptDeposit(id)).get() }
         }
         #expect(rig.balance(.user(payer)) == 0)
     }
@@ -194,7 +196,7 @@ struct DepositTests {
         ]
         for id in ids {
             let seen = Self.seen(id)
-            _ = try rig.tell(Observe(id, .deposit(seen))).get()
+            _ = try rig.submit(Observe(id, .deposit(seen))).get()
         }
         #expect(rig.balance(.user(one)) == 2_000)
         #expect(rig.balance(.user(two)) == 0)
@@ -210,13 +212,13 @@ struct DepositTests {
         var keys: Set<String> = []
         while let refreshAt = try rig.deposit(id).refreshAt {
             rig.time = max(rig.time, refreshAt)
-            let call = try rig.tell(Wake(id)).get()
+            let call = try rig.submit(Wake(id)).get()
             guard case .openDeposit(let order) = call else {
                 Issue.record("\(String(describing: call))")
                 return
             }
             keys.insert(order.key)
-            _ = try rig.tell(Observe(id, .unknown(after: nil))).get()
+            _ = try rig.submit(Observe(id, .unknown(after: nil))).get()
         }
         #expect(try rig.deposit(id).state == .canceled)
         #expect(keys.count == 1)
@@ -234,15 +236,15 @@ struct DepositTests {
             let payer = try rig.user("payer")
             let id = try rig.open(2_000, by: payer).outcome.get()
             let model = CardModel(deposit: id, amount: 2_000)
-            _ = try rig.tell(Observe(id, .deposit(model.seen))).get()
+            _ = try rig.submit(Observe(id, .deposit(model.seen))).get()
             let reference = try #require(try rig.deposit(id).providerReference)
             if isAsked {
-                _ = try rig.tell(CancelDeposit(id, user: payer)).get()
+                _ = try rig.submit(CancelDeposit(id, user: payer)).get()
             } else {
-                #expect(try rig.tell(Wake(id)).get() == .readDeposit(reference))
+                #expect(try rig.submit(Wake(id)).get() == .readDeposit(reference))
                 rig.pass(.seconds(2 * 3_600))
             }
-            #expect(try rig.tell(Wake(id)).get() == .endDeposit(reference))
+            #expect(try rig.submit(Wake(id)).get() == .endDeposit(reference))
         }
     }
 
@@ -254,7 +256,7 @@ struct DepositTests {
         for _ in 0..<DepositLimits.open { ids.append(try rig.open(100, by: payer).outcome.get()) }
         #expect(try rig.open(100, by: payer).refusal == Refusal(.tooManyOpenDeposits))
         // A paid deposit is not open, although its fee is still awaited.
-        _ = try rig.tell(Observe(ids[0], .deposit(Self.seen(ids[0], amount: 100)))).get()
+        _ = try rig.submit(Observe(ids[0], .deposit(Self.seen(ids[0], amount: 100)))).get()
         #expect(try rig.deposit(ids[0]).isSettledAndRefreshed)
         #expect(try rig.open(100, by: payer).isAccepted)
         let eager = try rig.user("eager")
@@ -270,10 +272,10 @@ struct DepositTests {
         var rig = FundingBooks()
         let payer = try rig.user("payer", cents: 199_950)
         #expect(try rig.open(100, by: payer).refusal?.reason == .walletFull)
-        _ = try rig.tell(SetTerms(payer) { $0.balanceMaximum = 300_000 }).get()
+        _ = try rig.submit(SetTerms(payer) { $0.balanceMaximum = 300_000 }).get()
         let large = Refusal(.depositTooLarge, required: 50_001, available: 50_000)
         #expect(try rig.open(50_001, by: payer).refusal == large)
-        _ = try rig.tell(SetTerms(payer) { $0.depositMaximum = 60_000 }).get()
+        _ = try rig.submit(SetTerms(payer) { $0.depositMaximum = 60_000 }).get()
         #expect(try rig.open(50_001, by: payer).isAccepted)
     }
 
@@ -283,13 +285,13 @@ struct DepositTests {
         let payer = try rig.user("payer")
         let id = try rig.open(2_000, by: payer).outcome.get()
         let ended = Self.seen(id, .canceled)
-        _ = try rig.tell(Observe(id, .deposit(ended))).get()
+        _ = try rig.submit(Observe(id, .deposit(ended))).get()
         #expect(try rig.deposit(id).refreshAt == nil)
         // A notification wakes the deposit, but the provider does not answer.
-        _ = try rig.tell(Wake(id)).get()
-        _ = try rig.tell(Observe(id, .unknown(after: nil))).get()
+        _ = try rig.submit(Wake(id)).get()
+        _ = try rig.submit(Observe(id, .unknown(after: nil))).get()
         #expect(try rig.deposit(id).refreshAt != nil)
-        _ = try rig.tell(Observe(id, .deposit(ended))).get()
+        _ = try rig.submit(Observe(id, .deposit(ended))).get()
         #expect(try rig.deposit(id).refreshAt == nil)
         #expect(try rig.deposit(id).state == .canceled)
     }
@@ -302,24 +304,24 @@ struct DepositTests {
             var rig = FundingBooks()
             let payer = try rig.user("payer")
             let id = try rig.open(2_000, by: payer).outcome.get()
-            let order = try rig.tell(Wake(id)).get()
+            let order = try rig.submit(Wake(id)).get()
             let reused = ProviderRefusal(.keyReused, code: "idempotency_error", message: "")
-            _ = try rig.tell(Observe(id, .refused(reused), of: order)).get()
+            _ = try rig.submit(Observe(id, .refused(reused), of: order)).get()
             #expect(try rig.deposit(id).state == .held)
-            guard case .findDeposit = try rig.tell(Wake(id)).get() else {
+            guard case .findDeposit = try rig.submit(Wake(id)).get() else {
                 Issue.record("the deposit is not searched for")
                 return
             }
             if isFound {
-                _ = try rig.tell(Observe(id, .deposit(Self.seen(id)))).get()
+                _ = try rig.submit(Observe(id, .deposit(Self.seen(id)))).get()
                 #expect(try rig.deposit(id).state == .succeeded)
                 #expect(rig.balance(.user(payer)) == 2_000)
             } else {
-                _ = try rig.tell(Observe(id, .absent)).get()
-                _ = try rig.tell(CancelHeldDeposit(id)).get()
+                _ = try rig.submit(Observe(id, .absent)).get()
+                _ = try rig.submit(CancelHeldDeposit(id)).get()
                 #expect(try rig.deposit(id).state == .canceled)
                 #expect(throws: Refusal(.intentSettled)) {
-                    try rig.tell(CancelHeldDeposit(id)).get()
+                    try rig.submit(CancelHeldDeposit(id)).get()
                 }
             }
             #expect(rig.complaint == nil)

@@ -14,7 +14,7 @@ struct FundingBooks {
     mutating func pass(_ duration: Duration) { time = time.advanced(by: duration) }
 
     @discardableResult
-    mutating func tell<Command: LedgerCommand>(
+    mutating func submit<Command: LedgerCommand>(
         _ command: Command
     ) throws -> Result<Command.Outcome, Refusal> {
         let pending = Pending(command, at: time) { _ in }
@@ -24,7 +24,7 @@ struct FundingBooks {
 
     /// Decides a command under an idempotency key, by default a new one.
     @discardableResult
-    mutating func tell<Command: KeyedCommand>(
+    mutating func submit<Command: KeyedCommand>(
         _ command: Command,
         by user: UserID,
         key: String? = nil
@@ -45,7 +45,7 @@ struct FundingBooks {
             displayName: name,
             opening: Money(minorUnits: cents)
         )
-        return try tell(open).get().id
+        return try submit(open).get().id
     }
 
     /// Moves money from one user to another with a paid session.
@@ -57,10 +57,10 @@ struct FundingBooks {
             reference: nil,
             lifetime: .seconds(300)
         )
-        let session = try tell(create).get().session.id
-        _ = try tell(LockSession(session: session, payer: payer)).get()
+        let session = try submit(create).get().session.id
+        _ = try submit(LockSession(session: session, payer: payer)).get()
         let pay = Pay(session: session, payer: payer, expectedAmount: nil)
-        _ = try tell(pay, by: payer).outcome.get()
+        _ = try submit(pay, by: payer).outcome.get()
     }
 
     mutating func open(
@@ -73,7 +73,7 @@ struct FundingBooks {
             guard $0.owner == user, let deposit = try? Deposit($0) else { return false }
             return deposit.isSettledAndRefreshed
         }
-        return try tell(
+        return try submit(
             OpenDeposit(
                 user: user,
                 amount: Money(minorUnits: cents),
@@ -94,11 +94,11 @@ struct FundingBooks {
     mutating func withdraw(
         _ cents: Int64,
         by user: UserID,
-        young: Int64 = 0,
+        heldAmount: Int64 = 0,
         needsRelease: Bool = false,
         source: FundingSource = .provider(isLive: false)
     ) throws -> CommandReply<RecordID> {
-        try tell(
+        try submit(
             RequestWithdrawal(
                 user: user,
                 amount: Money(minorUnits: cents),
@@ -106,7 +106,7 @@ struct FundingBooks {
                 source: source,
                 hold: WithdrawalHold(
                     entryCount: account(.user(user)).entryCount,
-                    heldAmount: young
+                    heldAmount: heldAmount
                 ),
                 needsRelease: needsRelease
             ),
@@ -116,7 +116,7 @@ struct FundingBooks {
 
     /// Makes a user a payee whose account can receive money.
     mutating func onboard(_ user: UserID) throws {
-        let payee = try tell(PutPayee(user)).get()
+        let payee = try submit(PutPayee(user)).get()
         let seen = SeenPayee(
             account: "acct_\(user)",
             user: user.rawValue,
@@ -125,7 +125,7 @@ struct FundingBooks {
             payoutsEnabled: true,
             detailsSubmitted: true
         )
-        _ = try tell(Observe(payee.id, .payee(seen))).get()
+        _ = try submit(Observe(payee.id, .payee(seen))).get()
     }
 
     func deposit(_ id: RecordID) throws -> Deposit { try Deposit(record(id)) }

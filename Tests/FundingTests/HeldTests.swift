@@ -51,10 +51,10 @@ struct HeldTests {
         if isExpected: (Call) -> Bool,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> Call? {
-        let call = try rig.tell(Wake(id)).get()
+        let call = try rig.submit(Wake(id)).get()
         let isRight = call.map(isExpected) == true
         #expect(isRight, "\(String(describing: call))", sourceLocation: sourceLocation)
-        return try rig.tell(Observe(id, observation, of: call)).get()
+        return try rig.submit(Observe(id, observation, of: call)).get()
     }
 
     private static func isPayoutSearch(_ call: Call) -> Bool {
@@ -73,17 +73,17 @@ struct HeldTests {
         "A failed payout whose transfer cannot be reversed is repeated if no other payout is found"
     )
     mutating func paidAgain() throws {
-        _ = try rig.tell(Observe(id, transfer())).get()
-        _ = try rig.tell(Observe(id, payout("po_1", .failed))).get()
+        _ = try rig.submit(Observe(id, transfer())).get()
+        _ = try rig.submit(Observe(id, payout("po_1", .failed))).get()
         try answer(
             .refused(ProviderRefusal(.insufficientFunds, code: "insufficient", message: "")),
             if: Self.isReversal
         )
         #expect(try state == .held)
-        _ = try rig.tell(ResumeWithdrawal(id, isReturned: false)).get()
+        _ = try rig.submit(ResumeWithdrawal(id, isReturned: false)).get()
         try answer(.absent, if: Self.isPayoutSearch)
         // A late notification reports the failed payout as pending.
-        _ = try rig.tell(Observe(id, payout("po_1", .pending))).get()
+        _ = try rig.submit(Observe(id, payout("po_1", .pending))).get()
         #expect(try state == .sent)
         // A search right after the notification proves nothing, because lists lag.
         try answer(.absent, if: Self.isPayoutSearch)
@@ -97,24 +97,24 @@ struct HeldTests {
 
     @Test("A withdrawal to be returned is reversed after two searches have found no payout")
     mutating func returned() throws {
-        _ = try rig.tell(Observe(id, transfer())).get()
-        _ = try rig.tell(Observe(id, Self.reused)).get()
+        _ = try rig.submit(Observe(id, transfer())).get()
+        _ = try rig.submit(Observe(id, Self.reused)).get()
         #expect(try state == .held)
-        _ = try rig.tell(ResumeWithdrawal(id, isReturned: true)).get()
+        _ = try rig.submit(ResumeWithdrawal(id, isReturned: true)).get()
         try answer(.absent, if: Self.isPayoutSearch)
         rig.pass(Pace.listing)
         let call = try answer(.absent, if: Self.isPayoutSearch)
         #expect(call.map(Self.isReversal) == true)
-        _ = try rig.tell(Observe(id, transfer("trr_1"), of: call)).get()
+        _ = try rig.submit(Observe(id, transfer("trr_1"), of: call)).get()
         #expect(try state == .failed)
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
     }
 
     @Test("A withdrawal to be returned ends as paid if a search finds its payout")
     mutating func found() throws {
-        _ = try rig.tell(Observe(id, transfer())).get()
-        _ = try rig.tell(Observe(id, Self.reused)).get()
-        _ = try rig.tell(ResumeWithdrawal(id, isReturned: true)).get()
+        _ = try rig.submit(Observe(id, transfer())).get()
+        _ = try rig.submit(Observe(id, Self.reused)).get()
+        _ = try rig.submit(ResumeWithdrawal(id, isReturned: true)).get()
         try answer(payout("po_1", .paid), if: Self.isPayoutSearch)
         #expect(try state == .paid)
         #expect(rig.balance(.user(payee)) == 4_000 && rig.complaint == nil)
@@ -124,10 +124,10 @@ struct HeldTests {
         "A withdrawal held before its transfer is returned after two searches found no transfer"
     )
     mutating func neverSent() throws {
-        _ = try rig.tell(Wake(id)).get()
-        _ = try rig.tell(Observe(id, Self.reused)).get()
+        _ = try rig.submit(Wake(id)).get()
+        _ = try rig.submit(Observe(id, Self.reused)).get()
         #expect(try state == .held)
-        _ = try rig.tell(ResumeWithdrawal(id, isReturned: true)).get()
+        _ = try rig.submit(ResumeWithdrawal(id, isReturned: true)).get()
         try answer(.absent, if: Self.isTransferSearch)
         #expect(try state == .pending)
         rig.pass(Pace.listing)
@@ -138,14 +138,14 @@ struct HeldTests {
 
     @Test("A transfer found after a cancellation is held, and reversed on the operator's order")
     mutating func unexpected() throws {
-        _ = try rig.tell(CancelWithdrawal(id, user: payee)).get()
+        _ = try rig.submit(CancelWithdrawal(id, user: payee)).get()
         try answer(transfer(), if: Self.isTransferSearch)
         #expect(try state == .held)
         #expect(rig.complaint == nil)
         #expect(throws: Refusal(.withdrawalTooLate)) {
-            try rig.tell(ResumeWithdrawal(id, isReturned: false)).get()
+            try rig.submit(ResumeWithdrawal(id, isReturned: false)).get()
         }
-        _ = try rig.tell(ResumeWithdrawal(id, isReturned: true)).get()
+        _ = try rig.submit(ResumeWithdrawal(id, isReturned: true)).get()
         try answer(transfer("trr_1"), if: Self.isReversal)
         #expect(try state == .cancelled)
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
@@ -155,8 +155,8 @@ struct HeldTests {
     mutating func old() throws {
         let late = try rig.withdraw(500, by: payee, needsRelease: true).outcome.get()
         rig.pass(Pace.keyLife)
-        _ = try rig.tell(ReleasePayee(payee, withdrawals: [late])).get()
-        let call = try rig.tell(Wake(late)).get()
+        _ = try rig.submit(ReleasePayee(payee, withdrawals: [late])).get()
+        let call = try rig.submit(Wake(late)).get()
         #expect(call.map(Self.isTransferSearch) == true)
         // The payout may exist too, if the ledger was restored from a backup.
         let seen = SeenTransfer(
@@ -165,7 +165,7 @@ struct HeldTests {
             currency: "usd",
             destination: "acct_\(payee)"
         )
-        let next = try rig.tell(Observe(late, .transfer(seen), of: call)).get()
+        let next = try rig.submit(Observe(late, .transfer(seen), of: call)).get()
         #expect(next.map(Self.isPayoutSearch) == true)
     }
 
@@ -184,14 +184,14 @@ struct HeldTests {
     @Test("A new payee's withdrawal with an existing transfer can no longer be cancelled")
     mutating func released() throws {
         let id = try rig.withdraw(1_000, by: payee, needsRelease: true).outcome.get()
-        let search = try rig.tell(Wake(id)).get()
+        let search = try rig.submit(Wake(id)).get()
         #expect(search.map(Self.isTransferSearch) == true)
-        let next = try rig.tell(Observe(id, transfer(), of: search)).get()
+        let next = try rig.submit(Observe(id, transfer(), of: search)).get()
         #expect(next.map(Self.isPayoutSearch) == true)
         #expect(throws: Refusal(.withdrawalTooLate)) {
-            try rig.tell(CancelWithdrawal(id, user: payee)).get()
+            try rig.submit(CancelWithdrawal(id, user: payee)).get()
         }
-        _ = try rig.tell(Observe(id, payout("po_1", .paid), of: next)).get()
+        _ = try rig.submit(Observe(id, payout("po_1", .paid), of: next)).get()
         #expect(try rig.withdrawal(id).state == .paid)
         #expect(rig.balance(.user(payee)) == 3_000 && rig.complaint == nil)
     }
@@ -209,25 +209,25 @@ struct HeldTests {
             account: "acct_\(payee)",
             sentAt: sentAt
         )
-        #expect(try rig.tell(adoption).get())
+        #expect(try rig.submit(adoption).get())
         #expect(throws: Refusal(.withdrawalTooLate)) {
-            try rig.tell(CancelWithdrawal(lost, user: second)).get()
+            try rig.submit(CancelWithdrawal(lost, user: second)).get()
         }
-        let search = try rig.tell(Wake(lost)).get()
+        let search = try rig.submit(Wake(lost)).get()
         #expect(search.map(Self.isTransferSearch) == true)
-        let next = try rig.tell(Observe(lost, transfer(), of: search)).get()
+        let next = try rig.submit(Observe(lost, transfer(), of: search)).get()
         guard case .findPayout(let order) = next else {
             throw NeverHappened(description: "the payout is searched for")
         }
         #expect(order.createdAt == sentAt)
         #expect(rig.balance(.user(second)) == 4_000 && rig.balance(.user(payee)) == 4_000)
-        #expect(try !rig.tell(adoption).get())
+        #expect(try !rig.submit(adoption).get())
         #expect(rig.complaint == nil)
     }
 
     @Test("A cancelled withdrawal that is adopted is held when its transfer is found")
     mutating func adoptedAnew() throws {
-        _ = try rig.tell(CancelWithdrawal(id, user: payee)).get()
+        _ = try rig.submit(CancelWithdrawal(id, user: payee)).get()
         let adoption = AdoptWithdrawal(
             id,
             user: payee,
@@ -235,7 +235,7 @@ struct HeldTests {
             account: "acct_\(payee)",
             sentAt: rig.time
         )
-        #expect(try rig.tell(adoption).get())
+        #expect(try rig.submit(adoption).get())
         #expect(try rig.withdrawal(id).refreshAt == rig.time)
         try answer(transfer(), if: Self.isTransferSearch)
         #expect(try state == .held)
@@ -247,16 +247,16 @@ struct HeldTests {
         let poor = Observation.refused(
             ProviderRefusal(.insufficientFunds, code: "balance_insufficient", message: "")
         )
-        let call = try rig.tell(Wake(id)).get()
-        _ = try rig.tell(Observe(id, poor, of: call)).get()
+        let call = try rig.submit(Wake(id)).get()
+        _ = try rig.submit(Observe(id, poor, of: call)).get()
         rig.pass(Pace.slow)
-        _ = try rig.tell(Wake(id)).get()
+        _ = try rig.submit(Wake(id)).get()
         let before = try rig.withdrawal(id)
-        _ = try rig.tell(Observe(id, poor, of: call)).get()
+        _ = try rig.submit(Observe(id, poor, of: call)).get()
         #expect(try rig.withdrawal(id) == before)
         // The call under way may move money, so the withdrawal cannot be cancelled.
         #expect(throws: Refusal(.withdrawalTooLate)) {
-            try rig.tell(CancelWithdrawal(id, user: payee)).get()
+            try rig.submit(CancelWithdrawal(id, user: payee)).get()
         }
     }
 
@@ -264,42 +264,42 @@ struct HeldTests {
     mutating func silent() throws {
         let silence = Observation.unknown(after: .seconds(900))
         // The time before the payout does not count.
-        _ = try rig.tell(Observe(id, silence)).get()
+        _ = try rig.submit(Observe(id, silence)).get()
         rig.pass(WithdrawalBody.unansweredLimit)
-        _ = try rig.tell(Observe(id, transfer())).get()
-        _ = try rig.tell(Observe(id, payout("po_1", .pending))).get()
-        _ = try rig.tell(Observe(id, silence)).get()
+        _ = try rig.submit(Observe(id, transfer())).get()
+        _ = try rig.submit(Observe(id, payout("po_1", .pending))).get()
+        _ = try rig.submit(Observe(id, silence)).get()
         #expect(try state == .inTransit)
         rig.pass(WithdrawalBody.unansweredLimit)
-        _ = try rig.tell(Observe(id, payout("po_1", .pending))).get()
-        _ = try rig.tell(Observe(id, silence)).get()
+        _ = try rig.submit(Observe(id, payout("po_1", .pending))).get()
+        _ = try rig.submit(Observe(id, silence)).get()
         #expect(try state == .inTransit)
         rig.pass(WithdrawalBody.unansweredLimit)
-        _ = try rig.tell(Observe(id, silence)).get()
+        _ = try rig.submit(Observe(id, silence)).get()
         #expect(try state == .held)
-        _ = try rig.tell(ResumeWithdrawal(id, isReturned: false)).get()
-        _ = try rig.tell(Observe(id, silence)).get()
+        _ = try rig.submit(ResumeWithdrawal(id, isReturned: false)).get()
+        _ = try rig.submit(Observe(id, silence)).get()
         #expect(try state == .inTransit)
-        _ = try rig.tell(Observe(id, payout("po_1", .paid))).get()
-        _ = try rig.tell(Observe(id, silence)).get()
+        _ = try rig.submit(Observe(id, payout("po_1", .paid))).get()
+        _ = try rig.submit(Observe(id, silence)).get()
         #expect(try state == .paid && rig.withdrawal(id).refreshAt != nil)
         rig.pass(WithdrawalBody.returnWindow)
-        _ = try rig.tell(Observe(id, silence)).get()
+        _ = try rig.submit(Observe(id, silence)).get()
         #expect(try rig.withdrawal(id).refreshAt == nil)
     }
 
     @Test("A withdrawal whose payout cannot be read is returned on the operator's order")
     mutating func unreadable() throws {
-        _ = try rig.tell(Observe(id, transfer())).get()
-        _ = try rig.tell(Observe(id, payout("po_1", .pending))).get()
+        _ = try rig.submit(Observe(id, transfer())).get()
+        _ = try rig.submit(Observe(id, payout("po_1", .pending))).get()
         // The server was down and made no calls, so its first unanswered call changes nothing.
         rig.pass(WithdrawalBody.unansweredLimit)
-        _ = try rig.tell(Observe(id, .unknown(after: nil))).get()
+        _ = try rig.submit(Observe(id, .unknown(after: nil))).get()
         #expect(try state == .inTransit)
         rig.pass(WithdrawalBody.unansweredLimit)
-        _ = try rig.tell(Observe(id, .unknown(after: nil))).get()
+        _ = try rig.submit(Observe(id, .unknown(after: nil))).get()
         #expect(try state == .held)
-        _ = try rig.tell(ResumeWithdrawal(id, isReturned: true)).get()
+        _ = try rig.submit(ResumeWithdrawal(id, isReturned: true)).get()
         try answer(transfer("trr_1"), if: Self.isReversal)
         #expect(try state == .failed)
         #expect(rig.balance(.user(payee)) == 5_000 && rig.complaint == nil)
@@ -316,20 +316,20 @@ struct HeldTests {
                 message: "",
                 isReplay: isReplay
             )
-            let call = try rig.tell(Wake(id)).get()
-            _ = try rig.tell(Observe(id, .refused(refusal), of: call)).get()
+            let call = try rig.submit(Wake(id)).get()
+            _ = try rig.submit(Observe(id, .refused(refusal), of: call)).get()
             #expect(try rig.withdrawal(id).body.isCalled == isReplay)
             rig.pass(Pace.keyLife - .seconds(3_600))
-            let next = try rig.tell(Wake(id)).get()
+            let next = try rig.submit(Wake(id)).get()
             #expect(next.map(Self.isTransferSearch) == isReplay)
         }
     }
 
     @Test("If a transfer is first seen an hour after its order, its payout is searched for")
     mutating func late() throws {
-        let call = try rig.tell(Wake(id)).get()
+        let call = try rig.submit(Wake(id)).get()
         rig.pass(WithdrawalBody.oldTransferAge)
-        let next = try rig.tell(Observe(id, transfer(), of: call)).get()
+        let next = try rig.submit(Observe(id, transfer(), of: call)).get()
         #expect(next.map(Self.isPayoutSearch) == true)
     }
 }

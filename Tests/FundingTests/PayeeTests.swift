@@ -28,13 +28,13 @@ struct PayeeTests {
     func abandoned() throws {
         var rig = FundingBooks()
         let user = try rig.user("payee")
-        let id = try rig.tell(PutPayee(user)).get().id
+        let id = try rig.submit(PutPayee(user)).get().id
         func payee() throws -> Payee? { try rig.books.rows.records[id].map { try Payee($0) } }
         var looks = 0
         while let refreshAt = try payee()?.refreshAt {
             rig.time = max(rig.time, refreshAt)
-            _ = try rig.tell(Wake(id)).get()
-            _ = try rig.tell(Observe(id, Self.seen("acct_1", user: user))).get()
+            _ = try rig.submit(Wake(id)).get()
+            _ = try rig.submit(Observe(id, Self.seen("acct_1", user: user))).get()
             looks += 1
             try #require(looks < 1_000)
         }
@@ -42,14 +42,14 @@ struct PayeeTests {
         // A request for the payee's state still causes one refresh.
         rig.pass(.seconds(2))
         #expect(try payee()?.needsAccountRefresh(at: rig.time) == true)
-        _ = try rig.tell(Wake(id)).get()
-        _ = try rig.tell(Observe(id, Self.seen("acct_1", user: user))).get()
+        _ = try rig.submit(Wake(id)).get()
+        _ = try rig.submit(Observe(id, Self.seen("acct_1", user: user))).get()
         #expect(try payee()?.refreshAt == nil)
         #expect(try payee()?.needsAccountRefresh(at: rig.time) == false)
-        _ = try rig.tell(PutPayee(user)).get()
+        _ = try rig.submit(PutPayee(user)).get()
         #expect(try payee()?.refreshAt != nil)
         let submitted = Self.seen("acct_1", user: user, submitted: true)
-        _ = try rig.tell(Observe(id, submitted)).get()
+        _ = try rig.submit(Observe(id, submitted)).get()
         #expect(try payee()?.state == .pendingVerification && payee()?.refreshAt != nil)
     }
 
@@ -57,13 +57,13 @@ struct PayeeTests {
     func silent() throws {
         var rig = FundingBooks()
         let user = try rig.user("payee")
-        let id = try rig.tell(PutPayee(user)).get().id
-        _ = try rig.tell(Observe(id, Self.seen("acct_1", user: user))).get()
+        let id = try rig.submit(PutPayee(user)).get().id
+        _ = try rig.submit(Observe(id, Self.seen("acct_1", user: user))).get()
         let start = rig.time
         while let refreshAt = try rig.books.rows.records[id].map({ try Payee($0) })?.refreshAt {
             rig.time = max(rig.time, refreshAt)
-            _ = try rig.tell(Wake(id)).get()
-            _ = try rig.tell(Observe(id, .unknown(after: .seconds(900)))).get()
+            _ = try rig.submit(Wake(id)).get()
+            _ = try rig.submit(Observe(id, .unknown(after: .seconds(900)))).get()
             try #require(start.duration(to: rig.time) < .seconds(5 * 86_400))
         }
         #expect(start.duration(to: rig.time) > .seconds(2 * 86_400))
@@ -73,11 +73,11 @@ struct PayeeTests {
     func others() throws {
         var rig = FundingBooks()
         let (one, two) = (try rig.user("one"), try rig.user("two"))
-        let id = try rig.tell(PutPayee(one)).get().id
-        _ = try rig.tell(Observe(id, Self.seen("acct_1", user: two))).get()
+        let id = try rig.submit(PutPayee(one)).get().id
+        _ = try rig.submit(Observe(id, Self.seen("acct_1", user: two))).get()
         #expect(try Payee(#require(rig.books.rows.records[id])).body.account == nil)
-        _ = try rig.tell(Observe(id, Self.seen("acct_1", user: one))).get()
-        _ = try rig.tell(Observe(id, Self.seen("acct_2", user: one))).get()
+        _ = try rig.submit(Observe(id, Self.seen("acct_1", user: one))).get()
+        _ = try rig.submit(Observe(id, Self.seen("acct_2", user: one))).get()
         #expect(try Payee(#require(rig.books.rows.records[id])).body.account == "acct_1")
     }
 
@@ -86,20 +86,20 @@ struct PayeeTests {
         var rig = FundingBooks()
         let (one, two) = (try rig.user("one", cents: 500), try rig.user("two", cents: 500))
         #expect(throws: Refusal(.payeeNotOnboarded)) {
-            try rig.tell(LinkPayee(two, to: one)).get()
+            try rig.submit(LinkPayee(two, to: one)).get()
         }
         try rig.onboard(one)
-        _ = try rig.tell(LinkPayee(two, to: one)).get()
+        _ = try rig.submit(LinkPayee(two, to: one)).get()
         // No user can be linked to a linked user.
         #expect(throws: Refusal(.payeeNotOnboarded)) {
-            try rig.tell(LinkPayee(one, to: two)).get()
+            try rig.submit(LinkPayee(one, to: two)).get()
         }
         let id = try rig.withdraw(200, by: two).outcome.get()
         #expect(try rig.withdrawal(id).body.account == "acct_\(one)")
         #expect(rig.balance(.user(two)) == 300 && rig.balance(.user(one)) == 500)
-        #expect(try rig.tell(Wake(Payee.id(of: two))).get() == nil)
+        #expect(try rig.submit(Wake(Payee.id(of: two))).get() == nil)
         #expect(rig.complaint == nil)
-        _ = try rig.tell(LinkPayee(two, to: two)).get()
+        _ = try rig.submit(LinkPayee(two, to: two)).get()
         #expect(try rig.withdraw(100, by: two).refusal == Refusal(.payeeNotOnboarded))
     }
 
@@ -110,31 +110,31 @@ struct PayeeTests {
         try rig.onboard(user)
         let id = Payee.id(of: user)
         func payee() throws -> Payee { try Payee(#require(rig.books.rows.records[id])) }
-        #expect(try rig.tell(RenewPayee(user)).get() == false)
+        #expect(try rig.submit(RenewPayee(user)).get() == false)
         let gone = ProviderRefusal(.other, code: "account_invalid", message: "")
-        _ = try rig.tell(Observe(id, .refused(gone), of: .readAccount("acct_\(user)"))).get()
+        _ = try rig.submit(Observe(id, .refused(gone), of: .readAccount("acct_\(user)"))).get()
         #expect(try payee().state == .restricted && payee().body.disabledReason == PayeeBody.closed)
         #expect(try rig.withdraw(100, by: user).refusal == Refusal(.payeeNotOnboarded))
-        #expect(try rig.tell(RenewPayee(user)).get())
+        #expect(try rig.submit(RenewPayee(user)).get())
         #expect(try payee().state == .notSetUp && payee().body.pastAccounts == ["acct_\(user)"])
         // The user has not requested another account yet, so a notification about the old account
         // opens none.
-        #expect(try rig.tell(Wake(id)).get() == nil)
-        _ = try rig.tell(PutPayee(user)).get()
-        guard case .openAccount(let order) = try rig.tell(Wake(id)).get() else {
+        #expect(try rig.submit(Wake(id)).get() == nil)
+        _ = try rig.submit(PutPayee(user)).get()
+        guard case .openAccount(let order) = try rig.submit(Wake(id)).get() else {
             Issue.record("no account is opened")
             return
         }
         #expect(order.pastAccounts == ["acct_\(user)"])
         // The old account may still be listed.
-        _ = try rig.tell(Observe(id, Self.seen("acct_\(user)", user: user))).get()
+        _ = try rig.submit(Observe(id, Self.seen("acct_\(user)", user: user))).get()
         #expect(try payee().body.account == nil)
-        _ = try rig.tell(Observe(id, Self.seen("acct_2", user: user))).get()
+        _ = try rig.submit(Observe(id, Self.seen("acct_2", user: user))).get()
         #expect(try payee().body.account == "acct_2" && rig.complaint == nil)
         // Late refusals of a read of the old account, and of the call that opened the new account,
         // do not affect the new account.
-        _ = try rig.tell(Observe(id, .refused(gone), of: .readAccount("acct_\(user)"))).get()
-        _ = try rig.tell(Observe(id, .refused(gone), of: .openAccount(order))).get()
+        _ = try rig.submit(Observe(id, .refused(gone), of: .readAccount("acct_\(user)"))).get()
+        _ = try rig.submit(Observe(id, .refused(gone), of: .openAccount(order))).get()
         #expect(try payee().body.disabledReason == nil)
     }
 }

@@ -39,7 +39,7 @@ struct RuleTests {
                 refunds: [refund]
             )
         )
-        _ = try rig.tell(Observe(deposit, .deposit(seen))).get()
+        _ = try rig.submit(Observe(deposit, .deposit(seen))).get()
         try rig.onboard(payer)
         withdrawal = try rig.withdraw(1_000, by: payer).outcome.get()
         let transfer = SeenTransfer(
@@ -48,9 +48,9 @@ struct RuleTests {
             currency: "usd",
             destination: "acct_\(payer)"
         )
-        _ = try rig.tell(Observe(withdrawal, .transfer(transfer))).get()
-        _ = try rig.tell(BindProvider(account: "acct_own", isLive: false)).get()
-        _ = try rig.tell(BookTransaction(line("txn_9", "topup", 700, fee: 0))).get()
+        _ = try rig.submit(Observe(withdrawal, .transfer(transfer))).get()
+        _ = try rig.submit(BindProvider(account: "acct_own", isLive: false)).get()
+        _ = try rig.submit(BookTransaction(line("txn_9", "topup", 700, fee: 0))).get()
         #expect(rig.complaint == nil)
     }
 

@@ -13,6 +13,17 @@ struct StoredFormTests {
         "watermark":"2030-03-17T17:46:40.000Z"}
         """#
 
+    private static let deposit = #"""
+        {"attempts":{"attempt":1,"isSearching":false,"since":1900000000500},\#
+        "booked":{"pi_1":2000,"txn_1":88},"creditedAt":"2030-03-17T17:46:41.000Z",\#
+        "currency":"usd",\#
+        "expiresAt":"2030-03-17T19:46:40.000Z","intent":"pi_1","isAccepted":false,\#
+        "isCancellationRequested":false,\#
+        "isFeeKnown":true,"isLive":false,\#
+        "minorUnits":2000,"presentation":"hosted","reference":"table 7",\#
+        "refreshCount":1,"refreshedAt":"2030-03-17T17:46:41.000Z"}
+        """#
+
     private static func record(_ kind: String, _ state: String, _ body: String) -> Record {
         Record(
             id: RecordID(trusted: "r"),
@@ -28,20 +39,7 @@ struct StoredFormTests {
 
     @Test("A deposit, a withdrawal, a payee and the provider are read and written unchanged")
     func forms() throws {
-        let deposit = Self.record(
-            "deposit",
-            "SUCCEEDED",
-            #"""
-            {"attempts":{"attempt":1,"isSearching":false,"since":1900000000500},\#
-            "booked":{"pi_1":2000,"txn_1":88},"creditedAt":"2030-03-17T17:46:41.000Z",\#
-            "currency":"usd",\#
-            "expiresAt":"2030-03-17T19:46:40.000Z","intent":"pi_1","isAccepted":false,\#
-            "isCancellationRequested":false,\#
-            "isFeeKnown":true,"isLive":false,\#
-            "minorUnits":2000,"presentation":"hosted","reference":"table 7",\#
-            "refreshCount":1,"refreshedAt":"2030-03-17T17:46:41.000Z"}
-            """#
-        )
+        let deposit = Self.record("deposit", "SUCCEEDED", Self.deposit)
         #expect(try Deposit(deposit).record == deposit)
         let withdrawal = Self.record(
             "withdrawal",
@@ -77,7 +75,7 @@ struct StoredFormTests {
             try Provider(Self.record("provider", "FREE", Self.bound))
         }
         #expect(throws: LedgerError.self) {
-            try Deposit(Self.record("deposit", "CREATED", Self.bound))
+            try Deposit(Self.record("deposit", "PAID", Self.deposit))
         }
     }
 }

@@ -16,11 +16,11 @@ struct TakeTests {
             let bps = Int64.random(in: 0...5_000, using: &random)
             let amount = Int64.random(in: 1...3_000, using: &random)
             let tip = Bool.random(using: &random) ? Int64.random(in: 1...50, using: &random) : 0
-            try tell(amount, tip: tip, bps: bps, &random)
+            try runStory(amount, tip: tip, bps: bps, &random)
         }
     }
 
-    private func tell(
+    private func runStory(
         _ amount: Int64,
         tip: Int64,
         bps: Int64,
@@ -40,7 +40,7 @@ struct TakeTests {
         while rest > 0 {
             let part = Int64.random(in: 1...rest, using: &random)
             let refund = RefundPayment(session: session, payee: payee, amount: part)
-            _ = try rig.tell(refund, by: payee).outcome.get()
+            _ = try rig.submit(refund, by: payee).outcome.get()
             rest -= part
             let kept = min(amount, rest > tip ? rest - tip : 0)
             // The take that remains is the exact part of the kept amount, rounded up to a cent.
@@ -70,10 +70,10 @@ struct TakeTests {
             allowsTip: true,
             defaultTakeBasisPoints: bps
         )
-        let session = try rig.tell(create).get().session.id
-        _ = try rig.tell(LockSession(session: session, payer: payer)).get()
+        let session = try rig.submit(create).get().session.id
+        _ = try rig.submit(LockSession(session: session, payer: payer)).get()
         let pay = Pay(session: session, payer: payer, expectedAmount: nil, tip: tip)
-        let outcome = try rig.tell(pay, by: payer).outcome.get()
+        let outcome = try rig.submit(pay, by: payer).outcome.get()
         #expect(outcome.newBalance == 5_000 - amount - tip)
         return session
     }
@@ -95,19 +95,19 @@ struct TakeTests {
                 lifetime: .seconds(300),
                 defaultTakeBasisPoints: 1_000
             )
-            let group = try rig.tell(create).get().session.id
+            let group = try rig.submit(create).get().session.id
             var shares: [SessionID] = []
             for (index, payer) in payers.enumerated() {
                 let lock = LockSession(session: group, payer: payer, place: Int64(index) + 1)
-                shares.append(try rig.tell(lock).get().id)
+                shares.append(try rig.submit(lock).get().id)
                 let pay = Pay(session: group, payer: payer, expectedAmount: nil)
-                _ = try rig.tell(pay, by: payer).outcome.get()
+                _ = try rig.submit(pay, by: payer).outcome.get()
             }
             #expect(rig.balance(.houseOf(.take, payee)) == 99)
             #expect(rig.balance(.user(payee)) == 1_000 - 99)
             #expect(rig.sessionComplaint == nil)
             let refund = RefundPayment(session: shares[0], payee: payee, amount: nil)
-            _ = try rig.tell(refund, by: payee).outcome.get()
+            _ = try rig.submit(refund, by: payee).outcome.get()
             #expect(rig.balance(.houseOf(.take, payee)) == 66)
             #expect(rig.balance(.user(payee)) == 666 - 66)
             #expect(rig.balance(.user(payers[0])) == 1_000)
@@ -119,7 +119,7 @@ struct TakeTests {
     func own() throws {
         var rig = FundingBooks()
         let (payer, payee) = (try rig.user("payer", cents: 5_000), try rig.user("payee"))
-        _ = try rig.tell(SetTerms(payee) { $0.takeBasisPoints = 1_000 }).get()
+        _ = try rig.submit(SetTerms(payee) { $0.takeBasisPoints = 1_000 }).get()
         _ = try paid(1_000, tip: 0, bps: 2_000, payer, payee, &rig)
         #expect(rig.balance(.houseOf(.take, payee)) == 100)
         #expect(rig.books.rows.users[payee]?.terms.takeBasisPoints == 1_000)

@@ -78,10 +78,10 @@ struct TotalTests {
             for _ in 0..<60 {
                 let id = try #require(ids.randomElement(using: &random))
                 if Bool.random(using: &random) {
-                    _ = try rig.tell(Wake(id)).get()
+                    _ = try rig.submit(Wake(id)).get()
                 } else {
                     let observation = try #require(Self.observations.randomElement(using: &random))
-                    _ = try rig.tell(Observe(id, observation)).get()
+                    _ = try rig.submit(Observe(id, observation)).get()
                 }
                 rig.pass(.seconds(Int64.random(in: 0...40_000, using: &random)))
                 #expect(rig.complaint == nil, "seed \(random.seed)")
@@ -94,7 +94,7 @@ struct TotalTests {
     )
     func classes() throws {
         var rig = FundingBooks()
-        _ = try rig.tell(BindProvider(account: "acct_1", isLive: false)).get()
+        _ = try rig.submit(BindProvider(account: "acct_1", isLive: false)).get()
         let types = [
             ("charge", 100), ("refund", -100), ("transfer", -5), ("stripe_fee", -7),
             ("topup", 1_000), ("payout", -400), ("a_type_of_next_year", 3), ("adjustment", -9),
@@ -110,15 +110,15 @@ struct TotalTests {
                 source: type.0 == "adjustment" ? "dp_1" : nil
             )
             let isOurs = TransactionClass(transaction) != .ofRecord
-            #expect(try rig.tell(BookTransaction(transaction)).get() == isOurs, "\(type)")
-            #expect(try rig.tell(BookTransaction(transaction)).get() == false, "\(type)")
+            #expect(try rig.submit(BookTransaction(transaction)).get() == isOurs, "\(type)")
+            #expect(try rig.submit(BookTransaction(transaction)).get() == false, "\(type)")
             if isOurs { sum += Int64(type.1) - 1 }
         }
         #expect(rig.balance(.house(.stripeBalance)) == -sum)
         #expect(rig.complaint == nil)
         let other = BindProvider(account: "acct_2", isLive: false)
-        #expect(throws: Refusal(.otherProvider)) { try rig.tell(other).get() }
+        #expect(throws: Refusal(.otherProvider)) { try rig.submit(other).get() }
         let live = BindProvider(account: "acct_1", isLive: true)
-        #expect(throws: Refusal(.otherProvider)) { try rig.tell(live).get() }
+        #expect(throws: Refusal(.otherProvider)) { try rig.submit(live).get() }
     }
 }

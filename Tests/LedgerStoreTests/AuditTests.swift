@@ -61,7 +61,7 @@ struct AuditTests {
         ]
     )
     func missingGuard(kind: StoreKind, instead: String) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         let removal =
             kind == .sqlite ? "DROP TRIGGER entries_stay" : "DROP RULE entries_stay ON entries"
         try books.execute("\(removal);\n\(instead)")
@@ -81,7 +81,7 @@ struct AuditTests {
         StoreKind.single
     )
     func twice(table: (name: String, key: String), kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         switch kind {
         case .sqlite:
             // An index of the key does not suffice, because the index is not unique.
@@ -119,7 +119,8 @@ struct AuditTests {
 
     @Test("The audit checks the same rules on SQLite and PostgreSQL")
     func sameList() async throws {
-        let lists = try await [Planted.books(.sqlite), Planted.books(.postgresql)].map { books in
+        let lists = try await [SampleLedger.books(.sqlite), SampleLedger.books(.postgresql)].map {
+            books in
             try books.audit().findings.dropFirst().map(\.rule)
         }
         #expect(lists[0] == lists[1])
@@ -128,7 +129,7 @@ struct AuditTests {
 
     @Test("The audit finds a damaged page of a SQLite file")
     func brokenPages() async throws {
-        let path = try await Planted.books(in: folder)
+        let path = try await SampleLedger.books(in: folder)
         let page = try Connection(path: path, mode: .readWrite).query(
             "SELECT rootpage FROM sqlite_schema WHERE name = 'entries'",
             read: { try $0.integer(0) }
@@ -144,7 +145,7 @@ struct AuditTests {
 
     @Test("The audit counts the rows that it checked", arguments: StoreKind.all)
     func counts(kind: StoreKind) async throws {
-        let audit = try await Planted.books(kind).audit()
+        let audit = try await SampleLedger.books(kind).audit()
         let counts = Dictionary(
             audit.findings.map { ($0.rule.split(separator: " ").last ?? "", $0.count) }
         ) { first, _ in first }
@@ -161,7 +162,7 @@ struct AuditTests {
 
     @Test("A backup is audited, readable only by its owner, and overwrites no file")
     func backup() async throws {
-        let path = try await Planted.books(in: folder)
+        let path = try await SampleLedger.books(in: folder)
         let store = try SQLiteStore(path: path)
         let copy = folder.file("copy.db")
         #expect(try backup(path, copy).isClean)
@@ -181,7 +182,7 @@ struct AuditTests {
 
     @Test("A backup removes partial files of killed backups, unless another backup is running")
     func leftBackups() async throws {
-        let path = try await Planted.books(in: folder)
+        let path = try await SampleLedger.books(in: folder)
         let place = try TemporaryFolder()
         let left = ["a.db.7.gotchu-partial", "a.db.7.gotchu-partial-journal"]
         for name in left {
@@ -201,8 +202,8 @@ struct AuditTests {
 
     @Test("A damaged ledger is not backed up")
     func damagedBackup() async throws {
-        let path = try await Planted.books(in: folder)
-        try Planted.damage(path, "UPDATE accounts SET balance = 0 WHERE owner = 'user-0'")
+        let path = try await SampleLedger.books(in: folder)
+        try SampleLedger.damage(path, "UPDATE accounts SET balance = 0 WHERE owner = 'user-0'")
         let copy = folder.file("copy.db")
         #expect(try !backup(path, copy).isClean)
         #expect(!FileManager.default.fileExists(atPath: copy))

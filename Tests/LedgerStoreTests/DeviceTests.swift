@@ -1,6 +1,5 @@
 import GotchuCore
 import Ledger
-import LedgerStore
 import TestSupport
 import Testing
 
@@ -157,38 +156,5 @@ struct DeviceTests {
         #expect(show(2, next: 3, to: &device) == .refused)
         #expect(device.revokedAt == nil)
         #expect(show(1, next: 2, to: &device, family: secret(7)) == .admitted)
-    }
-
-    @Test(
-        "A device is stored unchanged, and a device without a user is refused",
-        arguments: StoreKind.all
-    )
-    func store(kind: StoreKind) async throws {
-        let books = try kind.makeBooks()
-        let store = try books.open()
-        let stranger = device()
-        let registry = DeviceRegistry(store)
-        let error = await #expect(throws: LedgerError.self) { try await registry.add(stranger) }
-        #expect(error?.code == .rejected)
-        let open = OpenAccount(
-            login: "<device>1",
-            displayName: "till",
-            opening: Money(minorUnits: 0),
-            user: stranger.user
-        )
-        try await store.commitOne(open)
-        try await registry.add(stranger)
-        #expect(try await registry.devices(limit: 10).map(\.device) == [stranger])
-        #expect(try await registry.change(.make(), { _ in true }) == nil)
-        for number in 1..<3 as Range<UInt8> {
-            let admission = try await registry.change(stranger.id) { device in
-                self.show(number, next: number + 1, to: &device)
-            }
-            #expect(admission == .admitted)
-        }
-        _ = try await registry.change(stranger.id) { self.show(1, next: 9, to: &$0) }
-        let reopened = DeviceRegistry(try books.open())
-        let kept = try #require(try await reopened.devices(limit: 10).first?.device)
-        #expect(kept.revocation == .byReuse && kept.previous == [secret(1), secret(2)])
     }
 }

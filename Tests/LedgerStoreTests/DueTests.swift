@@ -44,7 +44,7 @@ struct DueTests {
         arguments: StoreKind.all
     )
     func over(kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         try books.execute("INSERT INTO due VALUES ('user-0', 'session-0', 'session', 1, NULL)")
         let store = try books.open()
         let time = Timestamp(milliseconds: 2)
@@ -60,7 +60,7 @@ struct DueTests {
         arguments: StoreKind.single
     )
     func live(kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         try books.execute(
             """
             INSERT INTO due (owner, record, kind, due_at)
@@ -89,7 +89,7 @@ struct DueTests {
         arguments: StoreKind.single
     )
     func behindOthers(kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         try books.execute(
             """
             WITH RECURSIVE
@@ -107,7 +107,7 @@ struct DueTests {
 
     @Test("A record whose change is refused is tried again after five seconds")
     func refused() async throws {
-        let books = try await Planted.books(.sqlite)
+        let books = try await SampleLedger.books(.sqlite)
         try books.execute("INSERT INTO due VALUES ('user-0', 'session-0', 'gift', 1, NULL)")
         let tries = Tries()
         let gift = RecordKind("gift") { _ in
@@ -152,7 +152,7 @@ struct DueTests {
         StoreKind.single
     )
     func audited(damage: (sql: String, says: String), kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         #expect(try books.audit().isClean)
         try books.execute(damage.sql)
         let broken = try books.audit().findings.filter { $0.broken != nil }

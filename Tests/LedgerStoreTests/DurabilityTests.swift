@@ -72,25 +72,39 @@ struct DurabilityTests {
             return try new.connection.query("SHOW synchronous_commit") { try $0.text(0) } == ["off"]
                 ? true : nil
         }
-        let youngest = try admin.connection.query(
-            """
-            SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity
-            WHERE datname = '\(name)' ORDER BY backend_start DESC LIMIT 1
-            """
-        ) { try $0.text(0) }
-        #expect(youngest == ["true"])
-        try await eventually("one of the readers has lost its connection") {
-            let count = try admin.connection.query(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(name)'"
-            ) { try $0.integer(0) }
-            return count == [4] ? true : nil
+        let ours = "FROM pg_stat_activity WHERE datname = '\(name)' AND backend_type LIKE 'client%'"
+        func waitForConnections(_ expected: Int64) async throws {
+            try await eventually("the store has \(expected) connections") {
+                let count = try admin.connection.query("SELECT count(*) \(ours)") {
+                    try $0.integer(0)
+                }
+                return count == [expected] ? true : nil
+            }
         }
-        var answers: Set<Bool> = []
-        for _ in 0..<8 {
-            try? await store.checkHealth()
-            answers.insert(try await Self.isWritten(store))
+        /// Returns the results of several commits after a connection was lost.
+        ///
+        /// - Parameter age: The index of the connection, sorted by start time.
+        func results(withoutConnection age: Int, of count: Int64) async throws -> Set<Bool> {
+            try await waitForConnections(count)
+            let lost = try admin.connection.query(
+                """
+                SELECT pg_terminate_backend((
+                    SELECT pid \(ours) ORDER BY backend_start LIMIT 1 OFFSET \(age)
+                ))::text
+                """
+            ) { try $0.text(0) }
+            #expect(lost == ["true"])
+            try await waitForConnections(count - 1)
+            var answers: Set<Bool> = []
+            for _ in 0..<8 {
+                try? await store.checkHealth()
+                answers.insert(try await Self.isWritten(store))
+            }
+            return answers
         }
-        #expect(answers.count == 1)
+        // The writer connects first, and the reader that checks the settings last.
+        #expect(try await results(withoutConnection: 1, of: 5) == [true])
+        #expect(try await results(withoutConnection: 3, of: 4) == [false])
     }
 
     @Test("If the database is not durable, a lost connection is not replaced at each attempt")

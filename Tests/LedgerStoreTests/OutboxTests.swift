@@ -165,6 +165,8 @@ struct OutboxTests {
         #expect(try await rig.outbox.backlog(dead: false, limit: 9).isEmpty)
         let dead = try await rig.outbox.backlog(dead: true, limit: 9)
         #expect(dead.map(\.error) == ["HTTP 410.", "HTTP 500."])
+        let disabled = try await rig.outbox.endpoints().filter { $0.disabled != nil }
+        #expect(disabled.map(\.id) == ["a"] && disabled.map(\.disabled) == ["HTTP 410."])
     }
 
     @Test(
@@ -235,7 +237,7 @@ private struct Rig {
     let outbox: Outbox
 
     init(_ kind: StoreKind) async throws {
-        books = try await Planted.books(kind)
+        books = try await SampleLedger.books(kind)
         store = try books.open()
         outbox = Outbox(store)
     }

@@ -20,14 +20,16 @@ struct PlanTests {
 
     @Test("No statement reads a whole table on SQLite")
     func sqlite() async throws {
-        let books = try await Planted.books(.sqlite)
-        let database = RecordingDatabase(try SQLite.Connection(path: books.place, mode: .readWrite))
+        let books = try await SampleLedger.books(.sqlite)
+        let database = RecordingDatabase(
+            try SQLite.Connection(path: books.location, mode: .readWrite)
+        )
         try await database.useEverything()
         var statements = try Statements(.sqlite)
         statements.add(await database.texts)
         statements.add(["DELETE FROM due WHERE owner = $1 AND record = $2"])
         #expect(statements.texts.count > 45)
-        let connection = try SQLite.Connection(path: books.place, mode: .readOnly)
+        let connection = try SQLite.Connection(path: books.location, mode: .readOnly)
         // Without statistics a plan does not depend on the number of rows.
         let statistics = "SELECT name FROM sqlite_schema WHERE name LIKE 'sqlite_stat%'"
         #expect(try connection.query(statistics) { try $0.text(0) } == [])
@@ -60,7 +62,7 @@ struct PlanTests {
 
     @Test("No statement reads a whole table on PostgreSQL, with or without statistics")
     func postgresql() async throws {
-        let books = try await Planted.books(.postgresql)
+        let books = try await SampleLedger.books(.postgresql)
         let cluster = try PostgresCluster.shared()
         let name = try #require(try books.texts("SELECT current_database()::text").first)
         let texts = try await Self.texts(books)
@@ -92,7 +94,7 @@ struct PlanTests {
     }
 
     private static func texts(_ books: TestBooks) async throws -> [String] {
-        let connection = try Postgres.Connection(try ConnectionSettings(url: books.place))
+        let connection = try Postgres.Connection(try ConnectionSettings(url: books.location))
         try PostgreSQLSession.prepare(connection)
         let database = RecordingDatabase(connection)
         try await database.useEverything()

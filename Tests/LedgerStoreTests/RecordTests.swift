@@ -10,7 +10,7 @@ import Testing
 struct RecordTests {
     @Test("A command on a record can change all of its children", arguments: StoreKind.all)
     func children(kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         let store = try books.open()
         for number in 0..<2 { _ = try await store.commit(OpenBox(number: number, children: 3)) }
         _ = try await store.commit(OpenBox(children: 9))
@@ -51,7 +51,7 @@ struct RecordTests {
             ),
             ("INSERT INTO accounts VALUES ('TAKE:user-1', 'usd', 0, 0, 0, 1)", []),
         ] as [(String, [String])] {
-            let books = try await Planted.books(kind)
+            let books = try await SampleLedger.books(kind)
             let store = try books.open()
             for number in 0..<2 { _ = try await store.commit(OpenBox(number: number, children: 3)) }
             try books.execute(sql)
@@ -64,7 +64,7 @@ struct RecordTests {
         arguments: StoreKind.single
     )
     func floors(kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         for (owner, balance) in [("TAKE:user-1", -1), ("OWED:user-1", 1), ("pot:session-1", -1)] {
             #expect(throws: (any Error).self) {
                 try books.execute(
@@ -77,7 +77,7 @@ struct RecordTests {
 
     @Test("The newest records of a kind are listed first, sessions never", arguments: StoreKind.all)
     func listed(kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         let store = try books.open()
         for number in 0..<4 { _ = try await store.commit(OpenBox(number: number)) }
         func list(_ owner: UserID?, _ kind: String, before: Int?) async throws -> [String] {
@@ -101,7 +101,7 @@ struct RecordTests {
 
     @Test("A name has one holder at a time, and is free after its time", arguments: StoreKind.all)
     func claims(kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         let store = try books.open()
         func claim(_ user: Int, until: Int64?, at time: Int64) async throws -> Bool {
             try await store.commit(
@@ -125,7 +125,7 @@ struct RecordTests {
         arguments: StoreKind.shared
     )
     func claimedAtOnce(kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         let stores = try (0..<2).map { _ in try books.open() }
         _ = try await stores[0].commit(ClaimName("place", for: "user-0", until: 1))
         for round in 0..<10 {
@@ -154,7 +154,7 @@ struct RecordTests {
         arguments: StoreKind.all
     )
     func leases(kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         let store = try books.open()
         for number in 0..<3 {
             _ = try await store.commit(OpenBox(number: number, dueAt: 1_000 - Int64(number)))
@@ -186,7 +186,7 @@ struct RecordTests {
 
     @Test("Two servers that claim at once never get the same record", arguments: StoreKind.shared)
     func leasedAtOnce(kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         let stores = try (0..<2).map { _ in try books.open() }
         for number in 0..<20 { _ = try await stores[0].commit(OpenBox(number: number, dueAt: 1)) }
         let got = try await withThrowingTaskGroup(of: [DueRecord].self) { group in

@@ -23,9 +23,9 @@ struct SealTests {
         arguments: StoreKind.single
     )
     func order(kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         let store = try books.open()
-        #expect(try books.texts(Self.rows) == (1...3).map { "\(Planted.chain) \($0)" })
+        #expect(try books.texts(Self.rows) == (1...3).map { "\(SampleLedger.chain) \($0)" })
         // A commit without transfers is not sealed.
         try await store.commit(.unlock(session: 1, user: 1))
         #expect(try books.texts(Self.rows).count == 3)
@@ -209,7 +209,7 @@ struct SealTests {
         StoreKind.single
     )
     func damaged(damage: Damage, kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         try books.damage(damage.sql)
         let finding = try books.audit().findings.first { $0.rule.hasPrefix("every seal fits") }
         #expect(finding?.broken?.hasPrefix(damage.says) == true, "\(finding?.broken ?? "nothing")")
@@ -235,7 +235,7 @@ struct SealTests {
         StoreKind.single
     )
     func changed(sql: String, kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         try books.damage(sql.replacing("number = number + 1", with: "number = number + 90"))
         let finding = try books.audit().findings.first {
             $0.rule.hasPrefix("every transfer is one")
@@ -248,7 +248,7 @@ struct SealTests {
         arguments: StoreKind.single
     )
     func consistent(kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         try books.damage("UPDATE transfers SET at = at + 1 WHERE step = 'opening'")
         let forged = try Self.hash(of: "opening", "user-1", at: 1_001, in: books)
         let hex = forged.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
@@ -261,11 +261,13 @@ struct SealTests {
         )
         let broken = try books.audit().findings.filter { $0.broken != nil }
         #expect(
-            broken.map(\.broken) == ["seal 1 of chain \(Planted.chain) does not fit its transfers"]
+            broken.map(\.broken) == [
+                "seal 1 of chain \(SampleLedger.chain) does not fit its transfers"
+            ]
         )
     }
 
-    /// Returns the hash that the second opening of the planted ledger would have at another time.
+    /// Returns the hash that the second opening of the sample ledger would have at another time.
     private static func hash(
         of step: String,
         _ user: String,
@@ -301,15 +303,15 @@ struct SealTests {
         arguments: StoreKind.single
     )
     func lostChain(kind: StoreKind) async throws {
-        let books = try await Planted.books(kind)
+        let books = try await SampleLedger.books(kind)
         try await books.open().commit(
             [Step(time: 2_000, action: .open(user: 2))],
             chain: Self.later
         )
         try books.damage(
             """
-            DELETE FROM seals WHERE chain = '\(Planted.chain)';
-            DELETE FROM transfers WHERE chain = '\(Planted.chain)'
+            DELETE FROM seals WHERE chain = '\(SampleLedger.chain)';
+            DELETE FROM transfers WHERE chain = '\(SampleLedger.chain)'
             """
         )
         let finding = try books.audit().findings.first { $0.rule.hasPrefix("every seal fits") }

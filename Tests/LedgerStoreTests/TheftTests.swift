@@ -152,7 +152,7 @@ struct TheftTests {
         StoreKind.single
     )
     func found(theft: Theft, store: StoreKind) async throws {
-        let books = try await Planted.books(store)
+        let books = try await SampleLedger.books(store)
         try books.execute(try Self.script(theft, in: store))
         // All sums and seals are valid, so only one rule finds the theft.
         let broken = try books.audit().findings.compactMap(\.broken)

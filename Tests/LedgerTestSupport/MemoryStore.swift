@@ -8,16 +8,23 @@ package final class MemoryStore: LedgerStorage {
     package let expiryMargin: Duration
     package let changes: ChangeMailbox?
     package let mayReadUnreplicated: Bool
+    private let fixedTime: Timestamp?
 
+    /// - Parameter fixedTime: The time at which the store's clock stands still; `nil` for the
+    ///   machine's clock.
     package init(
         expiryMargin: Duration = .zero,
         changes: ChangeMailbox? = nil,
-        mayReadUnreplicated: Bool = false
+        mayReadUnreplicated: Bool = false,
+        fixedTime: Timestamp? = nil
     ) {
         self.expiryMargin = expiryMargin
         self.changes = changes
         self.mayReadUnreplicated = mayReadUnreplicated
+        self.fixedTime = fixedTime
     }
+
+    package var now: Timestamp { fixedTime ?? .now }
 
     package var books: MemoryBooks { state.withLock { $0 } }
 

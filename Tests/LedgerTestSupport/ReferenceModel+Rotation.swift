@@ -9,21 +9,21 @@ extension ReferenceModel {
         _ replaces: Int?,
         _ time: Int64
     ) -> Reply {
-        guard let deal = now(session, time) else { return .no(.unknownSession) }
-        guard deal.payee == user else { return .no(.forbidden) }
-        if let over = over(deal) { return .no(over) }
-        if let replaces, replaces != deal.eid {
+        guard let current = now(session, time) else { return .refused(.unknownSession) }
+        guard current.payee == user else { return .refused(.forbidden) }
+        if let reason = endReason(of: current) { return .refused(reason) }
+        if let replaces, replaces != current.eid {
             guard let name = names[replaces], name.session == session, let until = name.until
-            else { return .no(.unknownEID) }
-            return .rotated(eid: deal.eid, replaced: replaces, until: until)
+            else { return .refused(.unknownEID) }
+            return .rotated(eid: current.eid, replaced: replaces, until: until)
         }
-        guard names[eid] == nil else { return .no(.noFreeEID) }
-        let until = min(time + 60_000, deal.ends)
-        names[deal.eid]?.until = until
+        guard names[eid] == nil else { return .refused(.noFreeEID) }
+        let until = min(time + 60_000, current.ends)
+        names[current.eid]?.until = until
         names[eid] = Name(session: session)
-        var next = deal
+        var next = current
         next.eid = eid
-        _ = write(session, next, next.mark, holder: next.holder)
-        return .rotated(eid: eid, replaced: deal.eid, until: until)
+        _ = write(session, next, next.status, payer: next.payer)
+        return .rotated(eid: eid, replaced: current.eid, until: until)
     }
 }

@@ -39,12 +39,12 @@ extension ReferenceModel {
         package var isPaid: Bool { !isContest && paid.count == places }
         var isFull: Bool { holders.count + paid.count >= places }
 
-        fileprivate var over: Refusal.Reason? {
+        fileprivate var endReason: Refusal.Reason? {
             isPaid ? .sessionPaid : isCancelled ? .sessionCancelled : nil
         }
     }
 
-    mutating func take(_ action: SharedAction, _ number: Int, _ user: Int) -> Reply {
+    mutating func apply(_ action: SharedAction, _ number: Int, _ user: Int) -> Reply {
         switch action {
         case .bill(let share, let places, let isPooled):
             shared[number] = Shared(
@@ -54,7 +54,7 @@ extension ReferenceModel {
                 isContest: false,
                 isPooled: isPooled
             )
-            return .deal(mark: "a", holder: nil)
+            return .session(status: .advertising, payer: nil)
         case .contest(let fee, let places):
             shared[number] = Shared(
                 owner: user,
@@ -63,71 +63,75 @@ extension ReferenceModel {
                 isContest: true,
                 isPooled: true
             )
-            return .deal(mark: "a", holder: nil)
+            return .session(status: .advertising, payer: nil)
         case .claim, .pay, .close, .join, .leave, .callOff:
-            guard var now = shared[number] else { return .no(.unknownSession) }
-            let reply = take(action, &now, user)
+            guard var now = shared[number] else { return .refused(.unknownSession) }
+            let reply = apply(action, &now, user)
             shared[number] = now
             return reply
         }
     }
 
-    private mutating func take(_ action: SharedAction, _ now: inout Shared, _ user: Int) -> Reply {
+    private mutating func apply(_ action: SharedAction, _ now: inout Shared, _ user: Int) -> Reply {
         switch action {
-        case .bill, .contest: return .no(.unknownSession)
+        case .bill, .contest: return .refused(.unknownSession)
         case .claim:
-            if let over = now.over { return .no(over) }
-            if now.holders.contains(user) { return .deal(mark: "l", holder: user) }
-            if now.paid.contains(user) { return .no(.sessionPaid) }
-            if now.isFull { return .no(.sessionBusy) }
+            if let reason = now.endReason { return .refused(reason) }
+            if now.holders.contains(user) { return .session(status: .locked, payer: user) }
+            if now.paid.contains(user) { return .refused(.sessionPaid) }
+            if now.isFull { return .refused(.sessionBusy) }
             now.holders.insert(user)
-            return .deal(mark: "l", holder: user)
+            return .session(status: .locked, payer: user)
         case .pay: return pay(&now, user)
         case .close:
-            if now.isCancelled { return .deal(mark: "c", holder: nil) }
-            if let over = now.over { return .no(over) }
-            if !now.holders.isEmpty { return .no(.sessionBusy) }
+            if now.isCancelled { return .session(status: .cancelled, payer: nil) }
+            if let reason = now.endReason { return .refused(reason) }
+            if !now.holders.isEmpty { return .refused(.sessionBusy) }
             return cancel(&now)
         case .join:
-            if now.isCancelled { return .declined(.contestCancelled, again: false) }
-            if now.paid.contains(user) { return .declined(.alreadyJoined, again: false) }
-            if now.isFull { return .declined(.contestFull, again: false) }
+            if now.isCancelled { return .rememberedRefusal(.contestCancelled, isReplay: false) }
+            if now.paid.contains(user) {
+                return .rememberedRefusal(.alreadyJoined, isReplay: false)
+            }
+            if now.isFull { return .rememberedRefusal(.contestFull, isReplay: false) }
             if money[user, default: 0] < now.price {
-                return .declined(.insufficientBalance, again: false)
+                return .rememberedRefusal(.insufficientBalance, isReplay: false)
             }
             money[user, default: 0] -= now.price
             now.paid.insert(user)
-            return .deal(mark: "j", holder: user)
+            return .session(status: .joined, payer: user)
         case .leave:
-            if !now.paid.contains(user) { return .declined(.notJoined, again: false) }
-            if now.isCancelled { return .declined(.contestCancelled, again: false) }
+            if !now.paid.contains(user) { return .rememberedRefusal(.notJoined, isReplay: false) }
+            if now.isCancelled { return .rememberedRefusal(.contestCancelled, isReplay: false) }
             money[user, default: 0] += now.price
             now.paid.remove(user)
-            return .deal(mark: "o", holder: user)
-        case .callOff: return now.isCancelled ? .deal(mark: "c", holder: nil) : cancel(&now)
+            return .session(status: .left, payer: user)
+        case .callOff:
+            if now.isCancelled { return .session(status: .cancelled, payer: nil) }
+            return cancel(&now)
         }
     }
 
     private mutating func pay(_ now: inout Shared, _ user: Int) -> Reply {
-        if let over = now.over { return .declined(over, again: false) }
+        if let reason = now.endReason { return .rememberedRefusal(reason, isReplay: false) }
         guard now.holders.contains(user) else {
             let reason: Refusal.Reason =
                 now.paid.contains(user) ? .sessionPaid : .sessionNotLocked
-            return .declined(reason, again: false)
+            return .rememberedRefusal(reason, isReplay: false)
         }
-        let purse = money[user, default: 0]
-        if purse < now.price { return .declined(.insufficientBalance, again: false) }
-        money[user] = purse - now.price
+        let balance = money[user, default: 0]
+        if balance < now.price { return .rememberedRefusal(.insufficientBalance, isReplay: false) }
+        money[user] = balance - now.price
         now.holders.remove(user)
         now.paid.insert(user)
         let due = now.isPooled ? now.isPaid ? now.price * Int64(now.places) : 0 : now.price
         money[now.owner, default: 0] += due
-        return .paid(left: purse - now.price, again: false)
+        return .paid(newBalance: balance - now.price, isReplay: false)
     }
 
     private mutating func cancel(_ now: inout Shared) -> Reply {
         now.isCancelled = true
         if now.isPooled { for user in now.paid { money[user, default: 0] += now.price } }
-        return .deal(mark: "c", holder: nil)
+        return .session(status: .cancelled, payer: nil)
     }
 }

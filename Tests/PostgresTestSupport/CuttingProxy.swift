@@ -46,7 +46,7 @@ package final class CuttingProxy: Sendable {
                     close(client)
                     return
                 }
-                Thread.detachNewThread { self.carry(client) }
+                Thread.detachNewThread { self.forward(client) }
             }
         }
     }
@@ -67,7 +67,7 @@ package final class CuttingProxy: Sendable {
     package var cuts: Int { state.withLock { $0.cuts } }
 
     private enum Verdict {
-        case carryOn
+        case forward
         case dropRequest
         case dropAnswer
     }
@@ -76,13 +76,13 @@ package final class CuttingProxy: Sendable {
         state.withLock { state in
             let verdict: Verdict
             switch state.moment {
-            case nil: return .carryOn
+            case nil: return .forward
             case .beforeRequest(let skipped) where skipped > 0:
                 state.moment = .beforeRequest(skipping: skipped - 1)
-                return .carryOn
+                return .forward
             case .afterRequest(let skipped) where skipped > 0:
                 state.moment = .afterRequest(skipping: skipped - 1)
-                return .carryOn
+                return .forward
             case .beforeRequest: verdict = .dropRequest
             case .afterRequest: verdict = .dropAnswer
             }
@@ -92,7 +92,7 @@ package final class CuttingProxy: Sendable {
         }
     }
 
-    private func carry(_ client: Int32) {
+    private func forward(_ client: Int32) {
         let server = Self.connect(to: target)
         defer {
             close(client)
@@ -114,7 +114,7 @@ package final class CuttingProxy: Sendable {
                 if isAnswered {
                     isAnswered = false
                     switch verdict() {
-                    case .carryOn: break
+                    case .forward: break
                     case .dropRequest: return
                     case .dropAnswer: dropsAnswer = true
                     }

@@ -41,7 +41,7 @@ package final class PostgresCluster: Sendable {
     ) throws {
         let folder = try Self.makeFolder(in: parent)
         self.folder = folder
-        options = Self.usual + (hasLogDisk ? Self.smallLog : []) + settings
+        options = Self.defaultSettings + (hasLogDisk ? Self.smallLog : []) + settings
         let disk = hasLogDisk ? try SmallDisk(at: "\(folder)/log-disk", megabytes: 24) : nil
         logDisk = disk
         // PostgreSQL's user can read only its own folder.
@@ -55,14 +55,14 @@ package final class PostgresCluster: Sendable {
             "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync",
         ]
         let log = disk.map { ["--waldir=\($0.path)/pg_wal", "--wal-segsize=1"] } ?? []
-        try Self.run((disk?.entrance ?? []) + Self.asOwner + initdb + log)
+        try Self.run((disk?.enterCommand ?? []) + Self.asOwner + initdb + log)
         try start()
     }
 
     /// Creates a streaming replica of a running cluster and starts it.
     package init(replicaOf primary: PostgresCluster) throws {
         folder = try Self.makeFolder(in: nil)
-        options = Self.usual
+        options = Self.defaultSettings
         faults = nil
         logDisk = nil
         try Self.run(
@@ -81,7 +81,7 @@ package final class PostgresCluster: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    private static let usual = [
+    private static let defaultSettings = [
         "listen_addresses=", "max_connections=150", "shared_buffers=32MB", "max_wal_senders=4",
         "wal_keep_size=64MB", "log_checkpoints=off", "dynamic_shared_memory_type=mmap",
     ]
@@ -132,7 +132,7 @@ package final class PostgresCluster: Sendable {
             ["/usr/bin/env"] + environment
             + ["\(Self.binaries)/postgres", "-D", data, "-k", socketFolder]
             + options.flatMap { ["-c", $0] }
-        let command = (logDisk?.entrance ?? []) + Self.asOwner + server
+        let command = (logDisk?.enterCommand ?? []) + Self.asOwner + server
         supervisor.withLock { $0 = nil }
         // After a kill the old processes may hold the shared memory for another moment.
         let deadline = ContinuousClock.now + .seconds(60)

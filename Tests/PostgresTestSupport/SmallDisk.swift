@@ -41,18 +41,18 @@ package final class SmallDisk: Sendable {
     }
 
     /// The first words of a command that must see the disk.
-    var entrance: [String] { ["/usr/bin/nsenter", "--mount=/proc/\(keeper)/ns/mnt"] }
+    var enterCommand: [String] { ["/usr/bin/nsenter", "--mount=/proc/\(keeper)/ns/mnt"] }
 
-    private var ballast: String { "/proc/\(keeper)/root\(path)/ballast" }
+    private var fillerFile: String { "/proc/\(keeper)/root\(path)/filler" }
 
     /// Fills the disk completely.
     package func fill() {
-        let file = open(ballast, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        let file = open(fillerFile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         let bytes = [UInt8](repeating: 0, count: 4_096)
         while write(file, bytes, bytes.count) > 0 {}
         close(file)
     }
 
     /// Frees the space again.
-    package func free() { unlink(ballast) }
+    package func free() { unlink(fillerFile) }
 }

@@ -56,7 +56,7 @@ struct ConnectionTests {
         #expect(counts == [0])
     }
 
-    @Test("A text with a NUL character is refused, alone or in an array")
+    @Test("A text with a NUL character is refused, and leaves the connection usable")
     func textWithNUL() throws {
         for (sql, value) in [
             ("SELECT $1::text", Value.text("a\0b")),
@@ -65,8 +65,9 @@ struct ConnectionTests {
             let error = #expect(throws: PostgresError.self) {
                 _ = try link.connection.query(sql, [value], read: { try $0.text(0) })
             }
-            #expect(error?.state == .characterNotInRepertoire)
+            #expect(error?.kind == .rejected && error?.state == .characterNotInRepertoire)
             #expect(link.isUsable)
+            #expect(try link.connection.query("SELECT 7") { try $0.integer(0) } == [7])
         }
     }
 
@@ -104,15 +105,6 @@ struct ConnectionTests {
         #expect(error?.kind == .retryable)
     }
 
-    @Test("A refused text with a NUL character leaves the connection usable")
-    func nul() throws {
-        let error = #expect(throws: PostgresError.self) {
-            try link.connection.query("SELECT $1::text", [.text("a\0b")]) { try $0.text(0) }
-        }
-        #expect(error?.kind == .rejected)
-        #expect(try link.connection.query("SELECT 7") { try $0.integer(0) } == [7])
-    }
-
     @Test("A call that takes too long fails, and the server stops the statement")
     func tooLong() throws {
         let error = #expect(throws: PostgresError.self) {
@@ -134,7 +126,24 @@ struct ConnectionTests {
         #expect(running == [0])
     }
 
-    @Test("A killed backend is a lost connection, or an unknown outcome if a COMMIT was sent")
+    @Test("A connection that breaks is lost, and its outcome is unknown if a COMMIT was sent")
+    func cut() throws {
+        let proxy = try CuttingProxy(before: PostgresCluster.shared())
+        let settings = try ConnectionSettings(url: proxy.url(database))
+        for (queries, kind) in [
+            ([Query("SELECT 1")], PostgresError.Kind.connectionLost),
+            ([Query("BEGIN"), Query.commit], .unknownOutcome),
+        ] {
+            let victim = PostgresCluster.Link(try Connection(settings))
+            proxy.cut(.afterRequest(skipping: 0))
+            let error = #expect(throws: PostgresError.self) { try victim.connection.run(queries) }
+            #expect(error?.kind == kind && error?.state == nil, "\(error as Any)")
+            #expect(!victim.isUsable)
+        }
+        #expect(proxy.cuts == 2)
+    }
+
+    @Test("A terminated backend is a lost connection, even for a COMMIT, if the server says so")
     func killed() throws {
         let cluster = try PostgresCluster.shared()
         for (queries, kind) in [

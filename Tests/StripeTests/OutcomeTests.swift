@@ -97,6 +97,7 @@ struct OutcomeTests {
             """
         let intent: PaymentIntent = try #require(StripeClient.decode(Array(text.utf8)))
         #expect(intent.status == .unknown)
+        #expect(intent.id == "pi_1" && intent.amount == 5 && intent.currency == "usd")
         let other: StripeRefund? = StripeClient.decode(Array(text.utf8))
         #expect(other == nil, "an object of another kind is no answer")
     }

@@ -21,13 +21,13 @@ struct ContestBooks {
                 opening: Money(minorUnits: opening),
                 user: user
             )
-            _ = try take(open, at: Sample.start)
+            _ = try submit(open, at: Sample.start)
         }
     }
 
     /// Decides and saves a command.
     @discardableResult
-    mutating func take<Command: LedgerCommand>(
+    mutating func submit<Command: LedgerCommand>(
         _ command: Command,
         at time: Timestamp
     ) throws -> StepAnswer? {
@@ -38,7 +38,7 @@ struct ContestBooks {
 
     /// Decides and saves a command under an idempotency key, by default a new one.
     @discardableResult
-    mutating func take<Command: KeyedCommand>(
+    mutating func submit<Command: KeyedCommand>(
         _ command: Command,
         by user: UserID,
         at time: Timestamp,

@@ -41,20 +41,20 @@ extension ReferenceModel.Reply {
     /// The same reply without the mark of a repeated answer.
     var asFirst: Self {
         switch self {
-        case .paid(let left, let tip, _): .paid(left: left, tip: tip, again: false)
+        case .paid(let left, let tip, _): .paid(newBalance: left, tip: tip, isReplay: false)
         case .refunded(let amount, let tip, let total, let left, _):
-            .refunded(amount: amount, tip: tip, total: total, left: left, again: false)
-        case .declined(let reason, _): .declined(reason, again: false)
-        case .user, .deal, .rotated, .no: self
+            .refunded(amount: amount, tip: tip, total: total, newBalance: left, isReplay: false)
+        case .rememberedRefusal(let reason, _): .rememberedRefusal(reason, isReplay: false)
+        case .user, .session, .rotated, .refused: self
         }
     }
 
     /// A Boolean that is true if the call changed neither money nor a session, bill or contest.
     var changesNothing: Bool {
         switch self {
-        case .no, .declined: true
+        case .refused, .rememberedRefusal: true
         case .paid(_, _, let again), .refunded(_, _, _, _, let again): again
-        case .user, .deal, .rotated: false
+        case .user, .session, .rotated: false
         }
     }
 }
@@ -93,18 +93,24 @@ extension Deed.Told {
     ) -> ReferenceModel.Reply? {
         let tip = wire.integer("tip_cents")
         switch action {
-        case .lock(_, let user): return .deal(mark: "l", holder: user)
-        case .cancel: return .deal(mark: "c", holder: nil)
+        case .lock(_, let user): return .session(status: .locked, payer: user)
+        case .cancel: return .session(status: .cancelled, payer: nil)
         case .send:
             return wire.integer("new_balance_cents").map {
-                .paid(left: $0, tip: tip, again: again)
+                .paid(newBalance: $0, tip: tip, isReplay: again)
             }
         case .refund:
             guard let amount = wire.integer("amount_cents"),
                 let total = wire.integer("refunded_cents"),
                 let left = wire.integer("new_balance_cents")
             else { return nil }
-            return .refunded(amount: amount, tip: tip, total: total, left: left, again: again)
+            return .refunded(
+                amount: amount,
+                tip: tip,
+                total: total,
+                newBalance: left,
+                isReplay: again
+            )
         case .shared(let action, _, let user): return yes(wire, to: action, user, again: again)
         case .open, .create, .unlock, .rotate, .expire: return nil
         }
@@ -117,11 +123,11 @@ extension Deed.Told {
         again: Bool
     ) -> ReferenceModel.Reply? {
         switch action {
-        case .claim: .deal(mark: "l", holder: user)
-        case .pay: wire.integer("new_balance_cents").map { .paid(left: $0, again: again) }
-        case .join: .deal(mark: "j", holder: user)
-        case .leave: .deal(mark: "o", holder: user)
-        case .close, .callOff: .deal(mark: "c", holder: nil)
+        case .claim: .session(status: .locked, payer: user)
+        case .pay: wire.integer("new_balance_cents").map { .paid(newBalance: $0, isReplay: again) }
+        case .join: .session(status: .joined, payer: user)
+        case .leave: .session(status: .left, payer: user)
+        case .close, .callOff: .session(status: .cancelled, payer: nil)
         case .bill, .contest: nil
         }
     }
@@ -135,11 +141,11 @@ extension Deed.Told {
         guard let reason = reasons[code] else { return nil }
         switch action {
         case .send where reason != .keyReused, .refund where reason != .keyReused:
-            return .declined(reason, again: again)
+            return .rememberedRefusal(reason, isReplay: again)
         case .shared(let action, _, _) where action.key != nil:
-            return .declined(reason, again: again)
+            return .rememberedRefusal(reason, isReplay: again)
         case .open, .create, .lock, .unlock, .cancel, .rotate, .send, .refund, .expire, .shared:
-            return .no(reason)
+            return .refused(reason)
         }
     }
 }

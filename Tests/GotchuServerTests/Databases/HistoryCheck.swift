@@ -110,15 +110,15 @@ struct HistoryCheck {
         for (user, money) in replay.model.money where booked.balances[user] != money {
             return "user \(user) has \(booked.balances[user] ?? -1), model \(money)"
         }
-        for (number, deal) in replay.model.deals {
+        for (number, expected) in replay.model.sessions {
             guard number < sids.count, let session = booked.sessions[sids[number]] else {
                 return "session \(number) is gone"
             }
-            let isPaid = deal.mark == "p"
-            guard (session.status == "PAID") == isPaid, session.refunded == deal.refunded,
-                !isPaid || session.payer == deal.holder,
-                deal.mark != "c" || session.status == "CANCEL"
-            else { return "session \(number) is \(session), model \(deal)" }
+            let isPaid = expected.status == .paid
+            guard (session.status == "PAID") == isPaid, session.refunded == expected.refunded,
+                !isPaid || session.payer == expected.payer,
+                expected.status != .cancelled || session.status == "CANCEL"
+            else { return "session \(number) is \(session), model \(expected)" }
         }
         for (number, shared) in replay.model.shared {
             guard number < sids.count, let status = booked.sessions[sids[number]]?.status else {

@@ -29,15 +29,21 @@ struct HistoryCheckTests {
     /// User 1 pays 30 to user 0, gets a refund of 10, and then has too little money to pay 81. User
     /// 2 fails to lock the first session. The first balance of each user is 100.
     private static let deeds = [
-        deed(create(0, 30), 0, 1, .deal(mark: "a", holder: nil)),
-        deed(.lock(session: 0, user: 2), 2, 3, .no(.sessionBusy)),
-        deed(.lock(session: 0, user: 1), 2, 5, .deal(mark: "l", holder: 1)),
-        deed(pay, 6, 9, .paid(left: 70, again: false)),
-        deed(back, 10, 11, .refunded(amount: 10, total: 10, left: 120, again: false)),
-        deed(pay, 12, 13, .paid(left: 70, again: true)),
-        deed(create(1, 81), 14, 15, .deal(mark: "a", holder: nil)),
-        deed(.lock(session: 1, user: 1), 16, 17, .deal(mark: "l", holder: 1)),
-        deed(dear, 18, 19, .declined(.insufficientBalance, again: false), available: 80),
+        deed(create(0, 30), 0, 1, .session(status: .advertising, payer: nil)),
+        deed(.lock(session: 0, user: 2), 2, 3, .refused(.sessionBusy)),
+        deed(.lock(session: 0, user: 1), 2, 5, .session(status: .locked, payer: 1)),
+        deed(pay, 6, 9, .paid(newBalance: 70, isReplay: false)),
+        deed(back, 10, 11, .refunded(amount: 10, total: 10, newBalance: 120, isReplay: false)),
+        deed(pay, 12, 13, .paid(newBalance: 70, isReplay: true)),
+        deed(create(1, 81), 14, 15, .session(status: .advertising, payer: nil)),
+        deed(.lock(session: 1, user: 1), 16, 17, .session(status: .locked, payer: 1)),
+        deed(
+            dear,
+            18,
+            19,
+            .rememberedRefusal(.insufficientBalance, isReplay: false),
+            available: 80
+        ),
     ]
     private static let pay = Step.Action.send(session: 0, user: 1, key: 1, expected: nil)
     private static let back = Step.Action.refund(session: 0, user: 0, key: 2, amount: 10)
@@ -102,17 +108,17 @@ struct HistoryCheckTests {
             }
             booked.sessions["a"] = .init(status: "PAID", payer: 1, refunded: 0)
             booked.balances = [0: 130, 1: 70, 2: 100]
-            let poor = ReferenceModel.Reply.declined(.insufficientBalance, again: false)
+            let poor = ReferenceModel.Reply.rememberedRefusal(.insufficientBalance, isReplay: false)
             let again = Step.Action.send(session: 2, user: 1, key: 4, expected: nil)
             let deeds = [
-                Self.deed(Self.create(0, 30), 0, 1, .deal(mark: "a", holder: nil)),
-                Self.deed(.lock(session: 0, user: 1), 2, 3, .deal(mark: "l", holder: 1)),
-                Self.deed(Self.pay, 4, 13, .paid(left: 70, again: false)),
-                Self.deed(Self.create(1, 181), 5, 6, .deal(mark: "a", holder: nil)),
-                Self.deed(.lock(session: 1, user: 1), 7, 8, .deal(mark: "l", holder: 1)),
+                Self.deed(Self.create(0, 30), 0, 1, .session(status: .advertising, payer: nil)),
+                Self.deed(.lock(session: 0, user: 1), 2, 3, .session(status: .locked, payer: 1)),
+                Self.deed(Self.pay, 4, 13, .paid(newBalance: 70, isReplay: false)),
+                Self.deed(Self.create(1, 181), 5, 6, .session(status: .advertising, payer: nil)),
+                Self.deed(.lock(session: 1, user: 1), 7, 8, .session(status: .locked, payer: 1)),
                 Self.deed(Self.dear, 9, 10, poor, available: available),
-                Self.deed(Self.create(2, 190), 5, 6, .deal(mark: "a", holder: nil)),
-                Self.deed(.lock(session: 2, user: 1), 7, 8, .deal(mark: "l", holder: 1)),
+                Self.deed(Self.create(2, 190), 5, 6, .session(status: .advertising, payer: nil)),
+                Self.deed(.lock(session: 2, user: 1), 7, 8, .session(status: .locked, payer: 1)),
                 Self.deed(again, 11, 12, poor, available: second),
             ]
             return HistoryCheck.complaint(
@@ -133,14 +139,21 @@ struct HistoryCheckTests {
     @Test("The checker finds replies that contradict each other, the database or the times")
     func lies() {
         let changes: [(inout [Deed]) -> Void] = [
-            { $0[3].told?.reply = .paid(left: 71, again: false) },
-            { $0[5].told?.reply = .paid(left: 70, again: false) },
-            { $0[5].told?.reply = .declined(.sessionPaid, again: false) },
-            { $0[1] = Self.deed($0[1].action, 6, 7, .deal(mark: "l", holder: 2)) },
-            { $0[2] = Self.deed($0[2].action, 4, 5, .deal(mark: "l", holder: 1)) },
-            { $0[4].told?.reply = .refunded(amount: 10, total: 20, left: 120, again: false) },
+            { $0[3].told?.reply = .paid(newBalance: 71, isReplay: false) },
+            { $0[5].told?.reply = .paid(newBalance: 70, isReplay: false) },
+            { $0[5].told?.reply = .rememberedRefusal(.sessionPaid, isReplay: false) },
+            { $0[1] = Self.deed($0[1].action, 6, 7, .session(status: .locked, payer: 2)) },
+            { $0[2] = Self.deed($0[2].action, 4, 5, .session(status: .locked, payer: 1)) },
+            {
+                $0[4].told?.reply = .refunded(
+                    amount: 10,
+                    total: 20,
+                    newBalance: 120,
+                    isReplay: false
+                )
+            },
             { $0[8].told?.available = 79 },
-            { $0[8].told?.reply = .declined(.sessionBusy, again: false) },
+            { $0[8].told?.reply = .rememberedRefusal(.sessionBusy, isReplay: false) },
             { $0.remove(at: 3) },
             { $0.remove(at: 4) },
         ]
@@ -155,18 +168,28 @@ struct HistoryCheckTests {
         func act(_ action: SharedAction, _ session: Int, _ user: Int) -> Step.Action {
             .shared(action, session: session, user: user)
         }
-        let open = ReferenceModel.Reply.deal(mark: "a", holder: nil)
+        let open = ReferenceModel.Reply.session(status: .advertising, payer: nil)
         return [
             deed(act(.bill(share: 30, places: 2, isPooled: true), 0, 0), 0, 1, open),
-            deed(act(.claim, 0, 1), 2, 3, .deal(mark: "l", holder: 1)),
-            deed(act(.claim, 0, 2), 2, 3, .deal(mark: "l", holder: 2)),
-            deed(act(.pay(key: 1), 0, 1), 4, 7, .paid(left: 70, again: false)),
-            deed(act(.pay(key: 2), 0, 2), 4, 7, .paid(left: 70, again: false)),
+            deed(act(.claim, 0, 1), 2, 3, .session(status: .locked, payer: 1)),
+            deed(act(.claim, 0, 2), 2, 3, .session(status: .locked, payer: 2)),
+            deed(act(.pay(key: 1), 0, 1), 4, 7, .paid(newBalance: 70, isReplay: false)),
+            deed(act(.pay(key: 2), 0, 2), 4, 7, .paid(newBalance: 70, isReplay: false)),
             deed(act(.contest(fee: 20, places: 1), 1, 0), 8, 9, open),
-            deed(act(.join(key: 3), 1, 1), 10, 12, .deal(mark: "j", holder: 1)),
-            deed(act(.join(key: 4), 1, 2), 11, 13, .declined(.contestFull, again: false)),
-            deed(act(.callOff(key: 5), 1, 0), 14, 15, .deal(mark: "c", holder: nil)),
-            deed(act(.leave(key: 6), 1, 1), 16, 17, .declined(.contestCancelled, again: false)),
+            deed(act(.join(key: 3), 1, 1), 10, 12, .session(status: .joined, payer: 1)),
+            deed(
+                act(.join(key: 4), 1, 2),
+                11,
+                13,
+                .rememberedRefusal(.contestFull, isReplay: false)
+            ),
+            deed(act(.callOff(key: 5), 1, 0), 14, 15, .session(status: .cancelled, payer: nil)),
+            deed(
+                act(.leave(key: 6), 1, 1),
+                16,
+                17,
+                .rememberedRefusal(.contestCancelled, isReplay: false)
+            ),
         ]
     }()
 
@@ -202,9 +225,9 @@ struct HistoryCheckTests {
         // Both users pay at the same time, so either payment may be the last.
         #expect(sharedComplaint { deeds, _ in deeds.swapAt(3, 4) } == nil)
         let lies: [(inout [Deed], inout BookedHistory) -> Void] = [
-            { deeds, _ in deeds[7].told?.reply = .deal(mark: "j", holder: 2) },
-            { deeds, _ in deeds[4].told?.reply = .paid(left: 71, again: false) },
-            { deeds, _ in deeds[9].told?.reply = .deal(mark: "o", holder: 1) },
+            { deeds, _ in deeds[7].told?.reply = .session(status: .joined, payer: 2) },
+            { deeds, _ in deeds[4].told?.reply = .paid(newBalance: 71, isReplay: false) },
+            { deeds, _ in deeds[9].told?.reply = .session(status: .left, payer: 1) },
             { deeds, _ in deeds.remove(at: 8) }, { deeds, _ in deeds.remove(at: 4) },
             { _, booked in booked.balances[0] = 130 },
             { _, booked in booked.entries[0] = [] },

@@ -51,7 +51,7 @@ extension PayingClient {
             deeds += claims
             let calls = claims.compactMap { claim -> Step.Action? in
                 guard let user = claim.action.user,
-                    claim.told?.reply == .deal(mark: "l", holder: user)
+                    claim.told?.reply == .session(status: .locked, payer: user)
                 else { return nil }
                 return act(.pay(key: tally.nextKey()), user)
             }
@@ -80,7 +80,7 @@ extension PayingClient {
             action: .shared(action, session: tally.number(name), user: owner),
             began: began,
             ended: .now,
-            told: .init(reply: .deal(mark: "a", holder: nil), isRetry: false)
+            told: .init(reply: .session(status: .advertising, payer: nil), isRetry: false)
         )
     }
 

@@ -96,7 +96,9 @@ struct PayingClient: Sendable {
         if plot < 30 { locks.append(.lock(session: session, user: rival)) }
         let locked = await all(locks, through: servers)
         deeds += locked
-        let holder = locked.first { $0.told?.reply == .deal(mark: "l", holder: $0.action.user) }
+        let holder = locked.first {
+            $0.told?.reply == .session(status: .locked, payer: $0.action.user)
+        }
         guard let payer = holder?.action.user, let began = holder?.began else { return }
         guard ContinuousClock.now - began < Self.lease else { return }
         let send = Step.Action.send(
@@ -178,7 +180,7 @@ struct PayingClient: Sendable {
             ),
             began: began,
             ended: .now,
-            told: .init(reply: .deal(mark: "a", holder: nil), isRetry: false)
+            told: .init(reply: .session(status: .advertising, payer: nil), isRetry: false)
         )
     }
 

@@ -37,7 +37,7 @@ struct Replay {
         rest = deeds.filter { $0.told != nil }
         open = deeds.filter { $0.told == nil }
         model = ReferenceModel(opening: opening)
-        for user in 0..<users { _ = model.take(Step(time: Self.time, action: .open(user: user))) }
+        for user in 0..<users { _ = model.apply(Step(time: Self.time, action: .open(user: user))) }
     }
 
     /// The numbers of the remaining calls. They identify the state: every order of the other calls
@@ -56,7 +56,7 @@ struct Replay {
 
     func said(to deed: Deed) -> (reply: ReferenceModel.Reply, after: ReferenceModel) {
         var after = model
-        let reply = after.take(Step(time: Self.time, action: deed.action))
+        let reply = after.apply(Step(time: Self.time, action: deed.action))
         return (reply, after)
     }
 
@@ -107,7 +107,7 @@ struct Replay {
             else { return nil }
             let (reply, after) = said(to: deed)
             guard !reply.changesNothing,
-                after.deals != model.deals || after.shared != model.shared, isNext(deed)
+                after.sessions != model.sessions || after.shared != model.shared, isNext(deed)
             else { return nil }
             return Move(deed: deed, reply: reply, after: after)
         }
@@ -144,8 +144,8 @@ struct Replay {
         }
         guard let order = deed.action.order else { return [] }
         guard let transfer = booked.transfers[order], let session = deed.action.session,
-            let deal = model.deals[session],
-            let other = order.isRefund ? deal.holder : deal.payee
+            let paid = model.sessions[session],
+            let other = order.isRefund ? paid.payer : paid.payee
         else { return nil }
         return [order.user, other].map { Entry(user: $0, transfer: transfer) }
     }
@@ -210,12 +210,14 @@ struct Replay {
 
 extension ReferenceModel.Reply {
     /// A Boolean that is true for a refusal because of too little money that is not a repeat.
-    fileprivate var isPoverty: Bool { self == .declined(.insufficientBalance, again: false) }
+    fileprivate var isPoverty: Bool {
+        self == .rememberedRefusal(.insufficientBalance, isReplay: false)
+    }
 
     fileprivate var movesMoney: Bool {
         switch self {
-        case .paid, .refunded, .deal(mark: "j", _), .deal(mark: "o", _): true
-        case .user, .deal, .rotated, .declined, .no: false
+        case .paid, .refunded, .session(status: .joined, _), .session(status: .left, _): true
+        case .user, .session, .rotated, .rememberedRefusal, .refused: false
         }
     }
 }

@@ -11,7 +11,6 @@ struct OpenBox: LedgerCommand {
     var number = 0
     var children = 0
     var dueAt: Int64?
-    var isChanged = false
 
     static func id(_ number: Int) -> RecordID { RecordID(trusted: "box-\(number)") }
 

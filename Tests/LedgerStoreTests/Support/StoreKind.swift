@@ -27,17 +27,17 @@ enum StoreKind: String, Sendable {
         switch self {
         case .sqlite:
             let folder = try TemporaryFolder()
-            return TestBooks(kind: self, place: folder.file("books.db"), folder: folder)
+            return TestBooks(kind: self, location: folder.file("books.db"), folder: folder)
         case .postgresql:
             let cluster = try PostgresCluster.shared()
             let url = cluster.url(try cluster.makeDatabase())
-            return TestBooks(kind: self, place: url, folder: nil)
+            return TestBooks(kind: self, location: url, folder: nil)
         case .distributed:
             let url = try CitusCluster.shared().makeDatabase { url in
                 _ = try PostgreSQLStore.migrate(url: url, logger: TestBooks.logger)
                 _ = try PostgreSQLStore.distribute(url: url, logger: TestBooks.logger)
             }
-            return TestBooks(kind: self, place: url, folder: nil)
+            return TestBooks(kind: self, location: url, folder: nil)
         }
     }
 }
@@ -46,18 +46,18 @@ enum StoreKind: String, Sendable {
 struct TestBooks: Sendable {
     let kind: StoreKind
     /// A path or a URL.
-    let place: String
+    let location: String
     fileprivate let folder: TemporaryFolder?
 
-    fileprivate init(kind: StoreKind, place: String, folder: TemporaryFolder?) {
+    fileprivate init(kind: StoreKind, location: String, folder: TemporaryFolder?) {
         self.kind = kind
-        self.place = place
+        self.location = location
         self.folder = folder
     }
 
     /// Creates a reference to a PostgreSQL database that the test has created.
     init(postgresql url: String) {
-        self.init(kind: .postgresql, place: url, folder: nil)
+        self.init(kind: .postgresql, location: url, folder: nil)
     }
 
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -67,8 +67,8 @@ struct TestBooks: Sendable {
 
     func open() throws -> any Store {
         switch kind {
-        case .sqlite: try SQLiteStore(path: place)
-        case .postgresql, .distributed: try PostgreSQLStore(url: place, logger: Self.logger)
+        case .sqlite: try SQLiteStore(path: location)
+        case .postgresql, .distributed: try PostgreSQLStore(url: location, logger: Self.logger)
         }
     }
 
@@ -83,16 +83,16 @@ struct TestBooks: Sendable {
         let (kinds, records) = (Self.kinds + kinds, Self.records + records)
         switch kind {
         case .sqlite:
-            return try Audit.run(path: place, kinds: kinds, records: records, pins: pins)
+            return try Audit.run(path: location, kinds: kinds, records: records, pins: pins)
         case .postgresql, .distributed:
-            return try Audit.run(url: place, kinds: kinds, records: records, pins: pins)
+            return try Audit.run(url: location, kinds: kinds, records: records, pins: pins)
         }
     }
 
     /// Runs a script on a connection of its own.
     func execute(_ sql: String) throws {
         switch kind {
-        case .sqlite: try SQLite.Connection(path: place, mode: .readWrite).execute(sql)
+        case .sqlite: try SQLite.Connection(path: location, mode: .readWrite).execute(sql)
         case .postgresql, .distributed: try connection().connection.execute(sql)
         }
     }
@@ -101,7 +101,7 @@ struct TestBooks: Sendable {
     func texts(_ sql: String) throws -> [String] {
         switch kind {
         case .sqlite:
-            try SQLite.Connection(path: place, mode: .readOnly).query(sql) { try $0.text(0) }
+            try SQLite.Connection(path: location, mode: .readOnly).query(sql) { try $0.text(0) }
         case .postgresql, .distributed: try connection().connection.query(sql) { try $0.text(0) }
         }
     }
@@ -109,7 +109,7 @@ struct TestBooks: Sendable {
     /// Runs a script with guards and checks switched off. No program of gotchu can do this.
     func damage(_ sql: String) throws {
         switch kind {
-        case .sqlite: try Planted.damage(place, sql)
+        case .sqlite: try SampleLedger.damage(location, sql)
         case .postgresql, .distributed:
             let checks = try texts(
                 """
@@ -125,7 +125,7 @@ struct TestBooks: Sendable {
     /// Opens another connection to the PostgreSQL database.
     func connection() throws -> PostgresCluster.Link {
         PostgresCluster.Link(
-            try Postgres.Connection(try ConnectionSettings(url: place))
+            try Postgres.Connection(try ConnectionSettings(url: location))
         )
     }
 }

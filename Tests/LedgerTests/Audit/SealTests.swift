@@ -157,11 +157,12 @@ struct SealTests {
         #expect(SealPin(pin.description) == pin)
         #expect(pin.hash.wholeMatch(of: /[0-9a-f]{64}/) != nil)
         #expect(SealPin("0199ab:1:\(pin.hash.uppercased())") == pin)
+        #expect(SealPin("0a:4:\(pin.hash)")?.number == 4)
         let wrong = [
             "", "::", ":1:\(pin.hash)", "0199ab:0:\(pin.hash)", "0199ab:-1:\(pin.hash)",
             "0199ab:x:\(pin.hash)", "0199ab:1:\(pin.hash.dropLast())", "0199ab:1:\(pin.hash)0",
             "0199ab:1:\(pin.hash.dropLast())g", "0199ab:1", "0199ab:1:\(pin.hash):",
-            "x:1:\(pin.hash)",
+            "x:1:\(pin.hash)", "0199ab", "0199ab:1:", "0199ab:1:zz", "1:\(pin.hash)",
         ]
         for text in wrong { #expect(SealPin(text) == nil, "\(text)") }
     }

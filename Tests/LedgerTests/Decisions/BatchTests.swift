@@ -12,8 +12,8 @@ struct BatchTests {
     private func payments() -> (rig: Rig, commands: [Submitted]) {
         var rig = Rig()
         rig.bring(to: .locked)
-        rig.take(.create(session: 1, payee: 1, amount: 3, seconds: 300, proposesTaken: false))
-        rig.take(.lock(session: 1, user: 2))
+        rig.submit(.create(session: 1, payee: 1, amount: 3, seconds: 300, proposesTaken: false))
+        rig.submit(.lock(session: 1, user: 2))
         let commands = [(0, 1), (1, 2)].map { session, user in
             rig.submission(of: .send(session: session, user: user, key: 0, expected: nil))
         }

@@ -11,7 +11,7 @@ struct CreationTests {
     func openOnce() {
         var rig = Rig()
         let before = rig.books
-        #expect(rig.take(.open(user: 0)).user?.id == Cast.users[0])
+        #expect(rig.submit(.open(user: 0)).user?.id == Cast.users[0])
         #expect(rig.books == before)
         #expect(rig.books.rows.accounts[Cast.mint]?.balance == -30)
         #expect(rig.books.complaint == nil)
@@ -103,7 +103,7 @@ struct CreationTests {
     func roomAgain(status: SessionStatus) {
         var rig = Rig()
         rig.bring(to: status)
-        rig.take(.expire(session: 0))
+        rig.submit(.expire(session: 0))
         #expect(rig.decide(create(eids: [Cast.eids[1]], liveLimit: 1)).session != nil)
         let second = rig.decide(create(eids: [Cast.eids[2]], liveLimit: 1))
         #expect(second.reason == .tooManyLiveSessions)
@@ -123,8 +123,8 @@ struct CreationTests {
         rig.books.rows.accounts[euros] = Account(euros, changedAt: Timestamp(milliseconds: 0))
         let amount = Money(minorUnits: 3, currency: .eur)
         rig.decide(create(id: Cast.sessions[0], eids: Cast.eids, amount: amount))
-        rig.take(.lock(session: 0, user: 1))
-        let paid = rig.take(.send(session: 0, user: 1, key: 0, expected: nil))
+        rig.submit(.lock(session: 0, user: 1))
+        let paid = rig.submit(.send(session: 0, user: 1, key: 0, expected: nil))
         #expect(paid.refusal == Refusal(.insufficientBalance, required: 3, available: 0))
         #expect(paid.isRemembered)
     }
@@ -141,7 +141,7 @@ struct CreationTests {
             entryCount: 1,
             changedAt: changedAt
         )
-        let paid = rig.take(.send(session: 0, user: 1, key: 0, expected: nil))
+        let paid = rig.submit(.send(session: 0, user: 1, key: 0, expected: nil))
         #expect(paid.reason == .balanceTooLarge)
         #expect(rig.balance(of: 1) == 10 && rig.balance(of: 0) == .max - 4)
     }

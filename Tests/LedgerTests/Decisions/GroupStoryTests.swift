@@ -10,7 +10,7 @@ import Testing
 @Suite("Random bills")
 struct GroupStoryTests {
     /// A simple model of a bill.
-    private struct Paper {
+    private struct BillModel {
         enum Place: Equatable {
             case free
             case held(Int, until: Int64)
@@ -22,13 +22,13 @@ struct GroupStoryTests {
         var spent = [Int64](repeating: 0, count: 4)
         var payee: Int64 = 0
 
-        mutating func lapse(at time: Int64) {
+        mutating func expireHolds(at time: Int64) {
             for index in places.indices {
                 if case .held(_, let until) = places[index], time >= until { places[index] = .free }
             }
         }
 
-        mutating func stop(_ status: SessionStatus, _ amount: Int64) {
+        mutating func finish(with status: SessionStatus, _ amount: Int64) {
             end = status
             guard isPooled else { return }
             for case .paid(let payer) in places { spent[payer] -= amount }
@@ -68,16 +68,16 @@ struct GroupStoryTests {
                     lifetime: .seconds(150)
                 )
             )
-            var paper = Paper(places: .init(repeating: .free, count: count), isPooled: isPooled)
+            var model = BillModel(places: .init(repeating: .free, count: count), isPooled: isPooled)
             for step in 0..<30 {
                 rig.time += Int64.random(in: 0...9_000, using: &generator)
                 let payer = Int.random(in: 0..<4, using: &generator)
-                try tell(step, payer, payers[payer], group, end, &rig, &paper, &generator)
+                try runStep(step, payer, payers[payer], group, end, &rig, &model, &generator)
                 let balances = payers.map {
                     rig.books.rows.accounts[Account.Key(.user($0), .usd)]?.balance
                 }
-                #expect(balances == paper.spent.map { 100 - $0 })
-                #expect(rig.balance(of: 0) == 10 + paper.payee)
+                #expect(balances == model.spent.map { 100 - $0 })
+                #expect(rig.balance(of: 0) == 10 + model.payee)
                 #expect(rig.books.complaint == nil)
                 for record in rig.books.rows.records.values {
                     let rule = record.kind == Group.kind ? RecordRule.groups : .sessions
@@ -87,25 +87,25 @@ struct GroupStoryTests {
         }
     }
 
-    private func tell(
+    private func runStep(
         _ step: Int,
         _ payer: Int,
         _ user: UserID,
         _ group: SessionID,
         _ end: Int64,
         _ rig: inout Rig,
-        _ paper: inout Paper,
+        _ model: inout BillModel,
         _ generator: inout SeededGenerator
     ) throws {
         let time = rig.time
-        let isOver = paper.end != nil || time >= end
-        paper.lapse(at: time)
-        let held = paper.places.firstIndex {
+        let isOver = model.end != nil || time >= end
+        model.expireHolds(at: time)
+        let held = model.places.firstIndex {
             if case .held(payer, _) = $0 { true } else { false }
         }
         switch Int.random(in: 0..<10, using: &generator) {
         case 0..<4:
-            let place = paper.places.firstIndex(of: .free)
+            let place = model.places.firstIndex(of: .free)
             let answer = rig.decide(
                 LockSession(session: group, payer: user, place: place.map { Int64($0 + 1) })
             )
@@ -115,7 +115,7 @@ struct GroupStoryTests {
             let version: Int64? = succeeds ? 1 : nil
             #expect(answer.session?.version == version)
             if gets, let place {
-                paper.places[place] = .held(payer, until: min(time + 60_000, end))
+                model.places[place] = .held(payer, until: min(time + 60_000, end))
             }
         case 4..<7:
             let answer = rig.decide(
@@ -124,27 +124,27 @@ struct GroupStoryTests {
             )
             #expect((answer.payment != nil) == (held != nil && !isOver))
             guard let held, !isOver else { return }
-            paper.places[held] = .paid(payer)
-            paper.spent[payer] += 5
-            if !paper.isPooled { paper.payee += 5 }
-            let isFull = paper.places.allSatisfy { if case .paid = $0 { true } else { false } }
+            model.places[held] = .paid(payer)
+            model.spent[payer] += 5
+            if !model.isPooled { model.payee += 5 }
+            let isFull = model.places.allSatisfy { if case .paid = $0 { true } else { false } }
             if isFull {
-                paper.end = .paid
-                if paper.isPooled { paper.payee += Int64(paper.places.count) * 5 }
+                model.end = .paid
+                if model.isPooled { model.payee += Int64(model.places.count) * 5 }
             }
         case 7:
             let answer = rig.decide(UnlockSession(session: group, payer: user))
             #expect((answer.session != nil) == (held != nil && !isOver))
-            if let held, !isOver { paper.places[held] = .free }
+            if let held, !isOver { model.places[held] = .free }
         case 8 where Int.random(in: 0..<6, using: &generator) == 0:
-            let isHeld = paper.places.contains { if case .held = $0 { true } else { false } }
+            let isHeld = model.places.contains { if case .held = $0 { true } else { false } }
             let answer = rig.decide(CancelSession(session: group, payee: Cast.users[0]))
-            let works = paper.end == .cancelled || !isOver && !isHeld
+            let works = model.end == .cancelled || !isOver && !isHeld
             #expect((answer.session != nil) == works)
-            if works, paper.end == nil { paper.stop(.cancelled, 5) }
+            if works, model.end == nil { model.finish(with: .cancelled, 5) }
         default:
             rig.decide(SettleGroup(group))
-            if paper.end == nil, time >= end { paper.stop(.expired, 5) }
+            if model.end == nil, time >= end { model.finish(with: .expired, 5) }
         }
     }
 }

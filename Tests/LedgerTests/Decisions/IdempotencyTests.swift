@@ -11,10 +11,10 @@ struct IdempotencyTests {
     func resend() {
         var rig = Rig()
         rig.bring(to: .locked)
-        let first = rig.take(.send(session: 0, user: 1, key: 0, expected: 5))
+        let first = rig.submit(.send(session: 0, user: 1, key: 0, expected: 5))
         let before = rig.books
         rig.time += 10 * 365 * 24 * 3_600_000
-        let second = rig.take(.send(session: 0, user: 1, key: 0, expected: 5))
+        let second = rig.submit(.send(session: 0, user: 1, key: 0, expected: 5))
         #expect(first.payment != nil && first.outcome == second.outcome)
         #expect(first.requestID == second.requestID)
         #expect(!first.isReplay && second.isReplay)
@@ -25,19 +25,19 @@ struct IdempotencyTests {
     @Test("A refused payment stays refused under its key after new funds, and a new key succeeds")
     func refusedStaysRefused() {
         var rig = Rig()
-        rig.take(.create(session: 0, payee: 0, amount: 11, seconds: 300, proposesTaken: false))
-        rig.take(.lock(session: 0, user: 1))
+        rig.submit(.create(session: 0, payee: 0, amount: 11, seconds: 300, proposesTaken: false))
+        rig.submit(.lock(session: 0, user: 1))
         let send = Step.Action.send(session: 0, user: 1, key: 0, expected: nil)
         let refusal = Refusal(.insufficientBalance, required: 11, available: 10)
-        let first = rig.take(send)
+        let first = rig.submit(send)
         #expect(first.refusal == refusal && first.isRemembered && !first.isReplay)
-        rig.take(.create(session: 1, payee: 1, amount: 1, seconds: 300, proposesTaken: false))
-        rig.take(.lock(session: 1, user: 2))
-        rig.take(.send(session: 1, user: 2, key: 0, expected: nil))
+        rig.submit(.create(session: 1, payee: 1, amount: 1, seconds: 300, proposesTaken: false))
+        rig.submit(.lock(session: 1, user: 2))
+        rig.submit(.send(session: 1, user: 2, key: 0, expected: nil))
         #expect(rig.balance(of: 1) == 11)
-        let second = rig.take(send)
+        let second = rig.submit(send)
         #expect(second.refusal == refusal && second.isReplay)
-        #expect(rig.take(.send(session: 0, user: 1, key: 1, expected: nil)).payment != nil)
+        #expect(rig.submit(.send(session: 0, user: 1, key: 1, expected: nil)).payment != nil)
         #expect(rig.balance(of: 1) == 0)
     }
 
@@ -52,9 +52,9 @@ struct IdempotencyTests {
     func reused(other: Step.Action) {
         var rig = Rig()
         rig.bring(to: .locked)
-        rig.take(.send(session: 0, user: 1, key: 0, expected: 5))
+        rig.submit(.send(session: 0, user: 1, key: 0, expected: 5))
         let before = rig.books
-        let answer = rig.take(other)
+        let answer = rig.submit(other)
         #expect(answer.refusal == Refusal(.keyReused) && !answer.isRemembered)
         #expect(rig.books == before)
     }
@@ -63,10 +63,10 @@ struct IdempotencyTests {
     func reusedAfterRefusal() {
         var rig = Rig()
         rig.bring(to: .advertising)
-        let first = rig.take(.send(session: 0, user: 1, key: 0, expected: 5))
+        let first = rig.submit(.send(session: 0, user: 1, key: 0, expected: 5))
         #expect(first.reason == .sessionNotLocked && first.isRemembered)
         let before = rig.books
-        let other = rig.take(.send(session: 0, user: 1, key: 0, expected: 6))
+        let other = rig.submit(.send(session: 0, user: 1, key: 0, expected: 6))
         #expect(other.refusal == Refusal(.keyReused) && !other.isReplay)
         #expect(rig.books == before)
     }
@@ -75,10 +75,10 @@ struct IdempotencyTests {
     func otherUser() {
         var rig = Rig()
         rig.bring(to: .locked)
-        rig.take(.send(session: 0, user: 1, key: 0, expected: nil))
-        rig.take(.create(session: 1, payee: 0, amount: 5, seconds: 300, proposesTaken: false))
-        rig.take(.lock(session: 1, user: 2))
-        let other = rig.take(.send(session: 1, user: 2, key: 0, expected: nil))
+        rig.submit(.send(session: 0, user: 1, key: 0, expected: nil))
+        rig.submit(.create(session: 1, payee: 0, amount: 5, seconds: 300, proposesTaken: false))
+        rig.submit(.lock(session: 1, user: 2))
+        let other = rig.submit(.send(session: 1, user: 2, key: 0, expected: nil))
         #expect(other.payment != nil && !other.isReplay)
         #expect(rig.balance(of: 2) == 5)
     }
@@ -102,7 +102,7 @@ struct IdempotencyTests {
         var rig = Rig()
         rig.bring(to: .locked)
         let before = rig.books
-        let own = rig.take(.send(session: 0, user: 0, key: 0, expected: nil))
+        let own = rig.submit(.send(session: 0, user: 0, key: 0, expected: nil))
         #expect(own.refusal == Refusal(.ownSession) && !own.isRemembered)
         #expect(rig.books == before)
     }

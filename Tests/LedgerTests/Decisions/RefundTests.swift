@@ -21,11 +21,11 @@ struct RefundTests {
     func state(status: SessionStatus) {
         var rig = Rig()
         rig.bring(to: status)
-        let first = rig.take(whole)
+        let first = rig.submit(whole)
         #expect(first.reason == (status == .paid ? nil : .sessionNotPaid))
         #expect((first.refund != nil) == (status == .paid))
         let before = rig.books
-        let second = rig.take(whole)
+        let second = rig.submit(whole)
         #expect(second.isReplay && second.outcome == first.outcome)
         #expect(rig.books == before)
         #expect(rig.books.complaint == nil)
@@ -37,7 +37,7 @@ struct RefundTests {
         rig.bring(to: .paid)
         let before = rig.books
         for user in [1, 2] {
-            let other = rig.take(.refund(session: 0, user: user, key: 0, amount: nil))
+            let other = rig.submit(.refund(session: 0, user: user, key: 0, amount: nil))
             #expect(other.refusal == Refusal(.forbidden) && !other.isRemembered)
         }
         #expect(rig.books == before)
@@ -47,14 +47,14 @@ struct RefundTests {
     func parts() {
         var rig = Rig()
         rig.bring(to: .paid)
-        #expect(rig.take(part(2, key: 0)).refund != nil)
-        #expect(rig.take(part(4, key: 1)).reason == .refundTooLarge)
-        let rest = rig.take(.refund(session: 0, user: 0, key: 2, amount: nil)).refund
+        #expect(rig.submit(part(2, key: 0)).refund != nil)
+        #expect(rig.submit(part(4, key: 1)).reason == .refundTooLarge)
+        let rest = rig.submit(.refund(session: 0, user: 0, key: 2, amount: nil)).refund
         #expect(rest?.amount == 3 && rest?.total == 5 && rest?.newBalance == 10)
         #expect(rig.balance(of: 0) == 10 && rig.balance(of: 1) == 10)
         #expect(rig.books.rows.accounts[Cast.account(0)]?.earned == 0)
         let again = Step.Action.refund(session: 0, user: 0, key: 2, amount: 1)
-        #expect(rig.take(again).reason == .keyReused)
+        #expect(rig.submit(again).reason == .keyReused)
         #expect(rig.books.complaint == nil)
     }
 
@@ -62,7 +62,7 @@ struct RefundTests {
     func nothing(amount: Int64) {
         var rig = Rig()
         rig.bring(to: .paid)
-        #expect(rig.take(part(amount, key: 0)).reason == .refundTooLarge)
+        #expect(rig.submit(part(amount, key: 0)).reason == .refundTooLarge)
         #expect(rig.balance(of: 0) == 15 && rig.balance(of: 1) == 5)
     }
 
@@ -70,15 +70,15 @@ struct RefundTests {
     func broke() {
         var rig = Rig()
         rig.bring(to: .paid)
-        rig.take(.create(session: 1, payee: 2, amount: 12, seconds: 300, proposesTaken: false))
-        rig.take(.lock(session: 1, user: 0))
-        rig.take(.send(session: 1, user: 0, key: 0, expected: nil))
+        rig.submit(.create(session: 1, payee: 2, amount: 12, seconds: 300, proposesTaken: false))
+        rig.submit(.lock(session: 1, user: 0))
+        rig.submit(.send(session: 1, user: 0, key: 0, expected: nil))
         let refusal = Refusal(.insufficientBalance, required: 5, available: 3)
-        #expect(rig.take(whole).refusal == refusal)
-        rig.take(.refund(session: 1, user: 2, key: 0, amount: nil))
-        let again = rig.take(whole)
+        #expect(rig.submit(whole).refusal == refusal)
+        rig.submit(.refund(session: 1, user: 2, key: 0, amount: nil))
+        let again = rig.submit(whole)
         #expect(again.refusal == refusal && again.isReplay)
-        #expect(rig.take(.refund(session: 0, user: 0, key: 1, amount: nil)).refund != nil)
+        #expect(rig.submit(.refund(session: 0, user: 0, key: 1, amount: nil)).refund != nil)
         #expect(rig.books.complaint == nil)
     }
 
@@ -112,10 +112,10 @@ struct RefundTests {
     func keys() {
         var rig = Rig()
         rig.bring(to: .paid)
-        rig.take(.create(session: 1, payee: 1, amount: 1, seconds: 300, proposesTaken: false))
-        rig.take(.lock(session: 1, user: 0))
-        #expect(rig.take(.send(session: 1, user: 0, key: 0, expected: nil)).payment != nil)
-        let refund = rig.take(whole)
+        rig.submit(.create(session: 1, payee: 1, amount: 1, seconds: 300, proposesTaken: false))
+        rig.submit(.lock(session: 1, user: 0))
+        #expect(rig.submit(.send(session: 1, user: 0, key: 0, expected: nil)).payment != nil)
+        let refund = rig.submit(whole)
         #expect(refund.refund != nil && !refund.isReplay)
     }
 }

@@ -27,9 +27,9 @@ struct RotationTests {
         rig.bring(to: status)
         let before = rig.books
         let other = Step.Action.rotate(session: 0, user: 1, eid: 5, replaces: 0)
-        #expect(rig.take(other).reason == .forbidden)
+        #expect(rig.submit(other).reason == .forbidden)
         #expect(rig.books == before)
-        #expect(rig.take(rotate).reason == expected)
+        #expect(rig.submit(rotate).reason == expected)
         if expected != nil { #expect(rig.books == before) }
     }
 
@@ -37,13 +37,13 @@ struct RotationTests {
     func overlap() {
         var rig = Rig()
         rig.bring(to: .advertising)
-        let first = rig.take(rotate).rotation
+        let first = rig.submit(rotate).rotation
         #expect(first?.session.eid == Cast.eids[5])
         #expect(first?.session.version == 2)
         #expect(first?.replaced == Cast.eids[0])
         #expect(first?.replacedUntil == Timestamp(milliseconds: 61_000))
         rig.time += 250_000
-        let late = rig.take(.rotate(session: 0, user: 0, eid: 6, replaces: 5)).rotation
+        let late = rig.submit(.rotate(session: 0, user: 0, eid: 6, replaces: 5)).rotation
         #expect(late?.replacedUntil == late?.session.expiresAt)
         #expect(rig.books.complaint == nil)
     }
@@ -52,17 +52,17 @@ struct RotationTests {
     func lostAnswer() {
         var rig = Rig()
         rig.bring(to: .locked)
-        let first = rig.take(rotate)
+        let first = rig.submit(rotate)
         let before = rig.books
         rig.time += 1_000
         #expect(first.rotation != nil)
-        #expect(rig.take(.rotate(session: 0, user: 0, eid: 6, replaces: 0)) == first)
+        #expect(rig.submit(.rotate(session: 0, user: 0, eid: 6, replaces: 0)) == first)
         #expect(rig.books == before)
         // A call that names no EID to replace gets a new EID.
-        let another = rig.take(.rotate(session: 0, user: 0, eid: 6, replaces: nil)).rotation
+        let another = rig.submit(.rotate(session: 0, user: 0, eid: 6, replaces: nil)).rotation
         #expect(another?.session.eid == Cast.eids[6])
         // A call that names the EID of two rotations ago gets the present EID.
-        let behind = rig.take(.rotate(session: 0, user: 0, eid: 7, replaces: 0)).rotation
+        let behind = rig.submit(.rotate(session: 0, user: 0, eid: 7, replaces: 0)).rotation
         #expect(behind?.session.eid == Cast.eids[6])
     }
 
@@ -70,14 +70,14 @@ struct RotationTests {
     func otherEID() {
         var rig = Rig()
         rig.bring(to: .advertising)
-        rig.take(.create(session: 1, payee: 0, amount: 5, seconds: 300, proposesTaken: false))
+        rig.submit(.create(session: 1, payee: 0, amount: 5, seconds: 300, proposesTaken: false))
         let before = rig.books
         for eid in [1, 9] {
             let step = Step.Action.rotate(session: 0, user: 0, eid: 5, replaces: eid)
-            #expect(rig.take(step).reason == .unknownEID)
+            #expect(rig.submit(step).reason == .unknownEID)
         }
         let taken = Step.Action.rotate(session: 0, user: 0, eid: 1, replaces: 0)
-        #expect(rig.take(taken).reason == .noFreeEID)
+        #expect(rig.submit(taken).reason == .noFreeEID)
         #expect(rig.books == before)
     }
 
@@ -85,7 +85,7 @@ struct RotationTests {
     func notReused() {
         var rig = Rig()
         rig.bring(to: .advertising)
-        rig.take(rotate)
+        rig.submit(rotate)
         rig.time += 10_000_000
         let create = Step.Action.create(
             session: 1,
@@ -94,7 +94,7 @@ struct RotationTests {
             seconds: 300,
             proposesTaken: true
         )
-        #expect(rig.take(create).session?.eid == Cast.eids[1])
+        #expect(rig.submit(create).session?.eid == Cast.eids[1])
     }
 
     @Test("The number of a session's rotations is limited")

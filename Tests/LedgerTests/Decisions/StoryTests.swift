@@ -19,7 +19,7 @@ struct StoryTests {
         for round in 0..<16 where !Self.outcomes.isSubset(of: reached) {
             await withTaskGroup(of: Set<String>.self) { group in
                 for shard in 0..<Self.shards {
-                    group.addTask { await Self.tell(round * Self.shards + shard) }
+                    group.addTask { await Self.runStories(round * Self.shards + shard) }
                 }
                 for await outcomes in group { reached.formUnion(outcomes) }
             }
@@ -29,7 +29,7 @@ struct StoryTests {
     }
 
     /// Runs one shard's stories, up to the first wrong story, and returns the outcomes.
-    private static func tell(_ shard: Int) async -> Set<String> {
+    private static func runStories(_ shard: Int) async -> Set<String> {
         var teller = StoryTeller(seed: runSeed &+ UInt64(shard) &* 1_000_003)
         guard let start = try? opened() else {
             Issue.record("the accounts could not be opened")
@@ -61,14 +61,14 @@ struct StoryTests {
             .unknownUser, .unknownSession, .ownSession, .sessionBusy, .sessionNotLocked,
             .sessionPaid, .sessionCancelled, .sessionExpired, .unknownEID, .noFreeEID,
         ]
-        let declined: [Refusal.Reason] = [
+        let remembered: [Refusal.Reason] = [
             .unknownSession, .sessionBusy, .sessionNotLocked, .sessionPaid, .sessionCancelled,
             .sessionExpired, .amountChanged, .tipNotAllowed, .insufficientBalance,
             .sessionNotPaid, .sessionRefunded, .refundTooLarge,
         ]
         return Set(
-            reasons.map { "no \($0)" } + ["no forbidden", "no keyReused"]
-                + declined.flatMap { ["declined \($0)", "declined again \($0)"] }
+            reasons.map { "refused \($0)" } + ["refused forbidden", "refused keyReused"]
+                + remembered.flatMap { ["remembered \($0)", "remembered again \($0)"] }
                 + ["rotated"]
                 + ["paid", "refunded"].flatMap { [$0, "\($0) again"] }
                 .flatMap { [$0, "\($0) with a tip"] }
@@ -82,7 +82,7 @@ struct StoryTests {
         var model = ReferenceModel()
         for user in 0..<2 {
             let step = Step(time: 0, action: .open(user: user))
-            _ = model.take(step)
+            _ = model.apply(step)
             let batch = Batch([step.submission(number: -1)], tail: books.seals.last, chain: "open")
             try books.commit(batch)
         }
@@ -105,7 +105,7 @@ struct StoryTests {
             guard batch.decide(on: books.everything(for: batch)) == effects,
                 submitted.answer == answer
             else { return "\(step): the rows of its footprint do not suffice" }
-            let expected = model.take(step)
+            let expected = model.apply(step)
             let reply = ReferenceModel.Reply(answer)
             guard reply == expected else { return "\(step): got \(reply), expected \(expected)" }
             reached.insert(name(of: reply))
@@ -132,17 +132,18 @@ struct StoryTests {
     private static func name(of reply: ReferenceModel.Reply) -> String {
         switch reply {
         case .user: "user"
-        case .deal: "session"
+        case .session: "session"
         case .rotated: "rotated"
-        case .refunded(_, let tip, _, _, let again): name("refunded", tip, again)
-        case .paid(_, let tip, let again): name("paid", tip, again)
-        case .declined(let reason, let again): "declined \(again ? "again " : "")\(reason)"
-        case .no(let reason): "no \(reason)"
+        case .refunded(_, let tip, _, _, let isReplay): name("refunded", tip, isReplay)
+        case .paid(_, let tip, let isReplay): name("paid", tip, isReplay)
+        case .rememberedRefusal(let reason, let isReplay):
+            "remembered \(isReplay ? "again " : "")\(reason)"
+        case .refused(let reason): "refused \(reason)"
         }
     }
 
-    private static func name(_ what: String, _ tip: Int64?, _ again: Bool) -> String {
-        what + (again ? " again" : "") + (tip ?? 0 > 0 ? " with a tip" : "")
+    private static func name(_ what: String, _ tip: Int64?, _ isReplay: Bool) -> String {
+        what + (isReplay ? " again" : "") + (tip ?? 0 > 0 ? " with a tip" : "")
     }
 
     /// The unexpected effects of a refused command or a replay; `nil` if there are none.
@@ -228,12 +229,12 @@ struct StoryTests {
         }
         for (number, id) in Cast.sessions.enumerated() {
             let stored = books.rows.records[RecordID(id)].flatMap { try? Session($0) }
-            let expected = model.deals[number].map {
-                ReferenceModel.Reply.deal(mark: $0.mark, holder: $0.holder)
+            let expected = model.sessions[number].map {
+                ReferenceModel.Reply.session(status: $0.status, payer: $0.payer)
             }
-            guard stored.map({ ReferenceModel.Reply.deal($0) }) == expected,
-                stored?.refunded == model.deals[number]?.refunded,
-                stored?.tip == model.deals[number]?.tip
+            guard stored.map({ ReferenceModel.Reply.session($0) }) == expected,
+                stored?.refunded == model.sessions[number]?.refunded,
+                stored?.tip == model.sessions[number]?.tip
             else { return "session \(number) is not what the model says" }
         }
         for (number, eid) in Cast.eids.enumerated() {

@@ -12,10 +12,12 @@ struct TimeTests {
         var rig = Rig()
         rig.bring(to: .locked)
         rig.time += 59_999
-        #expect(rig.take(.lock(session: 0, user: 2)).reason == .sessionBusy)
+        #expect(rig.submit(.lock(session: 0, user: 2)).reason == .sessionBusy)
         rig.time += 1
-        #expect(rig.take(.lock(session: 0, user: 2)).reason == nil)
-        #expect(rig.take(.send(session: 0, user: 1, key: 0, expected: nil)).reason == .sessionBusy)
+        #expect(rig.submit(.lock(session: 0, user: 2)).reason == nil)
+        #expect(
+            rig.submit(.send(session: 0, user: 1, key: 0, expected: nil)).reason == .sessionBusy
+        )
     }
 
     @Test("A payer must lock again after their lock ended, even if no other payer has locked")
@@ -23,10 +25,10 @@ struct TimeTests {
         var rig = Rig()
         rig.bring(to: .locked)
         rig.time += 60_000
-        let late = rig.take(.send(session: 0, user: 1, key: 0, expected: nil))
+        let late = rig.submit(.send(session: 0, user: 1, key: 0, expected: nil))
         #expect(late.reason == .sessionNotLocked)
-        rig.take(.lock(session: 0, user: 1))
-        #expect(rig.take(.send(session: 0, user: 1, key: 1, expected: nil)).reason == nil)
+        rig.submit(.lock(session: 0, user: 1))
+        #expect(rig.submit(.send(session: 0, user: 1, key: 1, expected: nil)).reason == nil)
     }
 
     @Test("A second lock by the same payer succeeds and does not extend the first lock")
@@ -35,7 +37,7 @@ struct TimeTests {
         rig.bring(to: .locked)
         rig.time += 30_000
         let before = rig.books
-        let again = rig.take(.lock(session: 0, user: 1)).session
+        let again = rig.submit(.lock(session: 0, user: 1)).session
         #expect(again?.state == .locked(by: Cast.users[1], until: Timestamp(milliseconds: 61_000)))
         #expect(again?.lockExpiresAt == Timestamp(milliseconds: 61_000))
         #expect(rig.books == before)
@@ -44,8 +46,8 @@ struct TimeTests {
     @Test("A lock never outlives its session")
     func lockNearTheEnd() {
         var rig = Rig()
-        rig.take(.create(session: 0, payee: 0, amount: 5, seconds: 30, proposesTaken: false))
-        let locked = rig.take(.lock(session: 0, user: 1)).session
+        rig.submit(.create(session: 0, payee: 0, amount: 5, seconds: 30, proposesTaken: false))
+        let locked = rig.submit(.lock(session: 0, user: 1)).session
         #expect(locked != nil)
         #expect(locked?.lockExpiresAt == locked?.expiresAt)
     }
@@ -55,12 +57,12 @@ struct TimeTests {
         var rig = Rig()
         rig.bring(to: .advertising)
         rig.time += 299_999
-        #expect(rig.take(.expire(session: 0)).session?.status == .advertising)
-        #expect(rig.take(.lock(session: 0, user: 1)).reason == nil)
+        #expect(rig.submit(.expire(session: 0)).session?.status == .advertising)
+        #expect(rig.submit(.lock(session: 0, user: 1)).reason == nil)
         rig.time += 1
-        let late = rig.take(.send(session: 0, user: 1, key: 0, expected: nil))
+        let late = rig.submit(.send(session: 0, user: 1, key: 0, expected: nil))
         #expect(late.reason == .sessionExpired)
-        #expect(rig.take(.expire(session: 0)).session?.status == .expired)
+        #expect(rig.submit(.expire(session: 0)).session?.status == .expired)
     }
 
     @Test("A payment submitted before its lock's end is accepted, even beside a much later command")
@@ -83,9 +85,9 @@ struct TimeTests {
     func expireTwice() {
         var rig = Rig()
         rig.bring(to: .expired)
-        rig.take(.expire(session: 0))
+        rig.submit(.expire(session: 0))
         let before = rig.books
-        rig.take(.expire(session: 0))
+        rig.submit(.expire(session: 0))
         #expect(rig.books == before)
     }
 }

@@ -12,7 +12,7 @@ struct TipTests {
     private func lockedRig() -> Rig {
         var rig = Rig()
         for session in 0...1 {
-            rig.take(
+            rig.submit(
                 .create(
                     session: session,
                     payee: 0,
@@ -22,7 +22,7 @@ struct TipTests {
                     allowsTip: session == 0
                 )
             )
-            rig.take(.lock(session: session, user: 1))
+            rig.submit(.lock(session: session, user: 1))
         }
         return rig
     }
@@ -54,41 +54,41 @@ struct TipTests {
         let paid = try session(rig)
         #expect(paid.amount.minorUnits == 5 && paid.tip == 2)
         #expect(effects.transfers[0].entries.map { paid.tip(in: $0) } == [2, 2])
-        #expect(rig.take(send(2, expected: 5)).payment?.tip == 2)
+        #expect(rig.submit(send(2, expected: 5)).payment?.tip == 2)
         #expect(rig.books.complaint == nil)
     }
 
     @Test("An expected amount that includes the tip is refused")
     func expectedSum() {
         var rig = lockedRig()
-        #expect(rig.take(send(2, expected: 7)).reason == .amountChanged)
+        #expect(rig.submit(send(2, expected: 7)).reason == .amountChanged)
     }
 
     @Test("A payment without a tip has the tip 0 if its session allows tips, and no tip otherwise")
     func none() throws {
         var rig = lockedRig()
-        #expect(rig.take(send(0)).payment?.tip == 0)
+        #expect(rig.submit(send(0)).payment?.tip == 0)
         #expect(try session(rig).tip == 0)
-        let plain = rig.take(send(0, session: 1, key: 1))
+        let plain = rig.submit(send(0, session: 1, key: 1))
         #expect(plain.payment != nil && plain.payment?.tip == nil)
     }
 
     @Test("A session that allows no tips refuses a tip, and the key remembers the refusal")
     func notAllowed() {
         var rig = lockedRig()
-        let refused = rig.take(send(1, session: 1))
+        let refused = rig.submit(send(1, session: 1))
         #expect(refused.refusal == Refusal(.tipNotAllowed) && refused.isRemembered)
-        #expect(rig.take(send(1, session: 1)).isReplay)
-        #expect(rig.take(send(0, session: 1, key: 1)).payment != nil)
+        #expect(rig.submit(send(1, session: 1)).isReplay)
+        #expect(rig.submit(send(0, session: 1, key: 1)).payment != nil)
     }
 
     @Test("A session's state and amount are checked before the tip")
     func order() {
         var rig = lockedRig()
-        rig.take(.unlock(session: 1, user: 1))
-        #expect(rig.take(send(1, session: 1)).reason == .sessionNotLocked)
-        rig.take(.lock(session: 1, user: 1))
-        #expect(rig.take(send(1, session: 1, key: 1, expected: 4)).reason == .amountChanged)
+        rig.submit(.unlock(session: 1, user: 1))
+        #expect(rig.submit(send(1, session: 1)).reason == .sessionNotLocked)
+        rig.submit(.lock(session: 1, user: 1))
+        #expect(rig.submit(send(1, session: 1, key: 1, expected: 4)).reason == .amountChanged)
     }
 
     @Test(
@@ -97,8 +97,8 @@ struct TipTests {
     )
     func bounds(tip: Int64) {
         var rig = lockedRig()
-        #expect(rig.take(send(tip)).reason == .tipNotAllowed)
-        #expect(rig.take(send(100_000_000 - 5, key: 1)).reason == .insufficientBalance)
+        #expect(rig.submit(send(tip)).reason == .tipNotAllowed)
+        #expect(rig.submit(send(100_000_000 - 5, key: 1)).reason == .insufficientBalance)
         #expect(rig.balance(of: 0) == 10 && rig.balance(of: 1) == 10)
     }
 
@@ -106,17 +106,17 @@ struct TipTests {
     func poor() {
         var rig = lockedRig()
         let refusal = Refusal(.insufficientBalance, required: 11, available: 10)
-        #expect(rig.take(send(6)).refusal == refusal)
-        #expect(rig.take(send(5, key: 1)).payment?.newBalance == 0)
+        #expect(rig.submit(send(6)).refusal == refusal)
+        #expect(rig.submit(send(5, key: 1)).payment?.newBalance == 0)
     }
 
     @Test("A key that is used again with another tip is refused, and changes nothing")
     func reused() {
         var rig = lockedRig()
-        rig.take(send(2))
+        rig.submit(send(2))
         let before = rig.books
         for tip in [0, 1, 3] as [Int64] {
-            #expect(rig.take(send(tip)).refusal == Refusal(.keyReused))
+            #expect(rig.submit(send(tip)).refusal == Refusal(.keyReused))
         }
         #expect(rig.books == before)
     }
@@ -124,20 +124,20 @@ struct TipTests {
     @Test("A refund without an amount refunds the amount and the tip")
     func whole() throws {
         var rig = lockedRig()
-        rig.take(send(2))
-        let back = rig.take(refund(nil, key: 0)).refund
+        rig.submit(send(2))
+        let back = rig.submit(refund(nil, key: 0)).refund
         #expect(back?.amount == 7 && back?.tip == 2 && back?.total == 7)
         #expect(rig.balance(of: 0) == 10 && rig.balance(of: 1) == 10)
         #expect(try session(rig).tip == 2)
-        #expect(rig.take(refund(1, key: 1)).reason == .sessionRefunded)
+        #expect(rig.submit(refund(1, key: 1)).reason == .sessionRefunded)
         #expect(rig.books.complaint == nil)
     }
 
     @Test("Partial refunds take from the amount first, then from the tip")
     func parts() throws {
         var rig = lockedRig()
-        rig.take(send(3))
-        let backs = [4, 2, 2].enumerated().map { rig.take(refund($1, key: $0)).refund }
+        rig.submit(send(3))
+        let backs = [4, 2, 2].enumerated().map { rig.submit(refund($1, key: $0)).refund }
         #expect(backs.map { $0?.amount } == [4, 2, 2])
         #expect(backs.map { $0?.tip } == [0, 1, 2])
         let paid = try session(rig)
@@ -150,8 +150,8 @@ struct TipTests {
     @Test("A refund never exceeds the sum of the amount and the tip")
     func tooLarge() {
         var rig = lockedRig()
-        rig.take(send(2))
-        #expect(rig.take(refund(8, key: 0)).reason == .refundTooLarge)
-        #expect(rig.take(refund(7, key: 1)).refund?.tip == 2)
+        rig.submit(send(2))
+        #expect(rig.submit(refund(8, key: 0)).reason == .refundTooLarge)
+        #expect(rig.submit(refund(7, key: 1)).refund?.tip == 2)
     }
 }

@@ -87,7 +87,7 @@ struct TransitionTests {
         var rig = Rig()
         rig.bring(to: status)
         let before = rig.books
-        let answer = rig.take(action)
+        let answer = rig.submit(action)
         #expect(answer.reason == reason, "\(action) in \(status)")
         #expect(rig.books.complaint == nil)
         guard reason != nil else { return }
@@ -100,9 +100,9 @@ struct TransitionTests {
     func versions() {
         var rig = Rig()
         rig.bring(to: .advertising)
-        #expect(rig.take(.lock(session: 0, user: 1)).session?.version == 2)
-        #expect(rig.take(.unlock(session: 0, user: 1)).session?.version == 3)
-        #expect(rig.take(.cancel(session: 0, user: 0)).session?.version == 4)
-        #expect(rig.take(.cancel(session: 0, user: 0)).session?.version == 4)
+        #expect(rig.submit(.lock(session: 0, user: 1)).session?.version == 2)
+        #expect(rig.submit(.unlock(session: 0, user: 1)).session?.version == 3)
+        #expect(rig.submit(.cancel(session: 0, user: 0)).session?.version == 4)
+        #expect(rig.submit(.cancel(session: 0, user: 0)).session?.version == 4)
     }
 }

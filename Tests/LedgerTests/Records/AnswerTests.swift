@@ -9,7 +9,7 @@ import Testing
 @Suite("Answers")
 struct AnswerTests {
     /// A command whose result the test sets.
-    private struct Told: KeyedCommand {
+    private struct FixedResultCommand: KeyedCommand {
         static let name = "told"
 
         struct Outcome: Codable, Equatable, Sendable {
@@ -49,8 +49,12 @@ struct AnswerTests {
     @Test("An outcome is stored as canonical JSON, and every replay returns the same one")
     func replay() throws {
         var books = books()
-        let outcome = Told.Outcome(text: "a/b \"ü\"", number: .max)
-        let first = try books.decide(Told(result: .success(outcome)), as: request(), at: time)
+        let outcome = FixedResultCommand.Outcome(text: "a/b \"ü\"", number: .max)
+        let first = try books.decide(
+            FixedResultCommand(result: .success(outcome)),
+            as: request(),
+            at: time
+        )
         #expect(try first.outcome.get() == outcome)
         #expect(!first.isReplay && first.isRemembered && first.requestID == "first")
         let stored = try #require(books.effects.answers.first)
@@ -61,25 +65,27 @@ struct AnswerTests {
         #expect(stored.step == nil && stored.transfer == nil)
         #expect(stored.fingerprint == request().fingerprint && stored.requestID == "first")
 
-        let other = Told(result: .failure(Refusal(.sessionPaid)))
+        let other = FixedResultCommand(result: .failure(Refusal(.sessionPaid)))
         let again = try books.decide(other, as: request(id: "second"), at: time)
         #expect(try again.outcome.get() == outcome)
         #expect(again.isReplay && again.isRemembered && again.requestID == "first")
         #expect(books.effects.answers == [stored])
-        #expect(try CommandReply<Told.Outcome>(stored).outcome.get() == outcome)
+        #expect(try CommandReply<FixedResultCommand.Outcome>(stored).outcome.get() == outcome)
     }
 
     @Test("A key with another fingerprint is refused, after an outcome and after a refusal")
     func keyReused() throws {
         for result in [
-            Result<Told.Outcome, Refusal>.success(Told.Outcome(text: "", number: 0)),
+            Result<FixedResultCommand.Outcome, Refusal>.success(
+                FixedResultCommand.Outcome(text: "", number: 0)
+            ),
             .failure(Refusal(.sessionPaid)),
         ] {
             var books = books()
-            _ = try books.decide(Told(result: result), as: request(), at: time)
+            _ = try books.decide(FixedResultCommand(result: result), as: request(), at: time)
             let before = books.effects
             let other = request(session: 1, id: "second")
-            let reply = try books.decide(Told(result: result), as: other, at: time)
+            let reply = try books.decide(FixedResultCommand(result: result), as: other, at: time)
             #expect(reply.refusal == Refusal(.keyReused))
             #expect(!reply.isReplay && !reply.isRemembered && reply.requestID == "second")
             #expect(books.effects == before)
@@ -99,12 +105,14 @@ struct AnswerTests {
         ]
         let refusal = Refusal(reason, required: 7, available: 3)
         var books = books()
-        let command = Told(result: .failure(refusal))
+        let command = FixedResultCommand(result: .failure(refusal))
         let first = try books.decide(command, as: request(), at: time)
         #expect(first.refusal == refusal && !first.isReplay)
         #expect(first.isRemembered == !forgotten.contains(reason))
         #expect(books.effects.answers.isEmpty == forgotten.contains(reason))
-        let paid = Told(result: .success(Told.Outcome(text: "", number: 1)))
+        let paid = FixedResultCommand(
+            result: .success(FixedResultCommand.Outcome(text: "", number: 1))
+        )
         let second = try books.decide(paid, as: request(id: "second"), at: time)
         #expect(second.refusal == (forgotten.contains(reason) ? nil : refusal))
         #expect(second.isReplay == !forgotten.contains(reason))
@@ -116,7 +124,7 @@ struct AnswerTests {
             (Refusal.Reason.unknownSession, false), (.insufficientBalance, true),
         ] {
             var books = books()
-            let command = Told(result: .failure(Refusal(reason)))
+            let command = FixedResultCommand(result: .failure(Refusal(reason)))
             let reply = try books.decide(command, as: request(remembersUnknown: false), at: time)
             #expect(reply.refusal?.reason == reason)
             #expect(reply.isRemembered == isRemembered)
@@ -127,7 +135,9 @@ struct AnswerTests {
     @Test("A caller without an account is refused, and nothing is remembered")
     func unknownUser() throws {
         var books = Books(Snapshot())
-        let command = Told(result: .success(Told.Outcome(text: "", number: 0)))
+        let command = FixedResultCommand(
+            result: .success(FixedResultCommand.Outcome(text: "", number: 0))
+        )
         let reply = try books.decide(command, as: request(), at: time)
         #expect(reply.refusal == Refusal(.unknownUser) && !reply.isRemembered)
         #expect(books.effects.isEmpty)
@@ -137,9 +147,9 @@ struct AnswerTests {
     func transfer() throws {
         var rig = Rig()
         rig.bring(to: .locked)
-        rig.take(.send(session: 0, user: 1, key: 0, expected: 4))
-        rig.take(.send(session: 0, user: 1, key: 1, expected: 5))
-        rig.take(.refund(session: 0, user: 0, key: 0, amount: 2))
+        rig.submit(.send(session: 0, user: 1, key: 0, expected: 4))
+        rig.submit(.send(session: 0, user: 1, key: 1, expected: 5))
+        rig.submit(.refund(session: 0, user: 0, key: 0, amount: 2))
         func answer(_ user: Int, _ command: String, _ key: Int) -> Answer? {
             let key = Cast.keys[key]
             return rig.books.rows.answers[
@@ -175,7 +185,9 @@ struct AnswerTests {
                 decidedAt: time
             )
             var books = Books(rows)
-            let command = Told(result: .success(Told.Outcome(text: "", number: 0)))
+            let command = FixedResultCommand(
+                result: .success(FixedResultCommand.Outcome(text: "", number: 0))
+            )
             let error = #expect(throws: LedgerError.self) {
                 try books.decide(command, as: request, at: time)
             }

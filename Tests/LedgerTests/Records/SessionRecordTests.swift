@@ -185,7 +185,7 @@ struct SessionRecordTests {
             .refund(session: 0, user: 0, key: 0, amount: nil),
         ]
         for action in actions {
-            let answer = rig.take(action)
+            let answer = rig.submit(action)
             #expect(answer.reason == .unreadable && !answer.isRemembered)
         }
         #expect(rig.books == before)

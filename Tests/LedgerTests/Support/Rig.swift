@@ -12,11 +12,11 @@ struct Rig {
 
     /// Creates three users with ten cents each.
     init() {
-        for user in 0..<3 { take(.open(user: user)) }
+        for user in 0..<3 { submit(.open(user: user)) }
     }
 
     @discardableResult
-    mutating func take(_ action: Step.Action) -> StepAnswer {
+    mutating func submit(_ action: Step.Action) -> StepAnswer {
         answer(to: submission(of: action))
     }
 
@@ -58,15 +58,15 @@ struct Rig {
     /// Creates session 0 of user 0, for 5 cents and 300 seconds, and brings the session into a
     /// state. User 1 is the payer. An expiry is not recorded: only the time passes.
     mutating func bring(to status: SessionStatus) {
-        take(.create(session: 0, payee: 0, amount: 5, seconds: 300, proposesTaken: false))
+        submit(.create(session: 0, payee: 0, amount: 5, seconds: 300, proposesTaken: false))
         switch status {
         case .created, .advertising: break
-        case .locked: take(.lock(session: 0, user: 1))
+        case .locked: submit(.lock(session: 0, user: 1))
         case .paid:
-            take(.lock(session: 0, user: 1))
-            take(.send(session: 0, user: 1, key: 2, expected: nil))
+            submit(.lock(session: 0, user: 1))
+            submit(.send(session: 0, user: 1, key: 2, expected: nil))
         case .expired: time += 300_000
-        case .cancelled: take(.cancel(session: 0, user: 0))
+        case .cancelled: submit(.cancel(session: 0, user: 0))
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Ledger
 
 /// A bill of user 0, and four payers with ten dollars each.
-struct Table {
+struct BillRig {
     var rig = Rig()
     var number = 0
     let group = SessionID.makeGroup()
@@ -77,7 +77,7 @@ struct Table {
     private var key: String { "key-\(String(repeating: "0", count: 12))\(number)" }
 
     /// Locks a share and pays it.
-    mutating func settle(_ payer: Int, place: Int64? = nil) throws {
+    mutating func lockAndPay(_ payer: Int, place: Int64? = nil) throws {
         #expect(lock(payer, place: place).session != nil)
         #expect(try pay(payer).payment != nil)
     }
@@ -109,9 +109,9 @@ struct Table {
         rig.books.rows.accounts[Account.Key(owner, .usd)]?.balance ?? 0
     }
 
-    var payee: Int64 { balance(.user(Cast.users[0])) - 10 }
+    var payeeGain: Int64 { balance(.user(Cast.users[0])) - 10 }
     var pot: Int64 { balance(.pot(RecordID(group))) }
-    var spent: [Int64] { payers.map { 1_000 - balance(.user($0)) } }
+    var amountsSpent: [Int64] { payers.map { 1_000 - balance(.user($0)) } }
 
     /// The merchants' events: kind, group or share, and amount.
     var events: [String] {

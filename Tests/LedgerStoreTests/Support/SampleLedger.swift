@@ -7,7 +7,7 @@ import SQLite
 import TestSupport
 
 /// A small valid ledger that tests can damage.
-enum Planted {
+enum SampleLedger {
     /// The chain of the ledger's three seals: over the openings, the payment and the refund.
     static let chain = "00000000000000000001"
 
