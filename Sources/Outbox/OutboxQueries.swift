@@ -68,7 +68,7 @@ enum OutboxQueries {
         """
 
     /// The error of an attempt until its outcome is recorded.
-    static let unfinishedError = "The try did not end."
+    static let unfinishedError = "The attempt did not end."
 
     /// Parameters: time, lease's end, endpoint, limit.
     ///

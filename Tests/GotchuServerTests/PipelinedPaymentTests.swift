@@ -38,8 +38,8 @@ struct PipelinedPaymentTests {
         let replies = try await play(
             Plan(
                 pieces: [
-                    payment(first, "first") + question("first") + payment(first, "first")
-                        + payment(second, "second") + payment(dear, "dear") + question("none")
+                    payment(first, "first") + outcomeRequest("first") + payment(first, "first")
+                        + payment(second, "second") + payment(dear, "dear") + outcomeRequest("none")
                         + payment(second, "second")
                 ],
                 replies: 7
@@ -57,7 +57,7 @@ struct PipelinedPaymentTests {
     func half() async throws {
         let sid = try await session(cents: 500)
         let replies = try await play(
-            Plan(pieces: [payment(sid, "half") + question("half")], replies: 2, half: true)
+            Plan(pieces: [payment(sid, "half") + outcomeRequest("half")], replies: 2, half: true)
         )
         #expect(replies.map(\.status) == [200, 200])
     }
@@ -85,7 +85,7 @@ struct PipelinedPaymentTests {
         let chunked = try await play(
             Plan(
                 pieces: [
-                    payment(asked, "chunk") + question("chunk") + head
+                    payment(asked, "chunk") + outcomeRequest("chunk") + head
                         + "Transfer-Encoding: chunked\r\n\r\nZZ\r\n"
                 ],
                 replies: 3
@@ -104,7 +104,7 @@ struct PipelinedPaymentTests {
     }
 
     @Test("A payment whose request arrives in several packets is answered")
-    func torn() async throws {
+    func inSeveralPackets() async throws {
         let sid = try await session(cents: 500)
         let whole = payment(sid, "torn")
         let pieces = [whole.dropLast(70), whole.suffix(70).dropLast(5), whole.suffix(5)]
@@ -128,7 +128,7 @@ struct PipelinedPaymentTests {
             """
     }
 
-    private func question(_ key: String) -> String {
+    private func outcomeRequest(_ key: String) -> String {
         """
         GET /wallet/sends/\(name(key)) HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(payer)\r\n\r\n
         """

@@ -37,8 +37,8 @@ struct SessionStreamTests {
     func reentrance() async throws {
         try await withStream { server, client in
             try await server.eventLoop.submit { [feed] in
-                let nudge = Nudge { feed.publish(Cast.record(version: 3, .cancelled)) }
-                try server.pipeline.syncOperations.addHandler(nudge, position: .first)
+                let hook = FirstFlushHook { feed.publish(Cast.record(version: 3, .cancelled)) }
+                try server.pipeline.syncOperations.addHandler(hook, position: .first)
             }.get()
             feed.publish(Cast.record(version: 2, .cancelled))
             try await client.read(to: "0\r\n\r\n")
@@ -193,18 +193,18 @@ struct SessionStreamTests {
 /// A client that reads only on demand.
 private struct StreamClient {
     let channel: any Channel
-    private let heard = Heard()
+    private let received = ReceivedText()
 
     init(port: Int) async throws {
         channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .channelOption(.autoRead, value: false)
             .channelOption(.socketOption(.so_rcvbuf), value: 4_096)
-            .channelInitializer { [heard] in $0.pipeline.addHandler(heard) }
+            .channelInitializer { [received] in $0.pipeline.addHandler(received) }
             .connect(host: "127.0.0.1", port: port).get()
     }
 
     /// All text that has arrived so far.
-    var text: String { heard.text.withLock { $0 } }
+    var text: String { received.text.withLock { $0 } }
 
     /// The versions of the events that have arrived so far.
     var versions: [Int] {
@@ -237,7 +237,7 @@ private struct StreamClient {
 
 /// A handler that runs an action during the first flush and reports a change of writability. It
 /// sends all writes of that time together, in the event loop's next turn.
-private final class Nudge: ChannelOutboundHandler {
+private final class FirstFlushHook: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 
     private var action: (() -> Void)?
@@ -262,7 +262,7 @@ private final class Nudge: ChannelOutboundHandler {
     }
 }
 
-private final class Heard: ChannelInboundHandler, Sendable {
+private final class ReceivedText: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
 
     let text = Mutex("")

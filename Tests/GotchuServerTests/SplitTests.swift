@@ -301,7 +301,7 @@ struct SplitWebhookTests {
     }
 
     @Test("The final event of an all-or-nothing bill has the amount that the payee keeps")
-    func toldOfAllOrNothing() throws {
+    func allOrNothingEvent() throws {
         let ends: [(Group.State, String)] = [
             (.expired, "session.expired"), (.cancelled, "session.cancelled"),
         ]
@@ -318,7 +318,7 @@ struct SplitWebhookTests {
     }
 
     @Test("The event of a bill has the number of its places, and a share's event names its bill")
-    func told() throws {
+    func billEvent() throws {
         let now = Timestamp(milliseconds: 1_000)
         let (payee, payer) = (UserID.make(), UserID.make())
         let group = bill(of: payee, paidBy: payer)
@@ -347,7 +347,7 @@ struct SplitWebhookTests {
     }
 
     @Test("The events of a desk and of a fee paid there name the contest")
-    func toldOfContest() throws {
+    func contestEvent() throws {
         let now = Timestamp(milliseconds: 1_000)
         let (organizer, payer) = (UserID.make(), UserID.make())
         let contest = RecordID.make()

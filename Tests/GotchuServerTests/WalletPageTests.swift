@@ -40,9 +40,15 @@ struct WalletPageTests {
         #expect(!second.text.contains("As of"))
         let other = try await Browser.loggedIn("other@shop.example", at: server)
         #expect(try await other.open(String(older.output.1)).status == 400)
-        for wrong in ["currency=eur", "currency=x", "cursor=x", "wallet_id=1"] {
+        for (wrong, status, code, reason) in [
+            ("currency=eur", 404, "NOT_FOUND", "You have no such wallet"),
+            ("currency=x", 400, "VALIDATION_ERROR", "The currency must be"),
+            ("cursor=x", 400, "VALIDATION_ERROR", "The page is none of this wallet"),
+            ("wallet_id=1", 403, "FORBIDDEN", "own wallet can be read."),
+        ] {
             let page = try await browser.open("/web/wallet?\(wrong)")
-            #expect([400, 403, 404].contains(page.status), "\(wrong)")
+            #expect(page.status == status && page.text.contains("<code>\(code)</code>"), "\(wrong)")
+            #expect(page.text.contains(reason), "\(wrong): \(page.text)")
         }
     }
 

@@ -102,6 +102,10 @@ struct WebLoginTests {
             ("/web/wallet", "openid profile payee payer"),
         ] {
             let browser = browser()
+            let asked = try await browser.open("/web/login/begin?to=\(Browser.escaped(path))")
+            let query = URLComponents(string: asked.location ?? "")?.queryItems ?? []
+            #expect(query.first { $0.name == "scope" }?.value == scopes, "\(asked.text)")
+            // The session has the same scopes, because the provider grants what it is asked for.
             let begun = try await browser.open(try await answer(browser, to: path))
             #expect(begun.location == path, "\(begun.text)")
             let books = try Connection(path: server.path, mode: .readOnly)

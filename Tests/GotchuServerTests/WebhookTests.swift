@@ -48,8 +48,14 @@ struct WebhookTests {
         try await rig.working {
             _ = try await rig.receiver.wait(for: 20, at: "/ok")
             _ = try await rig.receiver.wait(for: 1, at: "/slow")
+            _ = try await rig.receiver.wait(for: 2, at: "/dead")
         }
+        // The first attempt at the hanging endpoint lasts ten seconds, and has not ended yet.
         #expect(rig.receiver.messages("/slow").count == 1)
+        let left = try await rig.outbox.backlog(dead: false, limit: 100)
+        for path in ["/slow", "/dead"] {
+            #expect(left.count { $0.id.endpoint == path } == 20, "\(path)")
+        }
     }
 
     @Test(
@@ -119,7 +125,7 @@ struct WebhookTests {
         try await rig.working { _ = try await rig.receiver.wait(for: 1, at: "/slow") }
         let waiting = try await rig.outbox.backlog(dead: false, limit: 9)
         #expect(waiting.map(\.id.endpoint) == ["/slow"])
-        #expect(waiting.first?.error == "The try did not end.")
+        #expect(waiting.first?.error == "The attempt did not end.")
         #expect(try await rig.outbox.dueEndpoints(at: .now).isEmpty)
         let later = Timestamp.now.advanced(by: .seconds(61))
         #expect(try await rig.outbox.dueEndpoints(at: later) == ["/slow"])
@@ -184,7 +190,7 @@ struct WebhookTests {
                 let backlog = try await rig.outbox.backlog(dead: false, limit: 100)
                 let errors = Set(backlog.map(\.error))
                 // An attempt in progress already has an error, which stays if it never ends.
-                return errors.isDisjoint(with: [nil, "The try did not end."]) ? errors : nil
+                return errors.isDisjoint(with: [nil, "The attempt did not end."]) ? errors : nil
             }
         }
         #expect(

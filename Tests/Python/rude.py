@@ -85,11 +85,11 @@ CASES = {
     "no-length": (b"POST /sessions/resolve HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",),
     "bad-chunk": (CHUNKED + b"zz\r\n{}\r\n0\r\n\r\n",),
     "bad-chunk-later": (CHUNKED + b"1\r\n{\r\nzz\r\n}\r\n0\r\n\r\n",),
-    "bad-chunk-nobody-reads": (
+    "bad-chunk-unread-body": (
         b"GET /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ),
     "nonsense-behind": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 2 + b"nonsense\r\n\r\n",),
-    "nonsense-behind-the-last": (
+    "garbage-after-close": (
         b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + CLOSE + b"\r\nnonsense\r\n\r\n",
     ),
     "two-lengths": (
@@ -106,7 +106,7 @@ CASES = {
     "no-host-behind": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n",),
     "old": (b"GET /healthz HTTP/1.0\r\n\r\n",),
     "old-and-stays": (b"GET /healthz HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" * 2,),
-    "shouts-close": (b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: x, Close\r\n\r\n" * 2,),
+    "close-in-list": (b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: x, Close\r\n\r\n" * 2,),
     "unbounded": (post(2**64 - 1, CLOSE),),
     "half-body-behind": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 2 + post(20),),
     "upgrade": (
@@ -115,8 +115,8 @@ CASES = {
     ),
     "connect": (b"CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n", b"x" * 65536),
     "compressed": (post(2, CLOSE + b"Content-Encoding: gzip\r\n") + b"{}",),
-    "waits-for-leave": (post(2, CLOSE + b"Expect: 100-continue\r\n"), b"{}"),
-    "no-body-please": (b"HEAD /wallet/me HTTP/1.1\r\nHost: x\r\n" + CLOSE + b"\r\n",),
+    "expect-continue": (post(2, CLOSE + b"Expect: 100-continue\r\n"), b"{}"),
+    "head": (b"HEAD /wallet/me HTTP/1.1\r\nHost: x\r\n" + CLOSE + b"\r\n",),
     "honest": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + CLOSE + b"\r\n",),
 }
 

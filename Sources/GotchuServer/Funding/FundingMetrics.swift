@@ -132,22 +132,22 @@ final class FundingMetrics: Sendable {
         )
         page.histogram(
             "gotchu_server_stripe_request_seconds",
-            "The time of a call to Stripe, with the wait before it.",
+            "The time of a call to Stripe, including the wait before it.",
             state.callTime
         )
         page.counter(
             "gotchu_server_stripe_replays_total",
-            "Calls that Stripe has answered from memory.",
+            "Calls to Stripe that got the stored reply to an earlier call with the same key.",
             state.replays
         )
         page.counter(
             "gotchu_server_stripe_retries_total",
-            "Calls whose outcome is not known yet: they are made again.",
+            "Calls to Stripe whose outcome is not known yet: they are repeated.",
             state.retries
         )
         page.counter(
             "gotchu_server_stripe_events_total",
-            "Events of Stripe's, by what came of them.",
+            "Events from Stripe, by their type and outcome.",
             state.events.sorted { $0.key < $1.key }.map {
                 (["type": $0.key.first, "outcome": $0.key.second], $0.value)
             }

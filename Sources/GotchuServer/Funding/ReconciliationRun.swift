@@ -394,7 +394,7 @@ struct ReconciliationRun {
         do {
             try await adoption()
         } catch let failure as ServerFailure {
-            report("\(object) cannot be taken up: \(failure.message)", &differences)
+            report("\(object) cannot be adopted: \(failure.message)", &differences)
         }
     }
 }

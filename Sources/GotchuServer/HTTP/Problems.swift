@@ -216,7 +216,7 @@ extension LedgerError {
     /// the user again.
     fileprivate static let lostUser = LedgerError(
         .tryAgain,
-        "The books have lost a user of the issuer's."
+        "The database no longer has this user of the OpenID issuer."
     )
 }
 

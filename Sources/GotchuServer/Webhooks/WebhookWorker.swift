@@ -137,7 +137,7 @@ struct WebhookWorker: Service {
             return WebhookDelivery.FinishedAttempt(
                 id: delivery.id,
                 attempt: delivery.attempt,
-                outcome: .dead("The last try did not end.")
+                outcome: .dead("The last attempt did not end.")
             )
         }
         let answer = await sender.send(delivery, at: clock())

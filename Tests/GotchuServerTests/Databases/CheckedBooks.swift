@@ -20,6 +20,14 @@ enum CheckedBooks: Sendable {
         }
     }
 
+    /// The path of the SQLite file; `nil` for PostgreSQL.
+    var sqlitePath: String? {
+        switch self {
+        case .sqlite(let path): path
+        case .postgresql: nil
+        }
+    }
+
     func audit() throws -> Audit {
         switch self {
         case .sqlite(let path): try Audit.of(path: path)

@@ -59,7 +59,7 @@ struct DiskFaultTests {
                 // After a failed sync the server exits. The next server finds the commits that
                 // were not synced.
                 try faults.failSync(of: "books.db-wal")
-                try await fleet.restartEnded(0)
+                try await fleet.replaceExited(0)
                 try await tally.waitForPayments(10)
             }
             for isKilled in [false, true] {

@@ -45,7 +45,7 @@ actor Fleet {
     }
 
     /// Waits until a server has exited after a disk failure, and starts another in its place.
-    func restartEnded(_ index: Int) async throws {
+    func replaceExited(_ index: Int) async throws {
         #expect(try await servers[index].program.exitCode() == 74)
         servers[index] = try await start()
     }

@@ -15,12 +15,12 @@ struct HistoryCheck {
     private let booked: BookedHistory
     /// The ids of sessions, bills and contests; the index of an id is its number.
     private let sids: [String]
-    private let deeds: [Deed]
+    private let history: [RecordedCall]
     /// The failed order with the most calls, and the reason why it failed.
     private var farthest: (replay: Replay, complaint: String)?
 
-    private init(_ deeds: [Deed], booked: BookedHistory, sids: [String]) {
-        self.deeds = deeds
+    private init(_ calls: [RecordedCall], booked: BookedHistory, sids: [String]) {
+        history = calls
         self.booked = booked
         self.sids = sids
     }
@@ -29,20 +29,20 @@ struct HistoryCheck {
     /// the failed order with the most calls, and all related calls of the users concerned.
     ///
     /// - Parameters:
-    ///   - deeds: All calls that may have had an effect.
+    ///   - calls: All calls that may have had an effect.
     ///   - users: The number of users. The first balance of each is `opening`.
     static func complaint(
-        about deeds: [Deed],
+        about calls: [RecordedCall],
         booked: BookedHistory,
         sids: [String],
         users: Int,
         opening: Int64
     ) -> String? {
-        var deeds = deeds.sorted { $0.began < $1.began }
-        for index in deeds.indices { deeds[index].number = index }
-        var check = HistoryCheck(deeds, booked: booked, sids: sids)
+        var calls = calls.sorted { $0.began < $1.began }
+        for index in calls.indices { calls[index].number = index }
+        var check = HistoryCheck(calls, booked: booked, sids: sids)
         return check.search(
-            Replay(deeds, booked: booked, sids: sids, users: users, opening: opening)
+            Replay(calls, booked: booked, sids: sids, users: users, opening: opening)
         )
     }
 
@@ -52,54 +52,57 @@ struct HistoryCheck {
         var seen: Set<[Int]> = []
         while let next = untried.popLast() {
             var replay = next.replay
-            if let move = next.move { replay.take(move) }
-            while let safe = replay.safeMove() { replay.take(safe) }
-            if replay.rest.isEmpty, end(replay) == nil { return nil }
+            if let move = next.move { replay.apply(move) }
+            while let safe = replay.safeMove() { replay.apply(safe) }
+            if replay.rest.isEmpty, finalDifference(replay) == nil { return nil }
             guard seen.insert(replay.left).inserted else { continue }
             guard seen.count < Self.longestSearch else {
                 return "too many orders to try; \(farthest?.complaint ?? "")"
             }
             let moves = replay.moves()
-            if moves.isEmpty { note(replay) }
+            if moves.isEmpty { keepLongest(replay) }
             untried += moves.reversed().map { (replay, $0) }
         }
         return farthest?.complaint
     }
 
-    private mutating func note(_ replay: Replay) {
+    private mutating func keepLongest(_ replay: Replay) {
         if let farthest, farthest.replay.rest.count <= replay.rest.count { return }
-        farthest = (replay, end(replay) ?? stuck(replay))
+        farthest = (replay, finalDifference(replay) ?? describeFailure(of: replay))
     }
 
-    private func stuck(_ replay: Replay) -> String {
+    private func describeFailure(of replay: Replay) -> String {
         let stuck = replay.candidates
-        let what = stuck.map { deed in
-            let money = deed.action.user.flatMap { replay.model.money[$0] }
-            return "\(deed), model \(replay.said(to: deed).reply) with \(money ?? 0)"
+        let what = stuck.map { call in
+            let money = call.action.user.flatMap { replay.model.money[$0] }
+            return "\(call), model \(replay.modelReply(to: call).reply) with \(money ?? 0)"
         }
         let users = Set(stuck.compactMap(\.action.user))
-        return "no order explains: \(what.joined(separator: "; "))\n\(story(of: users))"
+        let text = describeCalls(of: users)
+        return "no order explains: \(what.joined(separator: "; "))\n\(text)"
     }
 
     /// Returns one line for each call on a session that one of the users has made a call on.
-    private func story(of users: Set<Int>) -> String {
-        func concerns(_ deed: Deed) -> Bool { deed.action.user.map(users.contains) ?? false }
-        let sessions = Set(deeds.filter(concerns).compactMap(\.action.session))
-        let start = deeds.first?.began
-        return deeds.filter { $0.action.session.map(sessions.contains) ?? false }
-            .map { deed in
-                let times = [deed.began, deed.ended].map { time in
+    private func describeCalls(of users: Set<Int>) -> String {
+        func concerns(_ call: RecordedCall) -> Bool {
+            call.action.user.map(users.contains) ?? false
+        }
+        let sessions = Set(history.filter(concerns).compactMap(\.action.session))
+        let start = history.first?.began
+        return history.filter { $0.action.session.map(sessions.contains) ?? false }
+            .map { call in
+                let times = [call.began, call.ended].map { time in
                     guard let time, let start else { return "?" }
                     return "\((time - start) / .milliseconds(1))"
                 }
-                return "\(times[0])-\(times[1]) ms: \(deed)"
+                return "\(times[0])-\(times[1]) ms: \(call)"
             }
             .joined(separator: "\n")
     }
 
     /// Returns the first difference between the database and the model after all calls; `nil` if
     /// there is none, or if calls with a reply remain.
-    private func end(_ replay: Replay) -> String? {
+    private func finalDifference(_ replay: Replay) -> String? {
         guard replay.rest.isEmpty else { return nil }
         for (user, entries) in booked.entries {
             let explained = replay.explained[user, default: 0]

@@ -7,18 +7,18 @@ import Testing
 struct HistoryCheckTests {
     private static let start = ContinuousClock.now
 
-    private static func deed(
+    private static func call(
         _ action: Step.Action,
         _ began: Int,
         _ ended: Int,
         _ reply: ReferenceModel.Reply?,
         available: Int64? = nil
-    ) -> Deed {
-        Deed(
+    ) -> RecordedCall {
+        RecordedCall(
             action: action,
             began: start + .seconds(began),
             ended: reply == nil ? nil : start + .seconds(ended),
-            told: reply.map { Deed.Told(reply: $0, available: available, isRetry: false) }
+            reply: reply.map { RecordedReply(content: $0, available: available, isRetry: false) }
         )
     }
 
@@ -28,16 +28,16 @@ struct HistoryCheckTests {
 
     /// User 1 pays 30 to user 0, gets a refund of 10, and then has too little money to pay 81. User
     /// 2 fails to lock the first session. The first balance of each user is 100.
-    private static let deeds = [
-        deed(create(0, 30), 0, 1, .session(status: .advertising, payer: nil)),
-        deed(.lock(session: 0, user: 2), 2, 3, .refused(.sessionBusy)),
-        deed(.lock(session: 0, user: 1), 2, 5, .session(status: .locked, payer: 1)),
-        deed(pay, 6, 9, .paid(newBalance: 70, isReplay: false)),
-        deed(back, 10, 11, .refunded(amount: 10, total: 10, newBalance: 120, isReplay: false)),
-        deed(pay, 12, 13, .paid(newBalance: 70, isReplay: true)),
-        deed(create(1, 81), 14, 15, .session(status: .advertising, payer: nil)),
-        deed(.lock(session: 1, user: 1), 16, 17, .session(status: .locked, payer: 1)),
-        deed(
+    private static let calls = [
+        call(create(0, 30), 0, 1, .session(status: .advertising, payer: nil)),
+        call(.lock(session: 0, user: 2), 2, 3, .refused(.sessionBusy)),
+        call(.lock(session: 0, user: 1), 2, 5, .session(status: .locked, payer: 1)),
+        call(pay, 6, 9, .paid(newBalance: 70, isReplay: false)),
+        call(back, 10, 11, .refunded(amount: 10, total: 10, newBalance: 120, isReplay: false)),
+        call(pay, 12, 13, .paid(newBalance: 70, isReplay: true)),
+        call(create(1, 81), 14, 15, .session(status: .advertising, payer: nil)),
+        call(.lock(session: 1, user: 1), 16, 17, .session(status: .locked, payer: 1)),
+        call(
             dear,
             18,
             19,
@@ -65,12 +65,12 @@ struct HistoryCheckTests {
     }()
 
     private func complaint(
-        _ change: (inout [Deed], inout BookedHistory) -> Void = { _, _ in }
+        _ change: (inout [RecordedCall], inout BookedHistory) -> Void = { _, _ in }
     ) -> String? {
-        var (deeds, booked) = (Self.deeds, Self.booked)
-        change(&deeds, &booked)
+        var (calls, booked) = (Self.calls, Self.booked)
+        change(&calls, &booked)
         return HistoryCheck.complaint(
-            about: deeds,
+            about: calls,
             booked: booked,
             sids: ["a", "b"],
             users: 3,
@@ -81,17 +81,17 @@ struct HistoryCheckTests {
     @Test("The checker accepts a valid history, also with its calls in reverse order")
     func truth() {
         #expect(complaint() == nil)
-        #expect(complaint { deeds, _ in deeds.reverse() } == nil)
+        #expect(complaint { calls, _ in calls.reverse() } == nil)
     }
 
     @Test("A call without a reply can explain other calls' replies, but none before its start")
     func unknown() {
         // The reply to the lock is lost, but the replies to other calls show that it took effect.
         #expect(
-            complaint { deeds, _ in deeds[2] = Self.deed(deeds[2].action, 2, 5, nil) } == nil
+            complaint { calls, _ in calls[2] = Self.call(calls[2].action, 2, 5, nil) } == nil
         )
         // A call cannot take effect before it began.
-        let late = complaint { deeds, _ in deeds[2] = Self.deed(deeds[2].action, 4, 5, nil) }
+        let late = complaint { calls, _ in calls[2] = Self.call(calls[2].action, 4, 5, nil) }
         #expect(late?.hasPrefix("no order explains") == true)
     }
 
@@ -110,19 +110,19 @@ struct HistoryCheckTests {
             booked.balances = [0: 130, 1: 70, 2: 100]
             let poor = ReferenceModel.Reply.rememberedRefusal(.insufficientBalance, isReplay: false)
             let again = Step.Action.send(session: 2, user: 1, key: 4, expected: nil)
-            let deeds = [
-                Self.deed(Self.create(0, 30), 0, 1, .session(status: .advertising, payer: nil)),
-                Self.deed(.lock(session: 0, user: 1), 2, 3, .session(status: .locked, payer: 1)),
-                Self.deed(Self.pay, 4, 13, .paid(newBalance: 70, isReplay: false)),
-                Self.deed(Self.create(1, 181), 5, 6, .session(status: .advertising, payer: nil)),
-                Self.deed(.lock(session: 1, user: 1), 7, 8, .session(status: .locked, payer: 1)),
-                Self.deed(Self.dear, 9, 10, poor, available: available),
-                Self.deed(Self.create(2, 190), 5, 6, .session(status: .advertising, payer: nil)),
-                Self.deed(.lock(session: 2, user: 1), 7, 8, .session(status: .locked, payer: 1)),
-                Self.deed(again, 11, 12, poor, available: second),
+            let calls = [
+                Self.call(Self.create(0, 30), 0, 1, .session(status: .advertising, payer: nil)),
+                Self.call(.lock(session: 0, user: 1), 2, 3, .session(status: .locked, payer: 1)),
+                Self.call(Self.pay, 4, 13, .paid(newBalance: 70, isReplay: false)),
+                Self.call(Self.create(1, 181), 5, 6, .session(status: .advertising, payer: nil)),
+                Self.call(.lock(session: 1, user: 1), 7, 8, .session(status: .locked, payer: 1)),
+                Self.call(Self.dear, 9, 10, poor, available: available),
+                Self.call(Self.create(2, 190), 5, 6, .session(status: .advertising, payer: nil)),
+                Self.call(.lock(session: 2, user: 1), 7, 8, .session(status: .locked, payer: 1)),
+                Self.call(again, 11, 12, poor, available: second),
             ]
             return HistoryCheck.complaint(
-                about: deeds,
+                about: calls,
                 booked: booked,
                 sids: ["a", "b", "c"],
                 users: 3,
@@ -137,54 +137,54 @@ struct HistoryCheckTests {
     }
 
     @Test("The checker finds replies that contradict each other, the database or the times")
-    func lies() {
-        let changes: [(inout [Deed]) -> Void] = [
-            { $0[3].told?.reply = .paid(newBalance: 71, isReplay: false) },
-            { $0[5].told?.reply = .paid(newBalance: 70, isReplay: false) },
-            { $0[5].told?.reply = .rememberedRefusal(.sessionPaid, isReplay: false) },
-            { $0[1] = Self.deed($0[1].action, 6, 7, .session(status: .locked, payer: 2)) },
-            { $0[2] = Self.deed($0[2].action, 4, 5, .session(status: .locked, payer: 1)) },
+    func discrepancies() {
+        let changes: [(inout [RecordedCall]) -> Void] = [
+            { $0[3].reply?.content = .paid(newBalance: 71, isReplay: false) },
+            { $0[5].reply?.content = .paid(newBalance: 70, isReplay: false) },
+            { $0[5].reply?.content = .rememberedRefusal(.sessionPaid, isReplay: false) },
+            { $0[1] = Self.call($0[1].action, 6, 7, .session(status: .locked, payer: 2)) },
+            { $0[2] = Self.call($0[2].action, 4, 5, .session(status: .locked, payer: 1)) },
             {
-                $0[4].told?.reply = .refunded(
+                $0[4].reply?.content = .refunded(
                     amount: 10,
                     total: 20,
                     newBalance: 120,
                     isReplay: false
                 )
             },
-            { $0[8].told?.available = 79 },
-            { $0[8].told?.reply = .rememberedRefusal(.sessionBusy, isReplay: false) },
+            { $0[8].reply?.available = 79 },
+            { $0[8].reply?.content = .rememberedRefusal(.sessionBusy, isReplay: false) },
             { $0.remove(at: 3) },
             { $0.remove(at: 4) },
         ]
         for (number, change) in changes.enumerated() {
-            #expect(complaint { deeds, _ in change(&deeds) } != nil, "lie \(number)")
+            #expect(complaint { calls, _ in change(&calls) } != nil, "change \(number)")
         }
     }
 
     /// Users 1 and 2 each pay half of user 0's all-or-nothing bill. User 1 gets the only place of a
     /// contest, user 2 is refused, and the contest is cancelled. The first balance of each is 100.
-    private static let sharedDeeds: [Deed] = {
+    private static let sharedCalls: [RecordedCall] = {
         func act(_ action: SharedAction, _ session: Int, _ user: Int) -> Step.Action {
             .shared(action, session: session, user: user)
         }
         let open = ReferenceModel.Reply.session(status: .advertising, payer: nil)
         return [
-            deed(act(.bill(share: 30, places: 2, isPooled: true), 0, 0), 0, 1, open),
-            deed(act(.claim, 0, 1), 2, 3, .session(status: .locked, payer: 1)),
-            deed(act(.claim, 0, 2), 2, 3, .session(status: .locked, payer: 2)),
-            deed(act(.pay(key: 1), 0, 1), 4, 7, .paid(newBalance: 70, isReplay: false)),
-            deed(act(.pay(key: 2), 0, 2), 4, 7, .paid(newBalance: 70, isReplay: false)),
-            deed(act(.contest(fee: 20, places: 1), 1, 0), 8, 9, open),
-            deed(act(.join(key: 3), 1, 1), 10, 12, .session(status: .joined, payer: 1)),
-            deed(
+            call(act(.bill(share: 30, places: 2, isPooled: true), 0, 0), 0, 1, open),
+            call(act(.claim, 0, 1), 2, 3, .session(status: .locked, payer: 1)),
+            call(act(.claim, 0, 2), 2, 3, .session(status: .locked, payer: 2)),
+            call(act(.pay(key: 1), 0, 1), 4, 7, .paid(newBalance: 70, isReplay: false)),
+            call(act(.pay(key: 2), 0, 2), 4, 7, .paid(newBalance: 70, isReplay: false)),
+            call(act(.contest(fee: 20, places: 1), 1, 0), 8, 9, open),
+            call(act(.join(key: 3), 1, 1), 10, 12, .session(status: .joined, payer: 1)),
+            call(
                 act(.join(key: 4), 1, 2),
                 11,
                 13,
                 .rememberedRefusal(.contestFull, isReplay: false)
             ),
-            deed(act(.callOff(key: 5), 1, 0), 14, 15, .session(status: .cancelled, payer: nil)),
-            deed(
+            call(act(.callOff(key: 5), 1, 0), 14, 15, .session(status: .cancelled, payer: nil)),
+            call(
                 act(.leave(key: 6), 1, 1),
                 16,
                 17,
@@ -194,10 +194,10 @@ struct HistoryCheckTests {
     }()
 
     private func sharedComplaint(
-        _ change: (inout [Deed], inout BookedHistory) -> Void = { _, _ in }
+        _ change: (inout [RecordedCall], inout BookedHistory) -> Void = { _, _ in }
     ) -> String? {
         let ends = ["bill", "quiz"].map { BookedHistory.transfer($0, "end") }
-        var (deeds, booked) = (Self.sharedDeeds, BookedHistory())
+        var (calls, booked) = (Self.sharedCalls, BookedHistory())
         booked.entries = [0: [ends[0]], 1: ["half", "fee", ends[1]], 2: ["rest"]]
         booked.transfers = [
             .init(user: 1, key: 1, isRefund: false): "half",
@@ -209,9 +209,9 @@ struct HistoryCheckTests {
             "quiz": .init(status: "cancelled", payer: nil, refunded: 0),
         ]
         booked.balances = [0: 160, 1: 70, 2: 70]
-        change(&deeds, &booked)
+        change(&calls, &booked)
         return HistoryCheck.complaint(
-            about: deeds,
+            about: calls,
             booked: booked,
             sids: ["bill", "quiz"],
             users: 3,
@@ -223,12 +223,12 @@ struct HistoryCheckTests {
     func shared() {
         #expect(sharedComplaint() == nil)
         // Both users pay at the same time, so either payment may be the last.
-        #expect(sharedComplaint { deeds, _ in deeds.swapAt(3, 4) } == nil)
-        let lies: [(inout [Deed], inout BookedHistory) -> Void] = [
-            { deeds, _ in deeds[7].told?.reply = .session(status: .joined, payer: 2) },
-            { deeds, _ in deeds[4].told?.reply = .paid(newBalance: 71, isReplay: false) },
-            { deeds, _ in deeds[9].told?.reply = .session(status: .left, payer: 1) },
-            { deeds, _ in deeds.remove(at: 8) }, { deeds, _ in deeds.remove(at: 4) },
+        #expect(sharedComplaint { calls, _ in calls.swapAt(3, 4) } == nil)
+        let discrepancies: [(inout [RecordedCall], inout BookedHistory) -> Void] = [
+            { calls, _ in calls[7].reply?.content = .session(status: .joined, payer: 2) },
+            { calls, _ in calls[4].reply?.content = .paid(newBalance: 71, isReplay: false) },
+            { calls, _ in calls[9].reply?.content = .session(status: .left, payer: 1) },
+            { calls, _ in calls.remove(at: 8) }, { calls, _ in calls.remove(at: 4) },
             { _, booked in booked.balances[0] = 130 },
             { _, booked in booked.entries[0] = [] },
             { _, booked in booked.entries[1]?.removeLast() },
@@ -242,8 +242,8 @@ struct HistoryCheckTests {
                 booked.sessions["quiz"] = .init(status: "open", payer: nil, refunded: 0)
             },
         ]
-        for (number, lie) in lies.enumerated() {
-            #expect(sharedComplaint(lie) != nil, "lie \(number)")
+        for (number, change) in discrepancies.enumerated() {
+            #expect(sharedComplaint(change) != nil, "change \(number)")
         }
     }
 

@@ -43,14 +43,16 @@ struct HungDatabaseTests {
         for _ in 0..<3 {
             let began = ContinuousClock.now
             #expect(try await server.wire.metric("gotchu_server_queue_commands") != nil)
-            #expect(ContinuousClock.now - began < .seconds(4))
+            #expect(ContinuousClock.now - began < Duration.seconds(4) * patience)
         }
         #expect(try await server.wire.get("/readyz").status == 503)
         #expect(try await server.wire.get("/healthz").status == 200)
         let replies = try await [read, paid]
         #expect(replies.map(\.code) == ["TRY_AGAIN", "TRY_AGAIN"])
         #expect(try await end == 0)
-        #expect(await unpaid?.status != 200)
+        // The exit may close the connection before the reply.
+        let reply = await unpaid
+        #expect(reply == nil || reply?.code == "TRY_AGAIN", "\(reply?.text ?? "")")
         try cluster.freeze(false)
         try await eventually("the payment is made", within: .seconds(30)) {
             let reply = try await server.wire.send(sid, by: payer, key: key)
@@ -82,10 +84,11 @@ struct HungDatabaseTests {
         async let more = [watch.reading, watch.reading]
         let all = await readings + more
         #expect(all.allSatisfy { $0 == nil }, "\(all)")
-        #expect(ContinuousClock.now - began < .seconds(4))
+        #expect(ContinuousClock.now - began < Duration.seconds(4) * patience)
         let next = ContinuousClock.now
         #expect(await watch.reading == nil)
-        #expect(ContinuousClock.now - next < .milliseconds(900), "the next reader waited too")
+        let limit = Duration.milliseconds(900) * patience
+        #expect(ContinuousClock.now - next < limit, "the next reader waited too")
         try cluster.freeze(false)
         try await eventually("the store is read again", within: .seconds(60)) {
             await watch.reading == nil ? nil : true

@@ -32,7 +32,7 @@ struct PaidHistory {
                 tally: tally
             )
         }
-        var deeds = try await withThrowingTaskGroup(of: [Deed].self) { group in
+        var calls = try await withThrowingTaskGroup(of: [RecordedCall].self) { group in
             for client in clients { group.addTask { await client.run(seed: seed) } }
             do {
                 try await faults(tally, &generator)
@@ -45,26 +45,26 @@ struct PaidHistory {
             return try await group.reduce(into: []) { $0 += $1 }
         }
         #expect(tally.surprises.isEmpty, "seed \(seed): \(tally.surprises.prefix(5))")
-        let unknown = deeds.filter { $0.told == nil }
-        deeds.removeAll { $0.told == nil }
-        for deed in unknown {
-            if let resolved = try await clients[0].resolved(deed) { deeds.append(resolved) }
+        let unknown = calls.filter { $0.reply == nil }
+        calls.removeAll { $0.reply == nil }
+        for call in unknown {
+            if let resolved = try await clients[0].resolved(call) { calls.append(resolved) }
         }
         let booked = try BookedHistory(books, users: users.map { "\($0)@shop.example" })
         let complaint = HistoryCheck.complaint(
-            about: deeds,
+            about: calls,
             booked: booked,
             sids: tally.sids,
             users: users.count,
             opening: opening
         )
-        #expect(complaint == nil, "seed \(seed), \(deeds.count) calls")
+        #expect(complaint == nil, "seed \(seed), \(calls.count) calls")
         for (user, token) in tokens.enumerated() {
             #expect(try await balance(token, on: fleet) == booked.balances[user], "seed \(seed)")
         }
         let audit = try books.audit()
         #expect(audit.isClean, "seed \(seed): \(audit.findings)")
-        print("\(name): \(deeds.count) calls, \(unknown.count) unknown at first")
+        print("\(name): \(calls.count) calls, \(unknown.count) unknown at first")
     }
 
     private static func logins(on fleet: Fleet) async throws -> [String] {

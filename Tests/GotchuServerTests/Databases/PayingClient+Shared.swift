@@ -6,26 +6,26 @@ import TestSupport
 extension PayingClient {
     /// Runs the calls on one bill or contest.
     ///
-    /// - Parameter plot: The kind: 0 or 1 for a contest, 2 for an all-or-nothing bill, 3 for
+    /// - Parameter scenario: The kind: 0 or 1 for a contest, 2 for an all-or-nothing bill, 3 for
     ///   another bill.
     func share(
-        _ deeds: inout [Deed],
-        _ plot: Int,
+        _ history: inout [RecordedCall],
+        _ scenario: Int,
         _ owner: Int,
         _ price: Int64,
         _ servers: [Int],
         _ generator: inout SeededGenerator
     ) async {
         let places = Int.random(in: 2...3, using: &generator)
-        let isContest = plot < 2
+        let isContest = scenario < 2
         let action: SharedAction =
             isContest
             ? .contest(fee: price, places: places)
-            : .bill(share: price, places: places, isPooled: plot == 2)
+            : .bill(share: price, places: places, isPooled: scenario == 2)
         guard let opened = await open(action, owner, through: servers[0]),
             let session = opened.action.session
         else { return }
-        deeds.append(opened)
+        history.append(opened)
         let count = users.count - payees
         let guests = (0...places).map { payees + (number - payees + $0) % count }
         func act(_ action: SharedAction, _ user: Int) -> Step.Action {
@@ -34,40 +34,44 @@ extension PayingClient {
         let isEnded = Bool.random(using: &generator)
         if isContest {
             var calls = guests.map { act(.join(key: tally.nextKey()), $0) }
-            if plot == 0, isEnded { calls.append(act(.callOff(key: tally.nextKey()), owner)) }
-            deeds += await all(calls, through: servers)
-            deeds += await all(
+            if scenario == 0, isEnded { calls.append(act(.callOff(key: tally.nextKey()), owner)) }
+            history += await callAll(calls, through: servers)
+            history += await callAll(
                 [act(.leave(key: tally.nextKey()), guests[0])]
                     + guests.suffix(2).map { act(.join(key: tally.nextKey()), $0) },
                 through: servers
             )
             guard isEnded else { return }
             let ends = (0..<2).map { _ in act(.callOff(key: tally.nextKey()), owner) }
-            deeds += await all(ends, through: servers)
+            history += await callAll(ends, through: servers)
         } else {
             // A bill that its owner closes gets fewer payers than places.
             let payers = guests.prefix(isEnded ? places - 1 : guests.count)
-            let claims = await all(payers.map { act(.claim, $0) }, through: servers)
-            deeds += claims
+            let claims = await callAll(payers.map { act(.claim, $0) }, through: servers)
+            history += claims
             let calls = claims.compactMap { claim -> Step.Action? in
                 guard let user = claim.action.user,
-                    claim.told?.reply == .session(status: .locked, payer: user)
+                    claim.reply?.content == .session(status: .locked, payer: user)
                 else { return nil }
                 return act(.pay(key: tally.nextKey()), user)
             }
             let ends = isEnded ? [act(.close, owner)] : []
-            let paid = await all(calls + ends, through: servers)
-            deeds += paid
-            for deed in paid {
-                if case .paid = deed.told?.reply { tally.countPaid() }
+            let paid = await callAll(calls + ends, through: servers)
+            history += paid
+            for call in paid {
+                if case .paid = call.reply?.content { tally.countPaid() }
             }
-            deeds += await all(ends, through: servers)
+            history += await callAll(ends, through: servers)
         }
     }
 
     /// Opens a bill or a contest. Returns `nil` without a successful reply, because no client then
     /// knows the id.
-    private func open(_ action: SharedAction, _ owner: Int, through server: Int) async -> Deed? {
+    private func open(
+        _ action: SharedAction,
+        _ owner: Int,
+        through server: Int
+    ) async -> RecordedCall? {
         let began = ContinuousClock.now
         let wire = await fleet.wire(server)
         guard let reply = try? await Self.open(action, users[owner], wire) else { return nil }
@@ -76,11 +80,11 @@ extension PayingClient {
             return nil
         }
         let name = reply.string("sid").isEmpty ? reply.string("id") : reply.string("sid")
-        return Deed(
+        return RecordedCall(
             action: .shared(action, session: tally.number(name), user: owner),
             began: began,
             ended: .now,
-            told: .init(reply: .session(status: .advertising, payer: nil), isRetry: false)
+            reply: .init(content: .session(status: .advertising, payer: nil), isRetry: false)
         )
     }
 

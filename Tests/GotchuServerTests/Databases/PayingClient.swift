@@ -59,45 +59,48 @@ struct PayingClient: Sendable {
     let tally: Tally
 
     /// Pays until the test is over.
-    func run(seed: UInt64) async -> [Deed] {
+    func run(seed: UInt64) async -> [RecordedCall] {
         var generator = SeededGenerator("Client \(number)", seed: seed &+ UInt64(number))
-        var deeds: [Deed] = []
+        var history: [RecordedCall] = []
         while !tally.isOver {
-            let before = deeds.count
-            await tell(&deeds, &generator)
-            let isHeard = deeds[before...].allSatisfy { $0.told != nil } && deeds.count > before
-            guard !isHeard else { continue }
+            let before = history.count
+            await runSession(&history, &generator)
+            let new = history[before...]
+            guard new.isEmpty || new.contains(where: { $0.reply == nil }) else { continue }
             // SAFETY: a client whose server does not answer waits briefly, as a real client does.
             try? await Task.sleep(for: .milliseconds(50))
         }
-        return deeds
+        return history
     }
 
     /// Runs the calls of one session.
-    private func tell(_ deeds: inout [Deed], _ generator: inout SeededGenerator) async {
+    private func runSession(
+        _ history: inout [RecordedCall],
+        _ generator: inout SeededGenerator
+    ) async {
         let servers = (0..<6).map { _ in Int.random(in: 0..<1_000, using: &generator) }
         let payee = Int.random(in: 0..<payees, using: &generator)
         let isDear = Int.random(in: 0..<12, using: &generator) == 0
         let amount = Int64.random(in: isDear ? 2_500...6_000 : 1...20, using: &generator)
-        let plot = Int.random(in: 0..<100, using: &generator)
-        if plot >= 80 {
-            return await share(&deeds, plot % 4, payee, amount, servers, &generator)
+        let scenario = Int.random(in: 0..<100, using: &generator)
+        if scenario >= 80 {
+            return await share(&history, scenario % 4, payee, amount, servers, &generator)
         }
-        let allowsTip = plot % 3 == 0
+        let allowsTip = scenario % 3 == 0
         guard let created = await create(payee, amount, allowsTip, through: servers[0]),
             let session = created.action.session
         else { return }
-        deeds.append(created)
-        if plot < 8 {
-            deeds.append(await call(.cancel(session: session, user: payee), through: servers))
+        history.append(created)
+        if scenario < 8 {
+            history.append(await call(.cancel(session: session, user: payee), through: servers))
         }
         let rival = payees + (number - payees + 1) % (users.count - payees)
         var locks = [Step.Action.lock(session: session, user: number)]
-        if plot < 30 { locks.append(.lock(session: session, user: rival)) }
-        let locked = await all(locks, through: servers)
-        deeds += locked
+        if scenario < 30 { locks.append(.lock(session: session, user: rival)) }
+        let locked = await callAll(locks, through: servers)
+        history += locked
         let holder = locked.first {
-            $0.told?.reply == .session(status: .locked, payer: $0.action.user)
+            $0.reply?.content == .session(status: .locked, payer: $0.action.user)
         }
         guard let payer = holder?.action.user, let began = holder?.began else { return }
         guard ContinuousClock.now - began < Self.lease else { return }
@@ -109,18 +112,19 @@ struct PayingClient: Sendable {
             tip: allowsTip ? Int64.random(in: 0...3, using: &generator) : 0
         )
         // For one payment in four, the client disconnects after a few milliseconds.
-        let patience = plot % 4 == 0 ? Duration.milliseconds(1 + plot % 13) : nil
+        let patience = scenario % 4 == 0 ? Duration.milliseconds(1 + scenario % 13) : nil
         let paid = await call(send, through: servers, patience)
-        deeds.append(paid)
-        guard case .paid = paid.told?.reply else { return }
+        history.append(paid)
+        guard case .paid = paid.reply?.content else { return }
         tally.countPaid()
-        deeds += await all(epilogue(of: send, payee, amount, rival, &generator), through: servers)
+        let followUps = followUpCalls(after: send, payee, amount, rival, &generator)
+        history += await callAll(followUps, through: servers)
     }
 
     /// Returns the calls after a payment: often none, otherwise a repeat, a wrong payment or
     /// refunds.
-    private func epilogue(
-        of send: Step.Action,
+    private func followUpCalls(
+        after send: Step.Action,
         _ payee: Int,
         _ amount: Int64,
         _ rival: Int,
@@ -142,8 +146,8 @@ struct PayingClient: Sendable {
     }
 
     /// Makes several calls at once.
-    func all(_ actions: [Step.Action], through servers: [Int]) async -> [Deed] {
-        await withTaskGroup(of: Deed.self) { group in
+    func callAll(_ actions: [Step.Action], through servers: [Int]) async -> [RecordedCall] {
+        await withTaskGroup(of: RecordedCall.self) { group in
             for (index, action) in actions.enumerated() {
                 let turned = Array(servers[index...] + servers[..<index])
                 group.addTask { await call(action, through: turned) }
@@ -159,7 +163,7 @@ struct PayingClient: Sendable {
         _ amount: Int64,
         _ allowsTip: Bool,
         through server: Int
-    ) async -> Deed? {
+    ) async -> RecordedCall? {
         let began = ContinuousClock.now
         let wire = await fleet.wire(server)
         let more = allowsTip ? #","allows_tip":true"# : ""
@@ -169,7 +173,7 @@ struct PayingClient: Sendable {
             note(reply, "create")
             return nil
         }
-        return Deed(
+        return RecordedCall(
             action: .create(
                 session: tally.number(reply.string("sid")),
                 payee: payee,
@@ -180,7 +184,7 @@ struct PayingClient: Sendable {
             ),
             began: began,
             ended: .now,
-            told: .init(reply: .session(status: .advertising, payer: nil), isRetry: false)
+            reply: .init(content: .session(status: .advertising, payer: nil), isRetry: false)
         )
     }
 
@@ -190,7 +194,7 @@ struct PayingClient: Sendable {
         _ action: Step.Action,
         through servers: [Int],
         _ patience: Duration? = nil
-    ) async -> Deed {
+    ) async -> RecordedCall {
         let began = ContinuousClock.now
         for (index, server) in servers.enumerated() {
             var wire = await fleet.wire(server)
@@ -198,12 +202,12 @@ struct PayingClient: Sendable {
             guard let reply = try? await Self.post(action, wire, users, tally.sids) else {
                 continue
             }
-            if let told = Deed.Told.read(reply, to: action, isRetry: index > 0) {
-                return Deed(action: action, began: began, ended: .now, told: told)
+            if let recorded = RecordedReply.read(reply, to: action, isRetry: index > 0) {
+                return RecordedCall(action: action, began: began, ended: .now, reply: recorded)
             }
             note(reply, "\(action)")
         }
-        return Deed(action: action, began: began)
+        return RecordedCall(action: action, began: began)
     }
 
     /// Records an unexpected reply; 503 and 429 mean "try again" and are expected.
@@ -246,29 +250,34 @@ struct PayingClient: Sendable {
     ///
     /// - Returns: The call with its reply; `nil` for a payment that was not made and never will be.
     ///   A call without a key is returned unchanged.
-    func resolved(_ deed: Deed) async throws -> Deed? {
-        switch deed.action {
+    func resolved(_ recorded: RecordedCall) async throws -> RecordedCall? {
+        switch recorded.action {
         case .send(let session, let user, let key, _, _),
             .shared(.pay(let key), let session, let user):
-            let told = try await eventually("the outcome of \(deed)", within: .seconds(60)) {
+            let reply = try await eventually("the outcome of \(recorded)", within: .seconds(60)) {
                 try await outcome(of: key, user, for: tally.sids[session])
             }
-            guard let told else { return nil }
-            return Deed(action: deed.action, began: deed.began, ended: .now, told: told)
+            guard let reply else { return nil }
+            return RecordedCall(
+                action: recorded.action,
+                began: recorded.began,
+                ended: .now,
+                reply: reply
+            )
         case .refund, .shared(.join, _, _), .shared(.leave, _, _), .shared(.callOff, _, _):
             // The call is repeated with its key.
-            var again = try await eventually("the outcome of \(deed)", within: .seconds(60)) {
-                let again = await call(deed.action, through: [0, 1])
-                return again.told == nil ? nil : again
+            var again = try await eventually("the outcome of \(recorded)", within: .seconds(60)) {
+                let again = await call(recorded.action, through: [0, 1])
+                return again.reply == nil ? nil : again
             }
-            again.told?.isRetry = true
-            return Deed(
-                action: deed.action,
-                began: deed.began,
+            again.reply?.isRetry = true
+            return RecordedCall(
+                action: recorded.action,
+                began: recorded.began,
                 ended: again.ended,
-                told: again.told
+                reply: again.reply
             )
-        case .open, .create, .lock, .unlock, .cancel, .rotate, .expire, .shared: return deed
+        case .open, .create, .lock, .unlock, .cancel, .rotate, .expire, .shared: return recorded
         }
     }
 
@@ -278,7 +287,7 @@ struct PayingClient: Sendable {
         of key: Int,
         _ user: Int,
         for sid: String
-    ) async throws -> Deed.Told?? {
+    ) async throws -> RecordedReply?? {
         let wire = await fleet.wire(key)
         let path = "/wallet/sends/\(BookedHistory.keyPrefix)\(key)"
         guard let reply = try? await wire.get(path, token: users[user]) else { return nil }
@@ -288,9 +297,11 @@ struct PayingClient: Sendable {
         guard reply.string("sid").hasPrefix(sid) else { return .some(nil) }
         let action = Step.Action.send(session: 0, user: user, key: key, expected: nil)
         if reply.string("outcome") == "paid" {
-            return Deed.Told.read(reply, to: action, isRetry: true)
+            return RecordedReply.read(reply, to: action, isRetry: true)
         }
         guard let code = reply.code.flatMap({ ErrorCode(rawValue: $0) }) else { return nil }
-        return Deed.Told.no(code, to: action, again: false).map { .init(reply: $0, isRetry: true) }
+        return RecordedReply.no(code, to: action, again: false).map {
+            .init(content: $0, isRetry: true)
+        }
     }
 }

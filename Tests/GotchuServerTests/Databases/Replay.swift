@@ -9,7 +9,7 @@ struct Replay {
 
     /// A call that can be next.
     struct Move {
-        let deed: Deed
+        let call: RecordedCall
         let reply: ReferenceModel.Reply
         let after: ReferenceModel
     }
@@ -19,14 +19,14 @@ struct Replay {
     private let sids: [String]
     private(set) var model: ReferenceModel
     /// The remaining calls with a reply, sorted by start time.
-    private(set) var rest: [Deed]
+    private(set) var rest: [RecordedCall]
     /// The remaining calls without a reply, which may have taken effect.
-    private(set) var open: [Deed]
+    private(set) var open: [RecordedCall]
     /// The number of entries of each user that the calls in the order have made.
     private(set) var explained: [Int: Int] = [:]
 
     init(
-        _ deeds: [Deed],
+        _ calls: [RecordedCall],
         booked: BookedHistory,
         sids: [String],
         users: Int,
@@ -34,8 +34,8 @@ struct Replay {
     ) {
         self.booked = booked
         self.sids = sids
-        rest = deeds.filter { $0.told != nil }
-        open = deeds.filter { $0.told == nil }
+        rest = calls.filter { $0.reply != nil }
+        open = calls.filter { $0.reply == nil }
         model = ReferenceModel(opening: opening)
         for user in 0..<users { _ = model.apply(Step(time: Self.time, action: .open(user: user))) }
     }
@@ -46,7 +46,7 @@ struct Replay {
 
     /// The remaining calls with a reply that began before any remaining reply arrived. Their times
     /// allow each of them to be next.
-    var candidates: ArraySlice<Deed> {
+    var candidates: ArraySlice<RecordedCall> {
         let horizon = horizon
         return rest.prefix { $0.began <= horizon ?? $0.began }
     }
@@ -54,25 +54,25 @@ struct Replay {
     /// The time of the earliest reply among the remaining calls.
     private var horizon: ContinuousClock.Instant? { rest.compactMap(\.ended).min() }
 
-    func said(to deed: Deed) -> (reply: ReferenceModel.Reply, after: ReferenceModel) {
+    func modelReply(to call: RecordedCall) -> (reply: ReferenceModel.Reply, after: ReferenceModel) {
         var after = model
-        let reply = after.apply(Step(time: Self.time, action: deed.action))
+        let reply = after.apply(Step(time: Self.time, action: call.action))
         return (reply, after)
     }
 
-    mutating func take(_ move: Move) {
+    mutating func apply(_ move: Move) {
         if !move.reply.changesNothing {
-            for entry in entries(of: move.deed) ?? [] { explained[entry.user, default: 0] += 1 }
+            for entry in entries(of: move.call) ?? [] { explained[entry.user, default: 0] += 1 }
         }
         model = move.after
-        rest.removeAll { $0.number == move.deed.number }
-        open.removeAll { $0.number == move.deed.number }
+        rest.removeAll { $0.number == move.call.number }
+        open.removeAll { $0.number == move.call.number }
     }
 
     /// Returns a call that can be next and does not change the reply to any other remaining call.
     func safeMove() -> Move? {
-        for deed in candidates {
-            if let move = move(of: deed), isSafe(move) { return move }
+        for call in candidates {
+            if let move = move(of: call), isSafe(move) { return move }
         }
         return nil
     }
@@ -80,19 +80,19 @@ struct Replay {
     /// Returns all calls that can be next: first the calls with a reply, by the time of the reply,
     /// then the calls without.
     func moves() -> [Move] {
-        let told = candidates.compactMap(move).sorted { first, second in
-            guard let end = first.deed.ended else { return false }
-            return second.deed.ended.map { end < $0 } ?? true
+        let answered = candidates.compactMap(move).sorted { first, second in
+            guard let end = first.call.ended else { return false }
+            return second.call.ended.map { end < $0 } ?? true
         }
-        return told + openMoves()
+        return answered + openMoves()
     }
 
-    private func move(of deed: Deed) -> Move? {
-        let (reply, after) = said(to: deed)
-        guard deed.agrees(with: reply), isTrueAmount(deed, reply),
-            reply.changesNothing || isNext(deed)
+    private func move(of call: RecordedCall) -> Move? {
+        let (reply, after) = modelReply(to: call)
+        guard call.agrees(with: reply), isTrueAmount(call, reply),
+            reply.changesNothing || isNext(call)
         else { return nil }
-        return Move(deed: deed, reply: reply, after: after)
+        return Move(call: call, reply: reply, after: after)
     }
 
     /// Returns the calls without a reply that can be next and would have an effect. A call without
@@ -100,29 +100,30 @@ struct Replay {
     private func openMoves() -> [Move] {
         let horizon = horizon
         let sessions = Set(candidates.compactMap(\.action.session))
-        return open.compactMap { deed in
-            guard deed.began <= horizon ?? deed.began, let session = deed.action.session,
-                deed.action.order != nil || sessions.contains(session)
-                    || entries(of: deed)?.isEmpty == false
+        return open.compactMap { call in
+            guard call.began <= horizon ?? call.began, let session = call.action.session,
+                call.action.order != nil || sessions.contains(session)
+                    || entries(of: call)?.isEmpty == false
             else { return nil }
-            let (reply, after) = said(to: deed)
+            let (reply, after) = modelReply(to: call)
             guard !reply.changesNothing,
-                after.sessions != model.sessions || after.shared != model.shared, isNext(deed)
+                after.sessions != model.sessions || after.shared != model.shared, isNext(call)
             else { return nil }
-            return Move(deed: deed, reply: reply, after: after)
+            return Move(call: call, reply: reply, after: after)
         }
     }
 
     /// Returns false if a refusal because of too little money has another balance than the model.
-    private func isTrueAmount(_ deed: Deed, _ reply: ReferenceModel.Reply) -> Bool {
-        guard reply.isPoverty, let available = deed.told?.available, let user = deed.action.user
+    private func isTrueAmount(_ call: RecordedCall, _ reply: ReferenceModel.Reply) -> Bool {
+        guard reply.isInsufficientBalance, let available = call.reply?.available,
+            let user = call.action.user
         else { return true }
         return model.money[user] == available
     }
 
     /// Returns true if each entry of a call is the next entry of its wallet.
-    private func isNext(_ deed: Deed) -> Bool {
-        guard let made = entries(of: deed) else { return false }
+    private func isNext(_ call: RecordedCall) -> Bool {
+        guard let made = entries(of: call) else { return false }
         return made.allSatisfy { entry in
             let entries = booked.entries[entry.user] ?? []
             let next = explained[entry.user, default: 0]
@@ -137,13 +138,13 @@ struct Replay {
     }
 
     /// Returns the entries that a call makes; `nil` if the database has no transfer for its key.
-    private func entries(of deed: Deed) -> [Entry]? {
-        if case .shared(let action, let session, let user) = deed.action {
+    private func entries(of call: RecordedCall) -> [Entry]? {
+        if case .shared(let action, let session, let user) = call.action {
             guard let shared = model.shared[session] else { return [] }
             return entries(of: action, shared, session, user)
         }
-        guard let order = deed.action.order else { return [] }
-        guard let transfer = booked.transfers[order], let session = deed.action.session,
+        guard let order = call.action.order else { return [] }
+        guard let transfer = booked.transfers[order], let session = call.action.session,
             let paid = model.sessions[session],
             let other = order.isRefund ? paid.payer : paid.payee
         else { return nil }
@@ -180,37 +181,38 @@ struct Replay {
     /// Returns true if this call does not change the reply to any other remaining call. Then any
     /// valid order of the remaining calls stays valid if this call is moved to its front.
     private func isSafe(_ move: Move) -> Bool {
-        let end = move.deed.ended
-        let isEarly = { (deed: Deed) in deed.began <= end ?? deed.began }
+        let end = move.call.ended
+        let isEarly = { (call: RecordedCall) in call.began <= end ?? call.began }
         let owners =
-            move.reply.changesNothing ? [] : (entries(of: move.deed) ?? []).map(\.user)
+            move.reply.changesNothing ? [] : (entries(of: move.call) ?? []).map(\.user)
         return !(rest.prefix(while: isEarly) + open.filter(isEarly)).contains { other in
-            other.number != move.deed.number && mayNotice(other, move, owners)
+            other.number != move.call.number && dependsOn(other, move, owners)
         }
     }
 
-    private func mayNotice(_ other: Deed, _ move: Move, _ owners: [Int]) -> Bool {
-        if let order = other.action.order, order == move.deed.action.order { return true }
+    /// Returns true if the reply to another call may depend on the order of that call and `move`.
+    private func dependsOn(_ other: RecordedCall, _ move: Move, _ owners: [Int]) -> Bool {
+        if let order = other.action.order, order == move.call.action.order { return true }
         guard !move.reply.changesNothing else { return false }
         if let user = other.action.user, owners.contains(user),
-            other.told?.reply.asFirst.isPoverty == true
+            other.reply?.content.asFirst.isInsufficientBalance == true
         {
             // No other call can change the wallet before this call, because this call's transfer is
             // the wallet's next entry.
-            return other.told?.available.map { $0 == model.money[user] } ?? true
+            return other.reply?.available.map { $0 == model.money[user] } ?? true
         }
-        guard other.action.session == move.deed.action.session else { return false }
-        let reply = said(to: other).reply
-        guard let told = other.told else { return !reply.changesNothing }
+        guard other.action.session == move.call.action.session else { return false }
+        let reply = modelReply(to: other).reply
+        guard let recorded = other.reply else { return !reply.changesNothing }
         // If the model does not give the other call its reply now, then this call or another
         // candidate must come before the other call.
-        return told.reply.movesMoney || other.agrees(with: reply)
+        return recorded.content.movesMoney || other.agrees(with: reply)
     }
 }
 
 extension ReferenceModel.Reply {
     /// A Boolean that is true for a refusal because of too little money that is not a repeat.
-    fileprivate var isPoverty: Bool {
+    fileprivate var isInsufficientBalance: Bool {
         self == .rememberedRefusal(.insufficientBalance, isReplay: false)
     }
 

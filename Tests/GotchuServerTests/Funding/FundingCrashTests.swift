@@ -46,7 +46,7 @@ struct FundingCrashTests {
                 ["pid": .integer(Int64(await rig.processID))]
             )
             let made = try await rig.deposit(payer, cents: 2_000, key: "d")
-            let name = ControlValue.text(try await rig.object(of: made))
+            let name = ControlValue.text(try await rig.stripeID(of: made))
             try await rig.standIn.order("pay", ["name": name])
             let intent = "/api/payments/intents/" + made.string("payment_intent_id")
             try await rig.wait(payer, for: intent, "status", toBe: "SUCCEEDED")

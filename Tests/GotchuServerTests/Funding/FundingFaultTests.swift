@@ -20,7 +20,7 @@ struct FundingFaultTests {
                 "/api/payments/intents",
                 #"{"amount_cents":700,"presentation":"hosted"}"#,
                 token: other,
-                key: FundingRig.named("b")
+                key: FundingRig.idempotencyKey("b")
             )
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<80 {
@@ -29,7 +29,7 @@ struct FundingFaultTests {
                             "/api/payments/intents",
                             #"{"amount_cents":500,"presentation":"hosted"}"#,
                             token: eager,
-                            key: FundingRig.named("a")
+                            key: FundingRig.idempotencyKey("a")
                         ).status
                     }
                 }
@@ -51,7 +51,8 @@ struct FundingFaultTests {
             for (number, key) in ["a", "b"].enumerated() {
                 let made = try await rig.deposit(payer, cents: 1_000, key: key)
                 ids.append(made.string("payment_intent_id"))
-                try await rig.standIn.order("pay", ["name": .text(try await rig.object(of: made))])
+                let name = ControlValue.text(try await rig.stripeID(of: made))
+                try await rig.standIn.order("pay", ["name": name])
                 try await rig.waitForBalance(payer, 11_000 + 1_000 * Int64(number))
                 intents.append(try await rig.last("intents"))
             }
@@ -111,38 +112,47 @@ struct FundingFaultTests {
         }
     }
 
-    @Test("The withdrawals of a new payee count as unreleased, and can be stopped and released")
+    @Test(
+        "A new payee's withdrawals count as unreleased until they are released, and can be stopped"
+    )
     func unreleased() async throws {
         try await FundingRig.with(more: ["PAYOUT_FIRST_SALES": "1"]) { rig in
-            let payee = try await rig.wire().login("payee")
-            _ = try await rig.onboard(payee)
+            let wire = await rig.wire()
+            let (payee, other) = (try await wire.login("payee"), try await wire.login("other"))
+            for token in [payee, other] { _ = try await rig.onboard(token) }
             try await rig.standIn.order("fund", ["amount": .integer(50_000)])
-            let name = "gotchu_server_withdrawals_unreleased"
-            func count(_ expected: Double) async throws {
+            let metric = "gotchu_server_withdrawals_unreleased"
+            func waitForCount(_ expected: Double) async throws {
                 try await eventually("\(expected) withdrawals are counted") {
-                    try await rig.wire().metric(name) == expected ? true : nil
+                    try await wire.metric(metric) == expected ? true : nil
                 }
             }
             let first = try await rig.withdraw(payee, cents: 1_000, key: "a")
-            let second = try await rig.withdraw(payee, cents: 2_000, key: "b")
-            try await count(2)
-            let id = try #require(first.split(separator: "/").last.map(String.init))
-            let stopped = try await rig.run("payouts", "return", id)
-            #expect(stopped.code == 0 && stopped.text.contains("is stopped"), "\(stopped.text)")
-            let failed = try await rig.wire().get(first, token: payee)
+            let waiting = try await wire.get(first, token: payee)
+            #expect(waiting.string("reason") == "waiting_for_release", "\(waiting.text)")
+            _ = try await rig.withdraw(payee, cents: 2_000, key: "b")
+            try await waitForCount(2)
+            let list = try await rig.run("payouts", "list", "--held").text
+            #expect(list.ranges(of: "\twaiting_for_release\t").count == 2, "\(list)")
+            let payees = try await rig.run("payees", "list").text
+            #expect(payees.ranges(of: "\tACTIVE\tnew\tacct_").count == 2, "\(payees)")
+            let released = try await rig.run("payouts", "release", "payee@shop.example")
+            #expect(released.code == 0 && released.text.contains("2 waiting"), "\(released.text)")
+            try await rig.waitForPayouts(2)
+            try await waitForCount(0)
+            #expect(try await rig.run("payees", "list").text.contains("\tACTIVE\treleased\tacct_"))
+            #expect(try await wire.balance(payee) == 7_000)
+            let stopped = try await rig.withdraw(other, cents: 3_000, key: "c")
+            try await waitForCount(1)
+            let id = try #require(stopped.split(separator: "/").last.map(String.init))
+            let ordered = try await rig.run("payouts", "return", id)
+            #expect(ordered.code == 0 && ordered.text.contains("is stopped"), "\(ordered.text)")
+            let failed = try await wire.get(stopped, token: other)
             #expect(failed.string("status") == "failed")
             #expect(failed.string("reason") == "stopped_by_operator")
-            let released = try await rig.run("payouts", "release", "payee@shop.example")
-            #expect(released.code == 0, "\(released.text)")
-            try await rig.waitForPayouts(1)
-            try await rig.movePayout(to: "paid")
-            try await rig.wait(payee, for: second, "status", toBe: "paid")
-            // The server may count the stopped withdrawal until it next reads the list of events.
-            try await eventually("the released withdrawal is not counted") {
-                let counted = try await rig.wire().metric(name)
-                return (counted ?? 2) < 2 ? true : nil
-            }
-            #expect(try await rig.wire().balance(payee) == 8_000)
+            #expect(try await wire.balance(other) == 10_000)
+            let late = try await rig.run("payouts", "release", "other@shop.example")
+            #expect(late.code == 0 && late.text.contains("0 waiting"), "\(late.text)")
         }
     }
 
@@ -160,7 +170,7 @@ struct FundingFaultTests {
                 try await rig.calls(call) > 0 ? true : nil
             }
             let failure = "The refresh of a deposit, a withdrawal or a payee failed."
-            let path = String(rig.books.database.dropFirst("sqlite:".count))
+            let path = try #require(rig.books.sqlitePath)
             let other = try Connection(path: path, mode: .readWrite)
             try other.run("BEGIN IMMEDIATE")
             try await eventually("the transfer cannot be recorded") {
@@ -174,7 +184,7 @@ struct FundingFaultTests {
         }
     }
 
-    @Test("Commands use the running server's hold time, and the API shows the withdrawable amount")
+    @Test("Recent money cannot be withdrawn, and commands use the running server's hold time")
     func terms() async throws {
         try await FundingRig.with(more: ["PAYOUT_HOLD_HOURS": "168"]) { rig in
             let payee = try await rig.wire().login("payee")
@@ -186,6 +196,14 @@ struct FundingFaultTests {
                 ),
                 "\(list.text)"
             )
+            let early = try await rig.wire().post(
+                "/api/wallet/withdrawals",
+                #"{"amount_cents":100}"#,
+                token: payee,
+                key: FundingRig.idempotencyKey("w")
+            )
+            #expect(early.status == 402 && early.integer("available_cents") == 0, "\(early.text)")
+            #expect(try await rig.wire().balance(payee) == 10_000)
             let refused = try await rig.run("payouts", "pay", "payee@shop.example", "10.00")
             #expect(refused.code == 1 && refused.text.contains("on hold"), "\(refused.text)")
         }
@@ -198,7 +216,7 @@ struct FundingFaultTests {
             let (payee, shop) = (try await wire.login("payee"), try await wire.login("shop"))
             _ = try await rig.onboard(payee)
             let made = try await rig.deposit(payee, cents: 2_000, key: "a")
-            try await rig.standIn.order("pay", ["name": .text(try await rig.object(of: made))])
+            try await rig.standIn.order("pay", ["name": .text(try await rig.stripeID(of: made))])
             try await rig.waitForBalance(payee, 12_000)
             try await Self.pay(12_000, from: payee, to: shop, on: wire)
             let intent = try await rig.last("intents")
@@ -229,7 +247,8 @@ struct FundingFaultTests {
         on wire: Wire
     ) async throws {
         let sid = try await wire.lockedSession(payee, payer, cents: cents)
-        let sent = try await wire.send(sid, by: payer, key: FundingRig.named("pay-\(cents)"))
+        let key = FundingRig.idempotencyKey("pay-\(cents)")
+        let sent = try await wire.send(sid, by: payer, key: key)
         #expect(sent.status == 200, "\(sent.text)")
     }
 }

@@ -27,7 +27,7 @@ struct FundingPowerCutTests {
         for number in 0..<4 {
             let made = try await rig.deposit(done.payer, cents: 1_000, key: "d\(number)")
             let path = "/api/payments/intents/" + made.string("payment_intent_id")
-            try await rig.standIn.order("pay", ["name": .text(try await rig.object(of: made))])
+            try await rig.standIn.order("pay", ["name": .text(try await rig.stripeID(of: made))])
             try await rig.wait(done.payer, for: path, "status", toBe: "SUCCEEDED")
             done.deposits.append(path)
             done.withdrawals.append(
@@ -65,7 +65,7 @@ struct FundingPowerCutTests {
             { rig in
                 let power = try #require(cut)
                 let done = try await Self.story(rig)
-                guard case .sqlite(let path) = rig.books else { return }
+                let path = try #require(rig.books.sqlitePath)
                 // Counter-check: if the disk ignores the second half of the syncs, some deposits or
                 // withdrawals are missing.
                 let syncs = isLying ? try power.syncCount() / 2 : Int.max

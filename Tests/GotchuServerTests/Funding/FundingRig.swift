@@ -180,7 +180,7 @@ actor FundingRig {
     // MARK: Steps
 
     /// Makes an idempotency key of sufficient length from a short name.
-    static func named(_ key: String) -> String { "key-of-a-story-\(key)" }
+    static func idempotencyKey(_ key: String) -> String { "key-of-a-story-\(key)" }
 
     /// Requests a deposit, and repeats the request until there is an answer, as a payer's program
     /// does. Restarts the server if it has exited.
@@ -197,7 +197,7 @@ actor FundingRig {
                 "/api/payments/intents",
                 body,
                 token: token,
-                key: Self.named(key)
+                key: Self.idempotencyKey(key)
             )
             if reply == nil, !servers[0].program.isRunning { try await restart() }
             guard let reply, reply.status != 503 else { return nil }
@@ -206,7 +206,7 @@ actor FundingRig {
     }
 
     /// Returns the stand-in's id of a deposit's checkout session or payment intent.
-    func object(of reply: WireReply) throws -> String {
+    func stripeID(of reply: WireReply) throws -> String {
         let page = reply.string("checkout_url").split(separator: "/").last.map(String.init)
         let intent = reply.string("client_secret").split(separator: "_").prefix(2)
         return try #require(page ?? (intent.count == 2 ? intent.joined(separator: "_") : nil))
@@ -257,7 +257,7 @@ actor FundingRig {
                 path,
                 #"{"amount_cents":\#(cents)}"#,
                 token: token,
-                key: Self.named(key)
+                key: Self.idempotencyKey(key)
             )
             if reply == nil, !servers[0].program.isRunning { try await restart() }
             return reply

@@ -31,7 +31,7 @@ struct FundingStoryTests {
                 )
                 #expect(made.status == 200, "\(made.text)")
                 let path = "/api/payments/intents/" + made.string("payment_intent_id")
-                let object = try await rig.object(of: made)
+                let object = try await rig.stripeID(of: made)
                 try await rig.standIn.order("pay", ["name": .text(object)])
                 try await rig.standIn.order("flush")
                 let paid = try await rig.wait(payer, for: path, "status", toBe: "SUCCEEDED")
@@ -75,7 +75,7 @@ struct FundingStoryTests {
             let payer = try await rig.wire().login("payer")
             let made = try await rig.deposit(payer, cents: 2_000, key: "a", hosted: false)
             let path = "/api/payments/intents/" + made.string("payment_intent_id")
-            let name = ControlValue.text(try await rig.object(of: made))
+            let name = ControlValue.text(try await rig.stripeID(of: made))
             try await rig.standIn.order("decline", ["name": name])
             try await eventually("the payer sees that the card was declined") {
                 let reply = try await rig.wire().get(path, token: payer)
@@ -103,7 +103,7 @@ struct FundingStoryTests {
             #expect(cancelled.string("status") == "CANCELED", "\(cancelled.text)")
             let second = try await rig.deposit(payer, cents: 700, key: "b", hosted: false)
             try await rig.standIn.order("webhooks", ["mode": .text("lost")])
-            let name = ControlValue.text(try await rig.object(of: second))
+            let name = ControlValue.text(try await rig.stripeID(of: second))
             try await rig.standIn.order("pay", ["name": name])
             let late = try await rig.wire().post(
                 path + second.string("payment_intent_id") + "/cancel",
@@ -122,17 +122,18 @@ struct FundingStoryTests {
             let payer = try await rig.wire().login("payer")
             let payee = try await rig.wire().login("payee")
             let made = try await rig.deposit(payer, cents: 2_000, key: "a", hosted: false)
-            let name = ControlValue.text(try await rig.object(of: made))
+            let name = ControlValue.text(try await rig.stripeID(of: made))
             try await rig.standIn.order("pay", ["name": name])
             try await rig.waitForBalance(payer, Self.opening + 2_000)
             let sid = try await rig.wire().lockedSession(payee, payer, cents: 11_500)
             #expect(
-                try await rig.wire().send(sid, by: payer, key: FundingRig.named("k")).status == 200
+                try await rig.wire().send(sid, by: payer, key: FundingRig.idempotencyKey("k"))
+                    .status == 200
             )
             let refund = try await rig.standIn.order("refund", ["name": name])
             try await rig.waitForBalance(payer, 0)
             let second = try await rig.deposit(payer, cents: 2_000, key: "b", hosted: false)
-            let other = ControlValue.text(try await rig.object(of: second))
+            let other = ControlValue.text(try await rig.stripeID(of: second))
             try await rig.standIn.order("pay", ["name": other])
             try await rig.waitForBalance(payer, 500)
             try await rig.standIn.order("fail_refund", ["name": refund["id"] ?? .null])
@@ -148,7 +149,7 @@ struct FundingStoryTests {
             let payer = try await rig.wire().login("payer")
             try await rig.standIn.order("set", ["fee_is_late": .boolean(true)])
             let made = try await rig.deposit(payer, cents: 2_000, key: "a", hosted: false)
-            let name = ControlValue.text(try await rig.object(of: made))
+            let name = ControlValue.text(try await rig.stripeID(of: made))
             try await rig.standIn.order("pay", ["name": name])
             try await rig.waitForBalance(payer, Self.opening + 2_000)
             let charge = try await rig.last("charges")
@@ -170,7 +171,7 @@ struct FundingStoryTests {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
             let made = try await rig.deposit(payer, cents: 2_000, key: "a", hosted: false)
-            let name = ControlValue.text(try await rig.object(of: made))
+            let name = ControlValue.text(try await rig.stripeID(of: made))
             try await rig.standIn.order("pay", ["name": name, "amount": .integer(1_999)])
             let path = "/api/payments/intents/" + made.string("payment_intent_id")
             try await rig.wait(payer, for: path, "status", toBe: "PROCESSING")
@@ -190,7 +191,7 @@ struct FundingStoryTests {
                     group.addTask {
                         for number in 0..<40 {
                             let sid = try await wire.lockedSession(payee, payer, cents: 1)
-                            let key = FundingRig.named("\(round)-\(number)")
+                            let key = FundingRig.idempotencyKey("\(round)-\(number)")
                             #expect(try await wire.send(sid, by: payer, key: key).status == 200)
                         }
                     }
@@ -234,7 +235,7 @@ struct FundingStoryTests {
                 "/api/payments/intents",
                 body,
                 token: payer,
-                key: FundingRig.named("a")
+                key: FundingRig.idempotencyKey("a")
             )
             #expect(refused.status == 503 && refused.code == "PROVIDER_UNAVAILABLE")
             #expect(try await rig.wire().metric("gotchu_server_stripe_up") == 0)
@@ -297,7 +298,7 @@ struct FundingStoryTests {
             let payer = try await rig.wire().login("payer")
             for number in 0..<3 {
                 let made = try await rig.deposit(payer, cents: 1_000, key: "k\(number)")
-                let name = ControlValue.text(try await rig.object(of: made))
+                let name = ControlValue.text(try await rig.stripeID(of: made))
                 try await rig.standIn.order("pay", ["name": name])
             }
             try await rig.waitForBalance(payer, Self.opening + 3_000)
@@ -316,7 +317,7 @@ struct FundingStoryTests {
                     "/api/wallet/withdrawals",
                     #"{"amount_cents":1000}"#,
                     token: payee,
-                    key: FundingRig.named("w\(number)")
+                    key: FundingRig.idempotencyKey("w\(number)")
                 )
             }
             try await eventually("there are three payouts") {

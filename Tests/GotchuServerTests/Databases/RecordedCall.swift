@@ -2,38 +2,41 @@ import GotchuAPI
 import Ledger
 import LedgerTestSupport
 
-/// One call of a client: the action, its start and end, and the reply.
-struct Deed: Sendable, CustomStringConvertible {
-    struct Told: Equatable, Sendable {
-        var reply: ReferenceModel.Reply
-        /// The balance in the reply, if the wallet had too little money.
-        var available: Int64?
-        /// A Boolean that is true if earlier attempts at the call got no reply. They may have taken
-        /// effect.
-        var isRetry: Bool
-    }
+/// The reply to one call of a client.
+struct RecordedReply: Equatable, Sendable {
+    /// The reply in the model's terms.
+    var content: ReferenceModel.Reply
+    /// The balance in the reply, if the wallet had too little money.
+    var available: Int64?
+    /// A Boolean that is true if earlier attempts at the call got no reply. They may have taken
+    /// effect.
+    var isRetry: Bool
+}
 
+/// One call of a client: the action, its start and end, and the reply.
+struct RecordedCall: Sendable, CustomStringConvertible {
     let action: Step.Action
     let began: ContinuousClock.Instant
     /// The time at which the reply arrived.
     var ended: ContinuousClock.Instant?
     /// The reply; `nil` if none arrived. The call may then have taken effect at any time after its
     /// start, or never.
-    var told: Told?
+    var reply: RecordedReply?
     /// The call's index in the history, sorted by start time.
     var number = 0
 
     var description: String {
-        guard let told else { return "\(action) told nothing" }
-        let available = told.available.map { " of \($0)" } ?? ""
-        return "\(action) told \(told.reply)\(available)\(told.isRetry ? ", asked again" : "")"
+        guard let reply else { return "\(action) got no reply" }
+        let available = reply.available.map { " of \($0)" } ?? ""
+        return "\(action) got \(reply.content)\(available)\(reply.isRetry ? ", a retry" : "")"
     }
 
     /// Returns true if the reply equals the model's. For a retry, the mark of a repeated answer
     /// does not count.
-    func agrees(with reply: ReferenceModel.Reply) -> Bool {
-        guard let told else { return false }
-        return told.isRetry ? told.reply.asFirst == reply.asFirst : told.reply == reply
+    func agrees(with expected: ReferenceModel.Reply) -> Bool {
+        guard let reply else { return false }
+        guard reply.isRetry else { return reply.content == expected }
+        return reply.content.asFirst == expected.asFirst
     }
 }
 
@@ -59,7 +62,7 @@ extension ReferenceModel.Reply {
     }
 }
 
-extension Deed.Told {
+extension RecordedReply {
     private static let reasons: [ErrorCode: Refusal.Reason] = [
         .sessionBusy: .sessionBusy, .sessionNotLocked: .sessionNotLocked,
         .sessionPaid: .sessionPaid, .sessionCancelled: .sessionCancelled,
@@ -78,12 +81,12 @@ extension Deed.Told {
             let code = wire.code.flatMap { ErrorCode(rawValue: $0) }
             guard let reply = code.flatMap({ no($0, to: action, again: again) }) else { return nil }
             return Self(
-                reply: reply,
+                content: reply,
                 available: wire.integer("available_cents"),
                 isRetry: isRetry
             )
         }
-        return yes(wire, to: action, again: again).map { Self(reply: $0, isRetry: isRetry) }
+        return yes(wire, to: action, again: again).map { Self(content: $0, isRetry: isRetry) }
     }
 
     private static func yes(
