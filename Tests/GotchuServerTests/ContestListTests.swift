@@ -274,7 +274,7 @@ struct ContestListTests {
         let shown = try #require(detail.members["objections"] as? [[String: Any]])
         let texts = shown.compactMap { $0["text"] as? String }
         #expect(texts == (4...53).map { "Objection \($0)." })
-        try await rig.judgeDocuments()
+        try await rig.validateDocuments()
     }
 
     @Test(

@@ -9,7 +9,7 @@ struct ContestSnapshotTests {
         .deletingLastPathComponent().appendingPathComponent("Snapshots/contests.txt")
 
     /// Replaces ids, times, tokens and hashes, which differ between runs.
-    private static func settled(_ text: String) -> String {
+    private static func withoutVariableParts(_ text: String) -> String {
         text.replacing(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, with: "ID")
             .replacing(/20\d\d-\d\d-\d\dT[0-9:.]+Z/, with: "TIME")
             .replacing(/20\d\d-\d\d-\d\d \d\d:\d\d UTC/, with: "MINUTE")
@@ -21,7 +21,7 @@ struct ContestSnapshotTests {
     /// title and the code.
     private static func lines(_ title: String, _ reply: WireReply) -> String {
         guard reply.status == 200 else { return "## \(title): \(reply.code ?? "")\n" }
-        return settled("## \(title)\n\(reply.text.replacing(",\"", with: ",\n\""))\n")
+        return withoutVariableParts("## \(title)\n\(reply.text.replacing(",\"", with: ",\n\""))\n")
     }
 
     /// Returns the documents of a contest in a state, for each kind of reader.

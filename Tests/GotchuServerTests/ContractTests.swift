@@ -20,6 +20,7 @@ struct ContractTests {
 
         let created = try await wire.create(payee, cents: 450, more: #","memo":"Flat white""#)
         #expect(created.status == 200 && created.names == "eid exp_at payee_display sid")
+        #expect(created.members["payee_display"] as? [String: String] == ["name": "Corner.Cafe"])
         #expect(created.string("eid").wholeMatch(of: /[0-9a-f]{10}/) != nil)
         let sid = created.string("sid")
 
@@ -73,9 +74,9 @@ struct ContractTests {
         #expect(second.bytes == first.bytes && second.status == first.status)
         #expect(second.headers["idempotent-replayed"] == "true")
 
-        let broke = try await wire.lockedSession(payee, payer, cents: 100_000)
-        let declined = try await wire.send(broke, by: payer, key: "0123456789abcdef-2")
-        let resent = try await wire.send(broke, by: payer, key: "0123456789abcdef-2")
+        let unpaid = try await wire.lockedSession(payee, payer, cents: 100_000)
+        let declined = try await wire.send(unpaid, by: payer, key: "0123456789abcdef-2")
+        let resent = try await wire.send(unpaid, by: payer, key: "0123456789abcdef-2")
         #expect(declined.status == 402 && declined.bytes == resent.bytes)
         #expect(declined.integer("required_cents") == 100_000)
         #expect(declined.integer("available_cents") == 9_995)

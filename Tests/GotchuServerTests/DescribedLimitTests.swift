@@ -14,7 +14,7 @@ import Testing
 struct DescribedLimitTests {
     @Test("The limits in the schemas of the description equal those of the server")
     func bounds() async throws {
-        let contract = try await ContractJudge.shared.contract
+        let contract = try await ReplyValidator.shared.contract
         func expect(_ schema: JSON, _ keyword: String, _ bound: some BinaryInteger) {
             #expect(schema[keyword]?.integer == Int64(bound), "\(keyword) of \(schema)")
         }
@@ -63,7 +63,7 @@ struct DescribedLimitTests {
 
     @Test("The numbers in the texts of the description equal those of the server")
     func sentences() async throws {
-        let contract = try await ContractJudge.shared.contract
+        let contract = try await ReplyValidator.shared.contract
         let info = contract.text("info")
         let body = Request.bodyLimit / 1_024
         #expect(info.contains("at most \(body) KiB"))
@@ -91,7 +91,7 @@ struct DescribedLimitTests {
 
     @Test("The currencies, states and id lengths in the description equal those of the server")
     func lists() async throws {
-        let contract = try await ContractJudge.shared.contract
+        let contract = try await ReplyValidator.shared.contract
         func names(_ schema: String) -> [String] {
             contract.value("components", "schemas", schema, "enum").elements.compactMap(\.string)
         }

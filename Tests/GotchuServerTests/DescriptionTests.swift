@@ -50,13 +50,13 @@ struct DescriptionTests {
                 ServerSettings(flags: ["database": "sqlite:\(path)", "dev": "true"])
             )
         )
-        let taken = Set(routes.addresses().routes.map { "\($0.method.rawValue) \($0.path)" })
-        #expect(taken == (try await ContractJudge.shared.contract.operations))
+        let registered = Set(routes.addresses().routes.map { "\($0.method.rawValue) \($0.path)" })
+        #expect(registered == (try await ReplyValidator.shared.contract.operations))
     }
 
     @Test("Each example matches its schema")
     func examples() async throws {
-        let contract = try await ContractJudge.shared.contract
+        let contract = try await ReplyValidator.shared.contract
         #expect(contract.examples.count > 20)
         for (name, example) in contract.examples {
             #expect(contract.violations(of: example, name) == [], "\(name)")
@@ -65,7 +65,7 @@ struct DescriptionTests {
 
     @Test("The description explains each code with its status; operations list only these codes")
     func codes() async throws {
-        let contract = try await ContractJudge.shared.contract
+        let contract = try await ReplyValidator.shared.contract
         let explained = contract.text("components", "schemas", "Code")
             .matches(of: #/- `([A-Z_]+)` ([0-9]+): /#).map { "\($0.output.1) \($0.output.2)" }
         let codes = contract.value("components", "schemas", "Code", "enum").elements
@@ -73,7 +73,7 @@ struct DescriptionTests {
         #expect(explained == codes.map { "\($0.rawValue) \($0.httpStatus)" })
         #expect(Set(codes.map(\.rawValue)) == contract.codes)
         let refusals = Refusal.Reason.allCases.map(\.code.rawValue)
-        let contests = try await ContractJudge.shared.contests
+        let contests = try await ReplyValidator.shared.contests
         #expect(contract.codes.union(contests.codes).isSuperset(of: refusals))
         #expect(contract.problems.count > 80)
         for problem in contract.problems {
@@ -88,7 +88,7 @@ struct DescriptionTests {
 
     @Test("Each operation lists the problems that its token, body, session and key can cause")
     func problems() async throws {
-        let contract = try await ContractJudge.shared.contract
+        let contract = try await ReplyValidator.shared.contract
         var listed: [String: Set<String>] = [:]
         for problem in contract.problems {
             listed[problem.operation, default: []].formUnion(problem.codes)
@@ -127,7 +127,7 @@ struct DescriptionTests {
 
     @Test("The validator of replies finds each planted violation of the description")
     func planted() async throws {
-        let contract = try await ContractJudge.shared.contract
+        let contract = try await ReplyValidator.shared.contract
         func reply(
             _ status: Int,
             _ body: String,
@@ -160,12 +160,34 @@ struct DescriptionTests {
         #expect(!contract.violations("POST", "/nowhere", reply(200, "{}")).isEmpty)
         #expect(!contract.violations("PUT", lock.1, reply(200, "{}")).isEmpty)
         // The validator refuses a correct reply if the description has an error.
-        let lie = OpenAPI.document.replacing("required: [status]", with: "required: [mood]")
-        let liar = try await Contract(yaml: lie)
-        #expect(!liar.violations("GET", "/healthz", reply(200, #"{"status":"ok"}"#)).isEmpty)
+        let wrongYAML = OpenAPI.document.replacing("required: [status]", with: "required: [mood]")
+        let wrongContract = try await Contract(yaml: wrongYAML)
+        #expect(
+            !wrongContract.violations("GET", "/healthz", reply(200, #"{"status":"ok"}"#)).isEmpty
+        )
     }
 
-    private struct Judgement: Decodable {
+    @Test(
+        "The validator checks the items of an array with free members, and the limits of fractions"
+    )
+    func itemsAndFractions() async throws {
+        let contract = try await Contract(
+            yaml: """
+                components:
+                  schemas:
+                    List: {type: array, additionalProperties: true, items: {type: integer}}
+                    Part: {type: number, minimum: 0.5, maximum: 1}
+                """
+        )
+        for (name, valid, invalid) in [
+            ("List", "[1]", #"["x"]"#), ("Part", "0.5", "0.25"), ("Part", "0.75", "1.5"),
+        ] {
+            #expect(contract.violations(of: Data(valid.utf8), name) == [], "\(valid)")
+            #expect(!contract.violations(of: Data(invalid.utf8), name).isEmpty, "\(invalid)")
+        }
+    }
+
+    private struct Report: Decodable {
         let statuses: [String: [String: Int]]
         let findings: [String]
         let without_success: [String]
@@ -181,17 +203,17 @@ struct DescriptionTests {
             opening: 100_000_000,
             environment: ["GOTCHU_SERVER_BALANCE_MAXIMUM": "100000000000"]
         )
-        let judge = try await Python.run("contract.py", [server.wire.base, "60"])
-        let code = try await judge.exitCode(within: .seconds(150))
-        #expect(code == 0, "\(judge.text)")
-        let line = try #require(judge.text.split(separator: "\n").last { $0.hasPrefix("{") })
-        let judgement = try JSONDecoder().decode(Judgement.self, from: Data(line.utf8))
-        for finding in judgement.findings { Issue.record("\(finding)") }
-        #expect(judgement.without_success == [], "\(judgement.statuses)")
-        let described = try await ContractJudge.shared.contract.operations
+        let validator = try await Python.run("contract.py", [server.wire.base, "60"])
+        let code = try await validator.exitCode(within: .seconds(150))
+        #expect(code == 0, "\(validator.text)")
+        let line = try #require(validator.text.split(separator: "\n").last { $0.hasPrefix("{") })
+        let report = try JSONDecoder().decode(Report.self, from: Data(line.utf8))
+        for finding in report.findings { Issue.record("\(finding)") }
+        #expect(report.without_success == [], "\(report.statuses)")
+        let described = try await ReplyValidator.shared.contract.operations
         // Schemathesis does not call GET /openapi.yaml.
-        #expect(Set(judgement.statuses.keys) == described.subtracting(["GET /openapi.yaml"]))
+        #expect(Set(report.statuses.keys) == described.subtracting(["GET /openapi.yaml"]))
         #expect(!server.program.text.contains("A request failed."), "\(server.program.text)")
-        print("schemathesis: \(judgement.statuses)")
+        print("schemathesis: \(report.statuses)")
     }
 }

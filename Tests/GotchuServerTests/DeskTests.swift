@@ -6,7 +6,7 @@ import Testing
 @Suite("Desks in the API", .timeLimit(.minutes(hangLimit)))
 struct DeskTests {
     /// A contest, and payers who enter it at its desks.
-    private struct Hall {
+    private struct DeskRig {
         let rig: ContestRig
         let contest: String
         let payers: [String]
@@ -44,7 +44,7 @@ struct DeskTests {
         }
 
         /// Returns the number of free places. An entry or a hold at any desk takes a place.
-        func left(_ eid: String) async throws -> Int? {
+        func freePlaces(_ eid: String) async throws -> Int? {
             let body = #"{"eid":"\#(eid)"}"#
             let shown = try await wire.post("/sessions/resolve", body)
             return (shown.members["contest"] as? [String: Any])?["places_left"] as? Int
@@ -62,37 +62,37 @@ struct DeskTests {
         arguments: BooksKind.all
     )
     func oldPhones(kind: BooksKind) async throws {
-        let hall = try await Hall(kind, payers: 2)
-        let (wire, rig) = (hall.wire, hall.rig)
-        let desk = try await hall.open()
+        let deskRig = try await DeskRig(kind, payers: 2)
+        let (wire, rig) = (deskRig.wire, deskRig.rig)
+        let desk = try await deskRig.open()
         let shown = try await wire.post("/sessions/resolve", #"{"eid":"\#(desk.eid)"}"#)
         #expect(shown.integer("amount_cents") == 500 && shown.string("kind") == "entry")
         #expect(shown.string("memo") == "Pub <quiz>")
         let contest = try #require(shown.members["contest"] as? [String: Any])
-        #expect(contest["id"] as? String == hall.contest && contest["places_left"] as? Int == 10)
-        #expect(try await hall.lock(desk.sid, 0).status == 200)
-        #expect(try await hall.left(desk.eid) == 9)
-        let held = try await wire.get("/sessions/\(desk.sid)", token: hall.payers[0])
+        #expect(contest["id"] as? String == deskRig.contest && contest["places_left"] as? Int == 10)
+        #expect(try await deskRig.lock(desk.sid, 0).status == 200)
+        #expect(try await deskRig.freePlaces(desk.eid) == 9)
+        let held = try await wire.get("/sessions/\(desk.sid)", token: deskRig.payers[0])
         #expect(held.string("status") == "LOCKED" && held.integer("amount_cents") == 500)
         let key = ContestRig.key()
-        let sent = try await hall.send(desk.sid, 0, key: key)
+        let sent = try await deskRig.send(desk.sid, 0, key: key)
         #expect(sent.integer("new_balance_cents") == 9_500, "\(sent.text)")
-        #expect(try await hall.send(desk.sid, 0, key: key).bytes == sent.bytes)
-        let outcome = try await wire.get("/wallet/sends/\(key)", token: hall.payers[0])
+        #expect(try await deskRig.send(desk.sid, 0, key: key).bytes == sent.bytes)
+        let outcome = try await wire.get("/wallet/sends/\(key)", token: deskRig.payers[0])
         let share = outcome.string("sid")
         #expect(outcome.string("outcome") == "paid" && share.hasPrefix(desk.sid + "-"))
         // An old phone knows only the id of the desk's session. It gets its own payment by this id.
-        let own = try await wire.get("/sessions/\(desk.sid)", token: hall.payers[0])
+        let own = try await wire.get("/sessions/\(desk.sid)", token: deskRig.payers[0])
         #expect(own.string("sid") == share && own.string("status") == "PAID")
-        #expect(try await wire.get("/sessions/\(desk.sid)", token: hall.payers[1]).status == 403)
+        #expect(try await wire.get("/sessions/\(desk.sid)", token: deskRig.payers[1]).status == 403)
         let seen = try await wire.get("/sessions/\(desk.sid)", token: rig.organizer)
         #expect(seen.integer("places_paid") == 1 && seen.integer("paid_cents") == 500)
         #expect(seen.integer("places") == 10 && seen.string("status") == "ADVERTISING")
         #expect(
-            try await rig.show(hall.contest, by: hall.payers[0]).members["user_has_entered"]
+            try await rig.show(deskRig.contest, by: deskRig.payers[0]).members["user_has_entered"]
                 as? Bool == true
         )
-        #expect(try await hall.lock(desk.sid, 0).code == "ALREADY_JOINED")
+        #expect(try await deskRig.lock(desk.sid, 0).code == "ALREADY_JOINED")
         for sid in [share, desk.sid] {
             let path = "/sessions/\(sid)/refund"
             let refund = try await wire.post(
@@ -103,15 +103,15 @@ struct DeskTests {
             )
             #expect(refund.code == "NOT_REFUNDABLE")
         }
-        #expect(try await rig.post(hall.contest, "leave", by: hall.payers[0]).status == 200)
-        #expect(try await hall.balances() == [10_000, 10_000])
+        #expect(try await rig.post(deskRig.contest, "leave", by: deskRig.payers[0]).status == 200)
+        #expect(try await deskRig.balances() == [10_000, 10_000])
         // Another tap after leaving makes another entry.
-        #expect(try await hall.lock(desk.sid, 0).status == 200)
-        #expect(try await hall.send(desk.sid, 0).status == 200)
-        let cancelled = try await rig.post(hall.contest, "cancel", #"{"reason":"Rain."}"#)
+        #expect(try await deskRig.lock(desk.sid, 0).status == 200)
+        #expect(try await deskRig.send(desk.sid, 0).status == 200)
+        let cancelled = try await rig.post(deskRig.contest, "cancel", #"{"reason":"Rain."}"#)
         #expect(cancelled.string("state") == "CANCELLED", "\(cancelled.text)")
-        #expect(try await hall.balances() == [10_000, 10_000])
-        #expect(try await hall.lock(desk.sid, 1).code == "CONTEST_CANCELLED")
+        #expect(try await deskRig.balances() == [10_000, 10_000])
+        #expect(try await deskRig.lock(desk.sid, 1).code == "CONTEST_CANCELLED")
         try await rig.verify()
     }
 
@@ -120,23 +120,26 @@ struct DeskTests {
         arguments: BooksKind.all
     )
     func holds(kind: BooksKind) async throws {
-        let hall = try await Hall(kind, payers: 4, places: 2)
-        let desks = [try await hall.open(), try await hall.open()]
-        let first = try await hall.lock(desks[0].sid, 0)
+        let deskRig = try await DeskRig(kind, payers: 4, places: 2)
+        let desks = [try await deskRig.open(), try await deskRig.open()]
+        let first = try await deskRig.lock(desks[0].sid, 0)
         #expect(first.status == 200)
-        #expect(try await hall.lock(desks[1].sid, 1).status == 200)
-        #expect(try await hall.lock(desks[1].sid, 2).code == "CONTEST_FULL")
-        #expect(try await hall.rig.join(hall.contest, by: hall.payers[2]).code == "CONTEST_FULL")
-        #expect(try await hall.lock(desks[0].sid, 0).text == first.text)
+        #expect(try await deskRig.lock(desks[1].sid, 1).status == 200)
+        #expect(try await deskRig.lock(desks[1].sid, 2).code == "CONTEST_FULL")
+        #expect(
+            try await deskRig.rig.join(deskRig.contest, by: deskRig.payers[2]).code
+                == "CONTEST_FULL"
+        )
+        #expect(try await deskRig.lock(desks[0].sid, 0).text == first.text)
         let free = "/sessions/\(desks[0].sid)/unlock"
-        #expect(try await hall.wire.post(free, token: hall.payers[0]).status == 200)
-        #expect(try await hall.rig.join(hall.contest, by: hall.payers[2]).status == 200)
-        #expect(try await hall.lock(desks[0].sid, 0).code == "CONTEST_FULL")
+        #expect(try await deskRig.wire.post(free, token: deskRig.payers[0]).status == 200)
+        #expect(try await deskRig.rig.join(deskRig.contest, by: deskRig.payers[2]).status == 200)
+        #expect(try await deskRig.lock(desks[0].sid, 0).code == "CONTEST_FULL")
         // A payer with a hold may also join directly. The desk then does not charge again.
-        #expect(try await hall.rig.join(hall.contest, by: hall.payers[1]).status == 200)
-        #expect(try await hall.send(desks[1].sid, 1).code == "ALREADY_JOINED")
-        #expect(try await hall.balances() == [10_000, 9_500, 9_500, 10_000])
-        try await hall.rig.verify()
+        #expect(try await deskRig.rig.join(deskRig.contest, by: deskRig.payers[1]).status == 200)
+        #expect(try await deskRig.send(desks[1].sid, 1).code == "ALREADY_JOINED")
+        #expect(try await deskRig.balances() == [10_000, 9_500, 9_500, 10_000])
+        try await deskRig.rig.verify()
     }
 
     @Test(
@@ -144,38 +147,38 @@ struct DeskTests {
         arguments: BooksKind.all
     )
     func race(kind: BooksKind) async throws {
-        let hall = try await Hall(kind, payers: 15)
-        let desks = [try await hall.open(), try await hall.open()]
+        let deskRig = try await DeskRig(kind, payers: 15)
+        let desks = [try await deskRig.open(), try await deskRig.open()]
         let codes = try await withThrowingTaskGroup(of: String?.self) { group in
             for payer in 0..<15 {
                 group.addTask {
                     let sid = desks[payer % 2].sid
-                    let locked = try await hall.lock(sid, payer)
+                    let locked = try await deskRig.lock(sid, payer)
                     guard locked.status == 200 else { return locked.code }
-                    return try await hall.send(sid, payer).code
+                    return try await deskRig.send(sid, payer).code
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(codes.count { $0 == nil } == 10, "\(codes)")
         #expect(codes.count { $0 == "CONTEST_FULL" } == 5)
-        #expect(try await hall.balances().compactMap { $0 }.reduce(0, +) == 150_000 - 5_000)
-        try await hall.rig.verify()
+        #expect(try await deskRig.balances().compactMap { $0 }.reduce(0, +) == 150_000 - 5_000)
+        try await deskRig.rig.verify()
     }
 
     @Test("A payer who pays at two desks with two keys enters once", arguments: BooksKind.all)
     func twice(kind: BooksKind) async throws {
-        let hall = try await Hall(kind, payers: 1)
-        let desks = [try await hall.open(), try await hall.open()]
-        for desk in desks { #expect(try await hall.lock(desk.sid, 0).status == 200) }
+        let deskRig = try await DeskRig(kind, payers: 1)
+        let desks = [try await deskRig.open(), try await deskRig.open()]
+        for desk in desks { #expect(try await deskRig.lock(desk.sid, 0).status == 200) }
         let codes = try await withThrowingTaskGroup(of: String?.self) { group in
-            for desk in desks { group.addTask { try await hall.send(desk.sid, 0).code } }
+            for desk in desks { group.addTask { try await deskRig.send(desk.sid, 0).code } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(codes.count { $0 == nil } == 1)
         #expect(codes.count { $0 == "ALREADY_JOINED" } == 1, "\(codes)")
-        #expect(try await hall.balances() == [9_500])
-        try await hall.rig.verify()
+        #expect(try await deskRig.balances() == [9_500])
+        try await deskRig.rig.verify()
     }
 
     @Test(
@@ -183,36 +186,36 @@ struct DeskTests {
         arguments: BooksKind.all
     )
     func ends(kind: BooksKind) async throws {
-        let hall = try await Hall(kind, payers: 2)
-        let brief = try await hall.open(#","ttl_seconds":1"#)
-        #expect(try await hall.lock(brief.sid, 0).status == 200)
-        #expect(try await hall.left(brief.eid) == 9)
+        let deskRig = try await DeskRig(kind, payers: 2)
+        let expiring = try await deskRig.open(#","ttl_seconds":1"#)
+        #expect(try await deskRig.lock(expiring.sid, 0).status == 200)
+        #expect(try await deskRig.freePlaces(expiring.eid) == 9)
         let late = try await eventually("the desk has expired") {
-            let reply = try await hall.lock(brief.sid, 1)
+            let reply = try await deskRig.lock(expiring.sid, 1)
             return reply.status == 410 ? reply : nil
         }
         #expect(late.code == "SESSION_EXPIRED")
-        #expect(try await hall.send(brief.sid, 0).code == "SESSION_EXPIRED")
-        let desk = try await hall.open()
+        #expect(try await deskRig.send(expiring.sid, 0).code == "SESSION_EXPIRED")
+        let desk = try await deskRig.open()
         // An expired hold takes no place.
-        #expect(try await hall.left(desk.eid) == 10)
-        #expect(try await hall.lock(desk.sid, 0).status == 200)
-        try await hall.rig.post(hall.contest, "lock")
-        #expect(try await hall.send(desk.sid, 0).code == "CONTEST_LOCKED")
-        #expect(try await hall.lock(desk.sid, 1).code == "CONTEST_LOCKED")
+        #expect(try await deskRig.freePlaces(desk.eid) == 10)
+        #expect(try await deskRig.lock(desk.sid, 0).status == 200)
+        try await deskRig.rig.post(deskRig.contest, "lock")
+        #expect(try await deskRig.send(desk.sid, 0).code == "CONTEST_LOCKED")
+        #expect(try await deskRig.lock(desk.sid, 1).code == "CONTEST_LOCKED")
         // The lock of the contest cancels the desk's session.
-        let heard = try await hall.wire.post("/sessions/resolve", #"{"eid":"\#(desk.eid)"}"#)
+        let heard = try await deskRig.wire.post("/sessions/resolve", #"{"eid":"\#(desk.eid)"}"#)
         #expect(heard.code == "SESSION_CANCELLED", "\(heard.text)")
-        let reopened = try await hall.wire.post(
+        let reopened = try await deskRig.wire.post(
             "/sessions/create",
-            #"{"kind":"entry","contest_id":"\#(hall.contest)"}"#,
-            token: hall.rig.organizer
+            #"{"kind":"entry","contest_id":"\#(deskRig.contest)"}"#,
+            token: deskRig.rig.organizer
         )
         #expect(reopened.code == "CONTEST_LOCKED")
-        _ = try await hall.rig.post(hall.contest, "cancel", #"{"reason":"Rain."}"#)
-        #expect(try await hall.send(desk.sid, 0).code == "CONTEST_CANCELLED")
-        #expect(try await hall.balances() == [10_000, 10_000])
-        try await hall.rig.verify()
+        _ = try await deskRig.rig.post(deskRig.contest, "cancel", #"{"reason":"Rain."}"#)
+        #expect(try await deskRig.send(desk.sid, 0).code == "CONTEST_CANCELLED")
+        #expect(try await deskRig.balances() == [10_000, 10_000])
+        try await deskRig.rig.verify()
     }
 
     @Test(
@@ -220,15 +223,15 @@ struct DeskTests {
         arguments: BooksKind.all
     )
     func events(kind: BooksKind) async throws {
-        let hall = try await Hall(kind, payers: 2)
-        let desk = try await hall.open()
-        var events = try await EventStream(hall.wire, desk.sid, token: hall.rig.organizer)
+        let deskRig = try await DeskRig(kind, payers: 2)
+        let desk = try await deskRig.open()
+        var events = try await EventStream(deskRig.wire, desk.sid, token: deskRig.rig.organizer)
         let first = try await events.next()
         #expect(first == .init(id: "1", status: "ADVERTISING", placesLeft: 10))
-        #expect(try await hall.rig.join(hall.contest, by: hall.payers[0]).status == 200)
+        #expect(try await deskRig.rig.join(deskRig.contest, by: deskRig.payers[0]).status == 200)
         let joined = try await events.next()
         #expect(joined == .init(id: "", status: "ADVERTISING", placesLeft: 9))
-        #expect(try await hall.lock(desk.sid, 1).status == 200)
+        #expect(try await deskRig.lock(desk.sid, 1).status == 200)
         // One commit changes the session and its free places; they arrive in one or two events.
         var ids: [String] = []
         var held = first
@@ -237,26 +240,26 @@ struct DeskTests {
             ids.append(held?.id ?? "3")
         } while !ids.contains("3") && !(ids.contains("2") && held?.placesLeft == 8)
         #expect(ids.contains("2") && held?.status == "ADVERTISING", "\(ids)")
-        try await hall.rig.post(hall.contest, "lock")
+        try await deskRig.rig.post(deskRig.contest, "lock")
         var end = try await events.next()
         while end?.id == "" { end = try await events.next() }
         #expect(end == .init(id: "3", status: "CANCEL", placesLeft: 8))
         #expect(try await events.next() == nil)
-        try await hall.rig.verify()
+        try await deskRig.rig.verify()
     }
 
     @Test("A contest has at most sixteen desks at a time, and a closed desk makes room for another")
     func limit() async throws {
-        let hall = try await Hall(.sqlite, payers: 1)
+        let deskRig = try await DeskRig(.sqlite, payers: 1)
         var last = ""
-        for _ in 0..<16 { last = try await hall.open().sid }
-        let body = #"{"kind":"entry","contest_id":"\#(hall.contest)"}"#
-        let token = hall.rig.organizer
-        let more = try await hall.wire.post("/sessions/create", body, token: token)
+        for _ in 0..<16 { last = try await deskRig.open().sid }
+        let body = #"{"kind":"entry","contest_id":"\#(deskRig.contest)"}"#
+        let token = deskRig.rig.organizer
+        let more = try await deskRig.wire.post("/sessions/create", body, token: token)
         #expect(more.status == 429, "\(more.text)")
-        let over = try await hall.wire.post("/sessions/\(last)/cancel", token: token)
+        let over = try await deskRig.wire.post("/sessions/\(last)/cancel", token: token)
         #expect(over.string("status") == "CANCEL")
-        _ = try await hall.open()
+        _ = try await deskRig.open()
     }
 
     @Test(
@@ -315,14 +318,14 @@ struct DeskTests {
 
     @Test("A desk is refused for another user, a free or unknown contest, and bad terms")
     func refused() async throws {
-        let hall = try await Hall(.sqlite, payers: 1)
-        let (rig, wire) = (hall.rig, hall.wire)
+        let deskRig = try await DeskRig(.sqlite, payers: 1)
+        let (rig, wire) = (deskRig.rig, deskRig.wire)
         func open(_ more: String, by token: String? = nil) async throws -> WireReply {
             let body = #"{"kind":"entry"\#(more)}"#
             return try await wire.post("/sessions/create", body, token: token ?? rig.organizer)
         }
-        let own = #","contest_id":"\#(hall.contest)""#
-        #expect(try await open(own, by: hall.payers[0]).code == "FORBIDDEN")
+        let own = #","contest_id":"\#(deskRig.contest)""#
+        #expect(try await open(own, by: deskRig.payers[0]).code == "FORBIDDEN")
         #expect(try await open(own + #","amount_cents":499"#).code == "AMOUNT_CHANGED")
         #expect(try await open(own + #","ttl_seconds":43201"#).code == "VALIDATION_ERROR")
         #expect(try await open(own + #","shares":2"#).code == "VALIDATION_ERROR")

@@ -18,8 +18,12 @@ struct EveryCodeTests {
         arguments: BooksKind.all
     )
     func all(kind: BooksKind) async throws {
-        let seen = Set(try await StoryOfErrors(kind).replies().compactMap(\.code))
-        let described = try await ContractJudge.shared.contract.codes
+        let replies = try await ErrorCalls(kind).replies()
+        for reply in replies {
+            if let code = reply.code.flatMap(ErrorCode.init) { reply.expectProblem(code) }
+        }
+        let seen = Set(replies.compactMap(\.code))
+        let described = try await ReplyValidator.shared.contract.codes
         let others = Set(Self.ofProvider.union([.internalError]).map(\.rawValue))
         #expect(described.subtracting(seen) == others)
         #expect(seen.subtracting(described).isEmpty)
@@ -27,7 +31,7 @@ struct EveryCodeTests {
 }
 
 /// Calls that cause each error of a development server.
-private struct StoryOfErrors {
+private struct ErrorCalls {
     private let books: CheckedBooks
     private let server: ServerProcess
     private var wire: Wire { server.wire }
@@ -50,7 +54,12 @@ private struct StoryOfErrors {
     func replies() async throws -> [WireReply] {
         let replies =
             try await requests() + sessions() + refunds() + splits() + desks() + funding()
-        return try await replies + [expired(), busyBooks(), tooMany()]
+        return try await replies + expired() + [lockedDatabase(), tooMany()]
+    }
+
+    /// Checks that each reply has the code at the same position; `nil` stands for a success.
+    private func expect(_ replies: [WireReply], _ codes: [ErrorCode?]) {
+        #expect(replies.map(\.code) == codes.map { $0?.rawValue })
     }
 
     /// Errors of the request: its type, size, body, token, key, address and method.
@@ -63,16 +72,25 @@ private struct StoryOfErrors {
             headers: ["Content-Type": "text/plain"]
         )
         let large = #"{"amount_cents":1,"memo":"\#(String(repeating: "x", count: 70_000))"}"#
-        return [
+        let wrongMethod = try await wire.get("/wallet/send", token: payer)
+        #expect(wrongMethod.headers["allow"] == "POST")
+        let replies = [
             text,
             try await wire.post("/sessions/create", large, token: payee),
-            try await wire.call("GET", "/sessions/x/events", large, token: payee),
             try await wire.create(payee, cents: 0),
             try await wire.create("no token", cents: 5),
             try await wire.post("/wallet/send", #"{"sid":"x"}"#, token: payer),
             try await wire.get("/no/such/address"),
-            try await wire.call("DELETE", "/wallet/me", token: payer),
+            wrongMethod,
         ]
+        expect(
+            replies,
+            [
+                .unsupportedMediaType, .contentTooLarge, .validationError, .unauthorized,
+                .idempotencyKeyRequired, .notFound, .methodNotAllowed,
+            ]
+        )
+        return replies + [try await wire.call("GET", "/sessions/x/events", large, token: payee)]
     }
 
     /// Cancellations of a finished deposit and withdrawal, and a deposit above the limit.
@@ -133,17 +151,32 @@ private struct StoryOfErrors {
             ),
             try await wire.lock(sid, by: other),
         ]
-        let cancelled = try await wire.create(payee, cents: 5).string("sid")
-        _ = try await wire.post("/sessions/\(cancelled)/cancel", token: payee)
-        replies.append(try await wire.lock(cancelled, by: payer))
-        let dear = try await wire.lockedSession(payee, payer, cents: 1_000_000)
-        replies.append(try await wire.send(dear, by: payer, key: key + "4"))
-        let restless = try await wire.create(payee, cents: 5).string("sid")
-        var last = try await wire.post("/sessions/\(restless)/eids", token: payee)
+        let cancelled = try await wire.create(payee, cents: 5)
+        let cancelledID = cancelled.string("sid")
+        _ = try await wire.post("/sessions/\(cancelledID)/cancel", token: payee)
+        replies.append(try await wire.lock(cancelledID, by: payer))
+        replies.append(try await resolve(cancelled.string("eid")))
+        let expensive = try await wire.lockedSession(payee, payer, cents: 1_000_000)
+        replies.append(try await wire.send(expensive, by: payer, key: key + "4"))
+        let rotated = try await wire.create(payee, cents: 5).string("sid")
+        var last = try await wire.post("/sessions/\(rotated)/eids", token: payee)
         for _ in 0..<100 where last.status == 200 {
-            last = try await wire.post("/sessions/\(restless)/eids", token: payee)
+            last = try await wire.post("/sessions/\(rotated)/eids", token: payee)
         }
-        return replies + [last]
+        replies.append(last)
+        expect(
+            replies,
+            [
+                .sessionNotLocked, .ownSession, nil, .sessionBusy, .forbidden, .amountChanged,
+                .tipNotAllowed, nil, .idempotencyKeyReused, .sessionPaid, .sessionCancelled,
+                .sessionCancelled, .insufficientWalletBalance, .tooManyRotations,
+            ]
+        )
+        return replies
+    }
+
+    private func resolve(_ eid: String) async throws -> WireReply {
+        try await wire.post("/sessions/resolve", #"{"eid":"\#(eid)"}"#)
     }
 
     private func refunds() async throws -> [WireReply] {
@@ -208,15 +241,25 @@ private struct StoryOfErrors {
         return replies + [try await wire.lock(sid, by: payer)]
     }
 
-    private func expired() async throws -> WireReply {
-        let sid = try await wire.create(payee, cents: 5, more: #","ttl_seconds":1"#).string("sid")
-        return try await eventually("the session expires") {
+    /// Calls on an expired session.
+    private func expired() async throws -> [WireReply] {
+        let session = try await wire.create(payee, cents: 5, more: #","ttl_seconds":1"#)
+        let sid = session.string("sid")
+        let locked = try await eventually("the session expires") {
             let reply = try await wire.lock(sid, by: payer)
             return reply.code == ErrorCode.sessionExpired.rawValue ? reply : nil
         }
+        let cancelled = try await wire.post("/sessions/\(sid)/cancel", token: payee)
+        // On PostgreSQL, reads may show the expiry later.
+        let resolved = try await eventually("the EID of the session expires") {
+            let reply = try await resolve(session.string("eid"))
+            return reply.code == ErrorCode.sessionExpired.rawValue ? reply : nil
+        }
+        expect([cancelled], [.sessionExpired])
+        return [locked, cancelled, resolved]
     }
 
-    private func busyBooks() async throws -> WireReply {
+    private func lockedDatabase() async throws -> WireReply {
         switch books {
         case .sqlite(let path):
             let connection = try SQLite.Connection(path: path, mode: .readWrite)
@@ -234,10 +277,8 @@ private struct StoryOfErrors {
     }
 
     private func tooMany() async throws -> WireReply {
-        var last = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#)
-        for _ in 0..<100 where last.status == 404 {
-            last = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#)
-        }
+        var last = try await resolve("0000000000")
+        for _ in 0..<100 where last.status == 404 { last = try await resolve("0000000000") }
         return last
     }
 }

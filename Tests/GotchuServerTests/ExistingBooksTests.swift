@@ -68,12 +68,20 @@ struct ExistingBooksTests {
         let newest = try version(path)
         try SQLite.Connection(path: path, mode: .readWrite)
             .execute("PRAGMA user_version = \(newest + 1)")
+        let before = try bytes(path)
         for command in Self.commands {
             let ended = try await run(command, "sqlite:\(path)")
             #expect(ended.code == 65, "\(command): \(ended.text)")
             #expect(ended.text.contains("by a newer gotchu-server"), "\(command): \(ended.text)")
-            #expect(try version(path) == newest + 1)
+            #expect(try bytes(path) == before, "\(command)")
         }
+    }
+
+    /// Returns the bytes of a database file, after a checkpoint.
+    private func bytes(_ path: String) throws -> Data {
+        try SQLite.Connection(path: path, mode: .readWrite)
+            .execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return try Data(contentsOf: URL(fileURLWithPath: path))
     }
 
     private func version(_ path: String) throws -> Int64 {
@@ -124,15 +132,26 @@ struct ExistingBooksTests {
         #expect(try await run(["migrate"], url).code == 0)
         let newest = try version(link)
         try link.connection.execute("INSERT INTO gotchu_migrations VALUES (\(newest + 1))")
+        let rows = try rowCount(link)
         for command in Self.commands {
             let ended = try await run(command, url)
             #expect(ended.code == 65, "\(command): \(ended.text)")
             #expect(ended.text.contains("by a newer gotchu-server"), "\(command): \(ended.text)")
             #expect(try version(link) == newest + 1)
+            #expect(try rowCount(link) == rows, "\(command)")
         }
         try link.connection.execute("DELETE FROM gotchu_migrations WHERE version > \(newest)")
         #expect(try await run(["devices", "add", "till"], url).code == 0)
         #expect(try await run(["devices", "list"], url).text.contains("\twaiting\t"))
+    }
+
+    /// Returns the number of users, devices and endpoints.
+    private func rowCount(_ link: PostgresCluster.Link) throws -> Int64 {
+        let count = """
+            SELECT (SELECT count(*) FROM users) + (SELECT count(*) FROM devices)
+                + (SELECT count(*) FROM endpoints)
+            """
+        return try link.connection.query(count) { try $0.integer(0) }[0]
     }
 
     private func version(_ link: PostgresCluster.Link) throws -> Int64 {

@@ -210,19 +210,6 @@ struct IdentityTests {
         #expect(anew.string("wallet_id") != first.string("wallet_id"))
     }
 
-    @Test("Tokens with unknown keys cause at most one fetch of the keys per minute")
-    func flood() async throws {
-        // The server fetches the keys at its start, and then at most once a minute.
-        #expect(try await status(try await issuer.token()) == 200)
-        let began = ContinuousClock.now
-        for number in 0..<100 {
-            try await expectRefused(try await issuer.token(#""kid":"k\#(number)""#))
-        }
-        let minutes = (ContinuousClock.now - began) / .seconds(60)
-        let fetches = try #require(try await issuer.fetches)
-        #expect(fetches >= 1 && Double(fetches) <= 2 + minutes)
-    }
-
     @Test("A server with an issuer has no development logins, and its keys can come from a file")
     func file() async throws {
         #expect(

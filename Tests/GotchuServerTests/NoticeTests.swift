@@ -69,17 +69,6 @@ struct NoticeTests {
         let event = try #require(try await events.next())
         #expect(event.id.isEmpty && event.noticedAt != nil)
     }
-
-    @Test("The reply to create contains the payee's name that payers see")
-    func payee() async throws {
-        let server = try await ServerProcess()
-        let payee = try await server.wire.login("corner.cafe")
-        let session = try await server.wire.create(payee, cents: 5)
-        let name = session.members["payee_display"] as? [String: String]
-        #expect(name == ["name": "corner.cafe"])
-        let seen = try await Self.resolve(session.string("eid"), server.wire, token: nil, more: "")
-        #expect(seen.members["payee_display"] as? [String: String] == name)
-    }
 }
 
 extension ParseStrategy where Self == Date.ISO8601FormatStyle {

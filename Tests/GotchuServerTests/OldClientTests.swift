@@ -109,13 +109,6 @@ struct OldClientTests {
         #expect(busy.code == "SESSION_BUSY" && !busy.error.isEmpty)
         let unknown = try await wire.post("/sessions/resolve", #"{"eid":"0000000000"}"#)
         #expect(try read(Refused.self, unknown, 404).code == "NOT_FOUND")
-        let brief = try await wire.create(bob, cents: 5, more: #","ttl_seconds":1"#)
-        let eid = #"{"eid":"\#(brief.string("eid"))"}"#
-        let gone = try await eventually("the session expires") {
-            let reply = try await wire.post("/sessions/resolve", eid)
-            return reply.status == 410 ? reply : nil
-        }
-        #expect(try read(Refused.self, gone, 410).code == "SESSION_EXPIRED")
         #expect(try await wire.get("/wallet/me").status == 401)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import GotchuAPI
 import GotchuCore
 import SQLite
 import TestSupport
@@ -88,12 +89,13 @@ struct OverloadTests {
         let connection = try Connection(path: server.path, mode: .readWrite)
         try connection.run("BEGIN IMMEDIATE")
         var longest = Duration.zero
-        try await eventually("the readiness check fails") {
+        let refused = try await eventually("the readiness check fails") {
             let began = ContinuousClock.now
             let reply = try await server.wire.get("/readyz")
             longest = max(longest, ContinuousClock.now - began)
-            return reply.status == 503 ? true : nil
+            return reply.status == 503 ? reply : nil
         }
+        refused.expectProblem(.tryAgain)
         // By default, a SQLite connection waits five seconds for a lock.
         #expect(longest < .seconds(4), "\(longest)")
         #expect(try await server.wire.get("/healthz").status == 200)

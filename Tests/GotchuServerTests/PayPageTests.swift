@@ -116,11 +116,11 @@ struct PayPageTests {
         let body = ["form_token", "sid", "amount_cents", "currency", "payee_id", "key"]
             .map { "\($0)=\(Browser.escaped(page.field($0) ?? ""))" }.joined(separator: "&")
         let cookie = browser.cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
-        let unjudged = Wire(base: wire.base, isJudged: false)
+        let unvalidated = Wire(base: wire.base, isValidated: false)
         let places = try await withThrowingTaskGroup(of: String?.self) { group in
             for _ in 0..<10 {
                 group.addTask {
-                    try await unjudged.call(
+                    try await unvalidated.call(
                         "POST",
                         "/p/\(request.eid)",
                         body,

@@ -20,9 +20,9 @@ struct WebhookTests {
     )
     func arrive(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/ok", events: 12)
-        let messages = try await rig.working(workers: 2) {
+        let messages = try await rig.withWorkers(count: 2) {
             let messages = try await rig.receiver.wait(for: 12, at: "/ok")
-            try await rig.drained()
+            try await rig.waitUntilDelivered()
             return messages
         }
         #expect(messages.allSatisfy { $0.isVerified })
@@ -45,7 +45,7 @@ struct WebhookTests {
     )
     func isolation(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/slow", "/dead", "/ok", events: 20)
-        try await rig.working {
+        try await rig.withWorkers {
             _ = try await rig.receiver.wait(for: 20, at: "/ok")
             _ = try await rig.receiver.wait(for: 1, at: "/slow")
             _ = try await rig.receiver.wait(for: 2, at: "/dead")
@@ -66,9 +66,9 @@ struct WebhookTests {
         let rig = try await WebhookRig(kind, "/together", events: 24)
         // The worker polls once; each later delivery starts when an earlier delivery ends. The
         // receiver answers the first eight at once, and then eight at a time when all have arrived.
-        try await rig.working(interval: .seconds(3_600)) {
+        try await rig.withWorkers(interval: .seconds(3_600)) {
             _ = try await rig.receiver.wait(for: 24, at: "/together")
-            try await rig.drained()
+            try await rig.waitUntilDelivered()
         }
         #expect(rig.receiver.messages("/together").count == 24)
     }
@@ -80,7 +80,7 @@ struct WebhookTests {
     func backlog(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/mended", "/slow", "/ok", events: 300)
         let began = ContinuousClock.now
-        let messages = try await rig.working {
+        let messages = try await rig.withWorkers {
             // The hanging endpoint gets one attempt at a time, and each attempt lasts ten seconds.
             _ = try await rig.receiver.wait(for: 300, at: "/ok")
             let tries = rig.receiver.messages("/slow").count
@@ -107,9 +107,9 @@ struct WebhookTests {
     )
     func retry(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/flaky", events: 1)
-        let messages = try await rig.working {
+        let messages = try await rig.withWorkers {
             let messages = try await rig.receiver.wait(for: 3, at: "/flaky")
-            try await rig.drained()
+            try await rig.waitUntilDelivered()
             return messages
         }
         #expect(messages.count == 3 && messages.allSatisfy { $0.isVerified })
@@ -122,7 +122,7 @@ struct WebhookTests {
     )
     func cutShort(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/slow", events: 1)
-        try await rig.working { _ = try await rig.receiver.wait(for: 1, at: "/slow") }
+        try await rig.withWorkers { _ = try await rig.receiver.wait(for: 1, at: "/slow") }
         let waiting = try await rig.outbox.backlog(dead: false, limit: 9)
         #expect(waiting.map(\.id.endpoint) == ["/slow"])
         #expect(waiting.first?.error == "The attempt did not end.")
@@ -144,14 +144,14 @@ struct WebhookTests {
     )
     func goneAndRedirect(kind: BooksKind) async throws {
         let rig = try await WebhookRig(kind, "/gone", "/redirect", events: 1)
-        try await rig.working {
+        try await rig.withWorkers {
             _ = try await rig.receiver.wait(for: 2, at: "/redirect")
             try await eventually("the endpoint is disabled") {
                 let endpoints = try await rig.outbox.endpoints()
                 return endpoints.contains { $0.disabled?.hasPrefix("HTTP 410") == true }
                     ? true : nil
             }
-            try await rig.happen(1)
+            try await rig.makeEvents(1)
             _ = try await rig.receiver.wait(for: 4, at: "/redirect")
         }
         #expect(rig.receiver.messages("/gone").count == 1)
@@ -184,8 +184,8 @@ struct WebhookTests {
                 try await rig.outbox.add(endpoint, secret: [1])
             }
         }
-        try await rig.happen(1)
-        let errors = try await rig.working(isDevelopment: false) {
+        try await rig.makeEvents(1)
+        let errors = try await rig.withWorkers(isDevelopment: false) {
             try await eventually("all deliveries were attempted and refused") {
                 let backlog = try await rig.outbox.backlog(dead: false, limit: 100)
                 let errors = Set(backlog.map(\.error))
@@ -294,7 +294,7 @@ struct WebhookTests {
         #expect(added.code == 0, "\(added.text)")
         let secret = try #require(added.text.firstMatch(of: /secret\t(whsec_\S+)\n/)?.output.1)
         let id = try #require(added.text.firstMatch(of: /endpoint\t(whe_\S+)\n/)?.output.1)
-        try rig.receiver.know(["/ok": String(secret)])
+        try rig.receiver.setSecrets(["/ok": String(secret)])
         let more = #","allows_tip":true"#
         let sid = try await wire.create(payee, cents: 5, more: more).string("sid")
         _ = try await wire.lock(sid, by: payer)

@@ -63,7 +63,7 @@ package final class Program: Sendable {
             time.sleep(600)
             """
         let program = try Program("/usr/bin/python3", ["-c", script, ledger])
-        return try await eventually("the ledger is locked; it said: \(program.text)") {
+        return try await eventually("the ledger is locked; its output: \(program.text)") {
             program.text.contains("locked\n") ? program : nil
         }
     }
@@ -113,7 +113,7 @@ package final class Program: Sendable {
     /// - Returns: The program's exit code, or 128 plus the number of the signal that ended it.
     @discardableResult
     package func exitCode(within limit: Duration = .seconds(60)) async throws -> Int32 {
-        try await eventually("the program ends; it said: \(text)", within: limit) {
+        try await eventually("the program ends; its output: \(text)", within: limit) {
             process.withLock { process -> Int32? in
                 guard !process.isRunning else { return nil }
                 let status = process.terminationStatus

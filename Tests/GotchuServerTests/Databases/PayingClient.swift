@@ -198,7 +198,7 @@ struct PayingClient: Sendable {
         let began = ContinuousClock.now
         for (index, server) in servers.enumerated() {
             var wire = await fleet.wire(server)
-            if index == 0, let patience { wire.patience = patience }
+            if index == 0, let patience { wire.timeLimit = patience }
             guard let reply = try? await Self.post(action, wire, users, tally.sids) else {
                 continue
             }

@@ -209,7 +209,7 @@ struct FundingFaultTests {
         }
     }
 
-    @Test("A debt reduces the withdrawable amount, and a paid withdrawal has settled the debt")
+    @Test("A debt prevents or reduces a withdrawal, and a paid withdrawal has settled the debt")
     func debt() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()
@@ -227,6 +227,13 @@ struct FundingFaultTests {
             try await eventually("the dispute is booked") {
                 try await owed().contains(#""owed_cents":2000"#) ? true : nil
             }
+            let owing = try await wire.post(
+                "/api/wallet/withdrawals",
+                #"{"amount_cents":1000}"#,
+                token: payee,
+                key: FundingRig.named("owing")
+            )
+            #expect(owing.code == "WALLET_OWES", "\(owing.text)")
             try await Self.pay(3_000, from: shop, to: payee, on: wire)
             let parts = try await owed()
             #expect(parts.contains(#"{"available_cents":1000,"held_cents":0,"owed_cents":2000}"#))

@@ -69,7 +69,7 @@ struct FundingStoryTests {
         }
     }
 
-    @Test("A declined card leaves the deposit open, and another card pays it once")
+    @Test("A deposit is paid once after a declined card, and a deposit that Stripe refuses fails")
     func declined() async throws {
         try await FundingRig.with { rig in
             let payer = try await rig.wire().login("payer")
@@ -85,6 +85,10 @@ struct FundingStoryTests {
             try await rig.standIn.order("pay", ["name": name])
             try await rig.waitForBalance(payer, Self.opening + 2_000)
             try await rig.wait(payer, for: path, "status", toBe: "SUCCEEDED")
+            try await rig.standIn.fault("no", of: "POST /v1/payment_intents")
+            let refused = try await rig.deposit(payer, cents: 700, key: "b", hosted: false)
+            #expect(refused.status == 502 && refused.code == "PROVIDER_REFUSED", "\(refused.text)")
+            #expect(refused.string("detail").hasSuffix("Nothing was charged."), "\(refused.text)")
         }
     }
 

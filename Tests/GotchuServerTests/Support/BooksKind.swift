@@ -55,7 +55,7 @@ enum BooksKind: String, Sendable {
     func wire() async throws -> Wire {
         let server = try await server()
         var wire = server.wire
-        wire.owner = server
+        wire.server = server
         return wire
     }
 }

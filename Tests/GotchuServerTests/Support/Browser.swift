@@ -94,7 +94,7 @@ final class Browser {
         for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
         let response = try await Self.client.execute(request, timeout: .seconds(30))
         let bytes = try await response.body.collect(upTo: 1 << 20)
-        for line in response.headers["Set-Cookie"] { keep(line) }
+        for line in response.headers["Set-Cookie"] { storeCookie(line) }
         return BrowserPage(
             status: Int(response.status.code),
             headers: response.headers,
@@ -102,7 +102,7 @@ final class Browser {
         )
     }
 
-    private func keep(_ line: String) {
+    private func storeCookie(_ line: String) {
         let parts = line.split(separator: ";").map { $0.drop { $0 == " " } }
         let pair = parts[0].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         #expect(parts.contains("HttpOnly") && parts.contains("SameSite=Lax"), "\(line)")

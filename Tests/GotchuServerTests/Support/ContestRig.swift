@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A server with contests, and an organiser. The rig stores the details, leaderboards and lists
-/// that the server sends, for `judgeDocuments`.
+/// that the server sends, for `validateDocuments`.
 final class ContestRig: Sendable {
     let server: ServerProcess
     let books: CheckedBooks
@@ -98,19 +98,19 @@ final class ContestRig: Sendable {
     }
 
     func show(_ id: String, by token: String? = nil) async throws -> WireReply {
-        try await keep("detail", try await wire.get("/api/contests/\(id)", token: token))
+        try await store("detail", try await wire.get("/api/contests/\(id)", token: token))
     }
 
     func board(_ id: String, by token: String? = nil) async throws -> WireReply {
         let path = "/api/contests/\(id)/leaderboard"
-        return try await keep("leaderboard", try await wire.get(path, token: token))
+        return try await store("leaderboard", try await wire.get(path, token: token))
     }
 
     func list(_ query: String = "", by token: String? = nil) async throws -> WireReply {
-        try await keep("list", try await wire.get("/api/contests\(query)", token: token))
+        try await store("list", try await wire.get("/api/contests\(query)", token: token))
     }
 
-    private func keep(_ kind: String, _ reply: WireReply) async throws -> WireReply {
+    private func store(_ kind: String, _ reply: WireReply) async throws -> WireReply {
         if reply.status == 200 {
             _ = try documents.write(reply.text, to: "\(kind).\(UUID().uuidString).json")
         }
@@ -121,6 +121,14 @@ final class ContestRig: Sendable {
     ///
     /// - Parameter points: The points of each entry, by its number.
     func settled(_ id: String, _ points: [Int: Int]) async throws -> WireReply {
+        try await complete(id, points)
+        return try await post(id, "settle")
+    }
+
+    /// Locks, scores and completes a contest.
+    ///
+    /// - Parameter points: The points of each entry, by its number.
+    func complete(_ id: String, _ points: [Int: Int]) async throws {
         let scores = points.sorted { $0.key < $1.key }.map {
             #"{"entry_number":\#($0.key),"points":\#($0.value)}"#
         }
@@ -131,19 +139,18 @@ final class ContestRig: Sendable {
             #"{"base_revision":0,"scores":[\#(scores.joined(separator: ","))]}"#
         )
         #expect(scored.status == 200, "\(scored.text)")
-        let complete = try await post(id, "complete", #"{"revision":1}"#)
-        #expect(complete.status == 200, "\(complete.text)")
-        return try await post(id, "settle")
+        let completed = try await post(id, "complete", #"{"revision":1}"#)
+        #expect(completed.status == 200, "\(completed.text)")
     }
 
     /// Validates every stored document against the schema of presentation contract 1.
-    func judgeDocuments() async throws {
-        let judge = try await Python.run(
+    func validateDocuments() async throws {
+        let validator = try await Python.run(
             "presentation.py",
             [Python.file("docs/presentation-1.schema.json"), documents.path]
         )
-        let code = try await judge.exitCode(within: .seconds(60))
-        #expect(code == 0, "\(judge.text)")
+        let code = try await validator.exitCode(within: .seconds(60))
+        #expect(code == 0, "\(validator.text)")
     }
 
     /// Stops the server and verifies its books.

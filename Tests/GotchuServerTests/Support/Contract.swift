@@ -52,13 +52,13 @@ struct Contract: Sendable {
     }
 
     /// Returns the value at a path in the document; null if there is none.
-    func value(_ place: String...) -> JSON {
-        place.reduce(document) { $0[$1] ?? .null }
+    func value(_ path: String...) -> JSON {
+        path.reduce(document) { $0[$1] ?? .null }
     }
 
     /// Returns the summary and description at a path in the document.
-    func text(_ place: String...) -> String {
-        let value = place.reduce(document) { $0[$1] ?? .null }
+    func text(_ path: String...) -> String {
+        let value = path.reduce(document) { $0[$1] ?? .null }
         return ["summary", "description"].compactMap { value[$0]?.string }.joined(separator: "\n")
     }
 
@@ -170,64 +170,69 @@ extension Contract {
         "minItems", "maxItems", "minimum", "maximum", "minLength", "maxLength", "pattern",
     ]
 
-    private func violations(of value: JSON, _ given: JSON, at place: String) -> [String] {
+    private func violations(of value: JSON, _ given: JSON, at path: String) -> [String] {
         let schema = resolved(given)
         let unknown = Set(schema.members.keys).subtracting(Self.keywords)
             .subtracting(Self.annotations)
-        if !unknown.isEmpty { return ["\(place): keywords \(unknown) are not supported"] }
-        if schema.members.isEmpty { return ["\(place): no schema"] }
+        if !unknown.isEmpty { return ["\(path): keywords \(unknown) are not supported"] }
+        if schema.members.isEmpty { return ["\(path): no schema"] }
         var found: [String] = []
-        func demand(_ isRight: Bool, _ what: String) {
-            if !isRight { found.append("\(place): \(what)") }
+        func check(_ isRight: Bool, _ what: String) {
+            if !isRight { found.append("\(path): \(what)") }
         }
         if let type = schema["type"]?.string {
-            demand(value.type == type || (type == "number" && value.type == "integer"), type)
+            check(value.type == type || (type == "number" && value.type == "integer"), type)
         }
-        if let values = schema["enum"] { demand(values.elements.contains(value), "enum") }
-        if let constant = schema["const"] { demand(constant == value, "const") }
+        if let values = schema["enum"] { check(values.elements.contains(value), "enum") }
+        if let constant = schema["const"] { check(constant == value, "const") }
         switch value {
-        case .string(let text): found += text.violations(schema, at: place)
+        case .string(let text): found += text.violations(schema, at: path)
         case .integer(let number):
-            demand(number >= schema["minimum"]?.integer ?? .min, "minimum")
-            demand(number <= schema["maximum"]?.integer ?? .max, "maximum")
+            check(number >= schema["minimum"]?.integer ?? .min, "minimum")
+            check(number <= schema["maximum"]?.integer ?? .max, "maximum")
+        case .number(let number):
+            check(number >= schema["minimum"]?.double ?? -.infinity, "minimum")
+            check(number <= schema["maximum"]?.double ?? .infinity, "maximum")
         case .array(let elements):
-            demand(elements.count >= schema["minItems"]?.integer ?? 0, "minItems")
-            demand(elements.count <= schema["maxItems"]?.integer ?? .max, "maxItems")
-            if schema["additionalProperties"] == .boolean(true) { break }
+            check(elements.count >= schema["minItems"]?.integer ?? 0, "minItems")
+            check(elements.count <= schema["maxItems"]?.integer ?? .max, "maxItems")
+            // A value that may be an object or an array has no description of items.
+            let isFree = schema["additionalProperties"] == .boolean(true)
+            if isFree, schema["items"] == nil { break }
             for (index, element) in elements.enumerated() {
-                found += violations(of: element, schema["items"] ?? .null, at: "\(place)[\(index)]")
+                found += violations(of: element, schema["items"] ?? .null, at: "\(path)[\(index)]")
             }
         case .object(let members):
             for name in schema["required"]?.elements.compactMap(\.string) ?? [] {
-                demand(members[name] != nil, "\(name) is missing")
+                check(members[name] != nil, "\(name) is missing")
             }
             for (name, member) in members {
                 guard let described = schema["properties"]?[name] else {
                     let isFree = schema["additionalProperties"] == .boolean(true)
-                    demand(isFree, "\(name) is not described")
+                    check(isFree, "\(name) is not described")
                     continue
                 }
-                found += violations(of: member, described, at: "\(place).\(name)")
+                found += violations(of: member, described, at: "\(path).\(name)")
             }
-        case .null, .boolean, .number: break
+        case .null, .boolean: break
         }
         return found
     }
 }
 
 extension String {
-    fileprivate func violations(_ schema: JSON, at place: String) -> [String] {
+    fileprivate func violations(_ schema: JSON, at path: String) -> [String] {
         var found: [String] = []
         let length = Int64(unicodeScalars.count)
-        if length < schema["minLength"]?.integer ?? 0 { found.append("\(place): minLength") }
-        if length > schema["maxLength"]?.integer ?? .max { found.append("\(place): maxLength") }
+        if length < schema["minLength"]?.integer ?? 0 { found.append("\(path): minLength") }
+        if length > schema["maxLength"]?.integer ?? .max { found.append("\(path): maxLength") }
         if let pattern = schema["pattern"]?.string,
             (try? Regex(pattern)).flatMap({ try? $0.firstMatch(in: self) }) == nil
         {
-            found.append("\(place): pattern")
+            found.append("\(path): pattern")
         }
         if schema["format"]?.string == "date-time", Timestamp(iso8601: self) == nil {
-            found.append("\(place): date-time")
+            found.append("\(path): date-time")
         }
         return found
     }

@@ -62,7 +62,7 @@ struct EventStream {
         let response = try await Wire.client.execute(request, timeout: .seconds(60))
         status = Int(response.status.code)
         isLast = response.headers["Connection"] == ["close"]
-        contract = try await ContractJudge.shared.contract
+        contract = try await ReplyValidator.shared.contract
         parts = response.body.makeAsyncIterator()
     }
 

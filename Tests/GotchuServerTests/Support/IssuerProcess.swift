@@ -22,7 +22,7 @@ struct IssuerProcess {
         let port = try await eventually("the issuer listens; its output: \(program.text)") {
             program.text.firstMatch(of: /listening ([0-9]+)\n/)?.output.1
         }
-        wire = Wire(base: "http://127.0.0.1:\(port)", isJudged: false)
+        wire = Wire(base: "http://127.0.0.1:\(port)", isValidated: false)
     }
 
     /// Returns a valid token with the changes in `more`: members of a request to `issuer.py`.

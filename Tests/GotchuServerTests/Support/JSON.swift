@@ -53,6 +53,15 @@ enum JSON: Decodable, Equatable, Sendable {
         return value
     }
 
+    /// The value of a number; `nil` for any other type.
+    var double: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        case .null, .boolean, .string, .array, .object: nil
+        }
+    }
+
     /// The name of the value's type in JSON Schema.
     var type: String {
         switch self {

@@ -50,7 +50,7 @@ final class WebhookReceiver: Sendable {
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
     /// Sets the secrets with which the receiver verifies the signatures, by path.
-    func know(_ secrets: [String: String]) throws {
+    func setSecrets(_ secrets: [String: String]) throws {
         let data = try JSONEncoder().encode(secrets)
         try data.write(to: URL(fileURLWithPath: folder.path + "/secrets.json"), options: .atomic)
     }

@@ -32,7 +32,7 @@ struct WebhookRig: Sendable {
         payee = open.user
         _ = try await store.commit(open)
         try await add(paths)
-        try await happen(events)
+        try await makeEvents(events)
     }
 
     var outbox: Outbox { Outbox(store) }
@@ -50,11 +50,11 @@ struct WebhookRig: Sendable {
             )
             try await outbox.add(endpoint, secret: secret.bytes)
         }
-        try receiver.know(secrets)
+        try receiver.setSecrets(secrets)
     }
 
     /// Creates sessions and cancels them; each session causes one event.
-    func happen(_ count: Int) async throws {
+    func makeEvents(_ count: Int) async throws {
         for _ in 0..<count {
             let create = CreateSession(
                 payee: payee,
@@ -69,13 +69,13 @@ struct WebhookRig: Sendable {
     }
 
     @discardableResult
-    func working<Result: Sendable>(
+    func withWorkers<Result: Sendable>(
         isDevelopment: Bool = true,
-        workers: Int = 1,
+        count: Int = 1,
         interval: Duration = .milliseconds(100),
         _ body: @Sendable () async throws -> Result
     ) async throws -> Result {
-        let services = (0..<workers).map { _ in
+        let services = (0..<count).map { _ in
             WebhookWorker(
                 store: outbox,
                 sender: WebhookSender(isDevelopment: isDevelopment),
@@ -97,7 +97,7 @@ struct WebhookRig: Sendable {
     }
 
     /// Waits until no delivery waits in the outbox.
-    func drained() async throws {
+    func waitUntilDelivered() async throws {
         try await eventually("no delivery waits in the outbox") {
             try await outbox.backlog(dead: false, limit: 1).isEmpty ? true : nil
         }

@@ -8,11 +8,11 @@ struct Wire: Sendable {
     let base: String
     /// A Boolean that is true if replies are validated against the API description of
     /// gotchu-server.
-    var isJudged = true
+    var isValidated = true
     /// The server that this value keeps running; `nil` if the test does so.
-    var owner: ServerProcess?
+    var server: ServerProcess?
     /// The time limit for a reply. After it, the connection is closed.
-    var patience: Duration = .seconds(30)
+    var timeLimit: Duration = .seconds(30)
 
     /// The shared client, with up to 256 connections: with the default of eight, requests would
     /// wait.
@@ -39,7 +39,7 @@ struct Wire: Sendable {
             request.body = .bytes(ByteBuffer(string: body))
         }
         for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
-        let response = try await Self.client.execute(request, timeout: TimeAmount(patience))
+        let response = try await Self.client.execute(request, timeout: TimeAmount(timeLimit))
         let bytes = try await response.body.collect(upTo: 1 << 20)
         let reply = WireReply(
             status: Int(response.status.code),
@@ -49,7 +49,7 @@ struct Wire: Sendable {
             ),
             bytes: Data(bytes.readableBytesView)
         )
-        if isJudged { try await ContractJudge.shared.judge(method, path, reply) }
+        if isValidated { try await ReplyValidator.shared.validate(method, path, reply) }
         return reply
     }
 

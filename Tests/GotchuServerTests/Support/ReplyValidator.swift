@@ -3,13 +3,13 @@ import Testing
 @testable import GotchuServer
 
 /// Validates the replies that this process receives against the API descriptions.
-actor ContractJudge {
-    static let shared = ContractJudge()
+actor ReplyValidator {
+    static let shared = ReplyValidator()
 
     private var loading: Task<Contract, any Error>?
 
     /// Records an issue for each part of a reply that does not match the description.
-    func judge(_ method: String, _ path: String, _ reply: WireReply) async throws {
+    func validate(_ method: String, _ path: String, _ reply: WireReply) async throws {
         let isOfContests =
             ["/api/contests", "/api/custom-contests", "/contests/", "/contest-assets/"]
             .contains(where: path.hasPrefix)
