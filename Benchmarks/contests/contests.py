@@ -155,7 +155,7 @@ class Bench:
     def pay(self, beside):
         """Measures payments on many connections, and an action that starts while they run."""
         first = self.books.seed(SEEDS, False)
-        self.books.rest()
+        self.books.checkpoint()
         options = self.options
         load = subprocess.Popen(
             [options.load, "--port", str(self.server.port), "--connections", str(PAYING),

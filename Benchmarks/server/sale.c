@@ -186,12 +186,12 @@ static void find(const connection *c, const char *member, char *value)
     value[length] = 0;
 }
 
-static void note(lane *l, kind step)
+static void record_time(lane *l, kind step)
 {
     l->took[step] = (uint32_t)(now() - l->asked_at);
 }
 
-static void keep(const lane *l)
+static void store_sale(const lane *l)
 {
     if (measured == room) {
         room = room ? 2 * room : 4096;
@@ -209,7 +209,7 @@ static void end_if_over(lane *l)
     l->took[selling] = (uint32_t)(time - l->began_at);
     lanes_selling--;
     sold++;
-    if (time >= measure_from && time < measure_until) keep(l);
+    if (time >= measure_from && time < measure_until) store_sale(l);
     create(l);
 }
 
@@ -217,7 +217,7 @@ static void end_if_over(lane *l)
 static void go_on(connection *c)
 {
     lane *l = c->lane;
-    note(l, l->step);
+    record_time(l, l->step);
     switch (l->step) {
     case creating:
         find(c, "sid", l->sid);
@@ -239,18 +239,18 @@ static void go_on(connection *c)
 }
 
 // Handles new data of the stream, which stays open.
-static void hear(connection *c)
+static void handle_stream(connection *c)
 {
     lane *l = c->lane;
     if (l->step == following && strstr(c->reply, "\ndata: ")) {
         expect(c, "\"status\":\"ADVERTISING\"");
-        note(l, following);
+        record_time(l, following);
         return resolve(l);
     }
     if (l->step == following && strstr(c->reply, "\r\n\r\n")) expect(c, "text/event-stream");
     const char *paid = strstr(c->reply, "\"status\":\"PAID\"");
     if (!paid || !strstr(paid, "\n\n")) return;
-    if (!c->is_told) note(l, telling);
+    if (!c->is_told) record_time(l, telling);
     c->is_told = true;
     if (!strstr(paid, "\r\n0\r\n\r\n")) return;
     c->is_over = true;
@@ -266,7 +266,7 @@ static void receive(connection *c)
     if (got <= 0) fail("the server closed a connection");
     c->filled += (size_t)got;
     c->reply[c->filled] = 0;
-    if (is_stream) return hear(c);
+    if (is_stream) return handle_stream(c);
     size_t length = reply_length(c->reply);
     if (length && c->filled >= length) go_on(c);
 }

@@ -14,7 +14,8 @@ extension Connection {
         onReply: (@Sendable ([Value]) -> Void)? = nil
     ) async throws(DBusError) -> [Value] {
         guard wire != nil else { throw DBusError(.closed) }
-        guard calls.waitingCount < limits.callsWaiting else {
+        let limit = limits.callsInFlight + limits.callsWaiting
+        guard calls.inFlightCount + calls.waitingCount < limit else {
             throw DBusError(.overloaded, underlying: "\(limits.callsWaiting) calls wait")
         }
         let id = makeID()

@@ -65,16 +65,6 @@ import Testing
         }
     }
 
-    @Test("An adapter that was off for a moment advertises and scans again")
-    func powerBlink() async throws {
-        try await with(.bookworm) { bluez, radio in
-            try await radio.startAdvertising(Self.eid)
-            try await Self.until(bluez, Self.advertising)
-            try await bluez.blinksPower()
-            try await Self.until(bluez, Self.advertising)
-        }
-    }
-
     @Test(
         "A controller that stops answering is reported, and all work restarts when it answers again"
     )
@@ -162,18 +152,6 @@ import Testing
             // The limit is one reading per 5 ms, and 20 further readings for the actions.
             let most = Int(start.duration(to: .now) / .milliseconds(5)) + 20
             #expect(script.withLock(\.looks) - looks <= most)
-        }
-    }
-
-    @Test("The radio reconnects to end an advertisement that bluetoothd refuses to unregister")
-    func stuckAdvertisement() async throws {
-        try await with(.bookworm) { bluez, radio in
-            try await radio.startAdvertising(Self.eid)
-            let failures = Array(repeating: "Failed", count: 1000)
-            bluez.state.withLock { $0.refusals["UnregisterAdvertisement"] = failures }
-            await radio.stopAdvertising(Self.eid)
-            try await Self.until(bluez, Self.quiet)
-            #expect(await radio.planner.state.recovery.rungs[.reconnect, default: 0] >= 1)
         }
     }
 

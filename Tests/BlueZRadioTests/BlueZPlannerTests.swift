@@ -148,6 +148,27 @@ import Testing
         planner.linkChanged(.connecting)
         #expect(!planner.isOnAir(Self.eid) && planner.state.advertising.isEmpty)
         #expect(planner.state.recovery.rungs[.reconnect] == 1)
+        planner.linkChanged(.asking(":1.1"))
+        planner.adaptersChanged([AdapterState.hci0()], now: now)
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+    }
+
+    @Test("An adapter that was off for a moment advertises and scans again")
+    mutating func powerBlink() {
+        planner.want(Self.eid)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        finish(.register(Self.eid))
+        #expect(planner.next(now: now) == .startScan(isRestart: false))
+        finish(.startScan(isRestart: false))
+        planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
+        #expect(planner.next(now: now) == nil && planner.state.isScanning)
+        var adapter = AdapterState.hci0()
+        adapter.powerToggleCount += 1
+        planner.adaptersChanged([adapter], now: now)
+        #expect(planner.state.advertising.isEmpty && !planner.state.isScanning)
+        #expect(planner.next(now: now) == .register(Self.eid))
+        finish(.register(Self.eid))
+        #expect(planner.next(now: now) == .startScan(isRestart: true))
     }
 
     @Test("A registration that timed out is removed before it is repeated")

@@ -229,25 +229,6 @@ import Testing
         await bluez.stop()
     }
 
-    @Test("The filter is set again with another value while a candidate sends no samples")
-    func refresh() async throws {
-        let bus = try PrivateBus()
-        let bluez = try await ScriptedBlueZ(on: bus)
-        try await RunningRadio.with(bus) { running in
-            _ = try await running.state { $0.isScanning }
-            _ = await Self.first(bluez) { $0 == .startDiscovery }
-            try await bluez.hears(rssi: -50, data: Self.eid.serviceData)
-            // The two filters must differ, because bluetoothd ignores a filter that is set already.
-            var filters: Set<ScriptedBlueZ.Request> = []
-            for await request in bluez.requests {
-                guard case .setFilter = request else { continue }
-                filters.insert(request)
-                if filters.count == 2 { break }
-            }
-        }
-        await bluez.stop()
-    }
-
     private static func first(
         _ bluez: ScriptedBlueZ,
         where isRight: (ScriptedBlueZ.Request) -> Bool

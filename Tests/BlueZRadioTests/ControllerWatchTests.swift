@@ -23,17 +23,17 @@ import Testing
         #expect(planner.next(now: now) == .startScan(isRestart: false))
         finish(.startScan(isRestart: false))
         planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
-        look()
+        readCounts()
     }
 
     @Test("Commands with immediate or slightly late answers cause no problem and no recovery")
     mutating func answered() {
         for _ in 0..<100 {
-            look(commands: 4, events: 4, after: .seconds(3))
-            look(commands: 1, after: .seconds(3))
-            look(commands: 1, events: 1, after: .milliseconds(100))
-            look(events: 1, after: .milliseconds(100))
-            look(events: 9, after: .seconds(3))
+            readCounts(commands: 4, events: 4, after: .seconds(3))
+            readCounts(commands: 1, after: .seconds(3))
+            readCounts(commands: 1, events: 1, after: .milliseconds(100))
+            readCounts(events: 1, after: .milliseconds(100))
+            readCounts(events: 9, after: .seconds(3))
         }
         #expect(planner.state.isScanning && planner.state.problem == nil)
         #expect(planner.state.recovery.rungs.values.allSatisfy { $0 == 0 })
@@ -43,27 +43,27 @@ import Testing
         "A controller counts as unresponsive once a command is unanswered for a fast poll interval"
     )
     mutating func unresponsive() {
-        look(commands: 1, after: .seconds(3))
-        look(after: Self.timings.fastPollInterval - .milliseconds(1))
+        readCounts(commands: 1, after: .seconds(3))
+        readCounts(after: Self.timings.fastPollInterval - .milliseconds(1))
         #expect(!planner.controller.isUnresponsive)
-        #expect(look(after: .milliseconds(1)) == .stoppedAnswering)
+        #expect(readCounts(after: .milliseconds(1)) == .stoppedAnswering)
         #expect(planner.state.problem == RadioFailure(.adapterUnresponsive))
         #expect(!planner.state.isScanning)
     }
 
     @Test("A command without an answer is noticed even if later commands are answered")
     mutating func lostCommand() {
-        look(commands: 3, events: 1, after: Self.timings.scanCycle)
-        #expect(look(commands: 2, events: 2, after: Self.timings.fastPollInterval) == nil)
+        readCounts(commands: 3, events: 1, after: Self.timings.scanCycle)
+        #expect(readCounts(commands: 2, events: 2, after: Self.timings.fastPollInterval) == nil)
         #expect(planner.next(now: now) == nil, "an answer may be on its way")
-        #expect(look(events: 1, after: Self.timings.fastPollInterval) == .answersAgain)
+        #expect(readCounts(events: 1, after: Self.timings.fastPollInterval) == .answersAgain)
         // A scan restart that is due for fresh samples must also wait until the kernel gives up
         // the command.
         hear()
         expectNothingUntilGivenUp()
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
-        look(commands: 4, events: 4, after: .milliseconds(100))
+        readCounts(commands: 4, events: 4, after: .milliseconds(100))
         #expect(planner.state.problem == nil && planner.state.isScanning)
         pass(SampleRefresher.fastPause)
         #expect(planner.next(now: now) == .refreshScan)
@@ -78,13 +78,13 @@ import Testing
             pass(Self.timings.commandLimit)
             expect(.refreshScan, .refilter)
             finish(.refreshScan)
-            look(commands: 1, after: .milliseconds(100))
+            readCounts(commands: 1, after: .milliseconds(100))
         }
-        #expect(look(events: 3, after: .milliseconds(100)) == .answersAgain)
+        #expect(readCounts(events: 3, after: .milliseconds(100)) == .answersAgain)
         expectNothingUntilGivenUp()
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
-        look(commands: 4, events: 4, after: .milliseconds(100))
+        readCounts(commands: 4, events: 4, after: .milliseconds(100))
         pass(Self.timings.answerLimit)
         #expect(planner.next(now: now) == nil)
         #expect(planner.state.isScanning && planner.state.problem == nil)
@@ -95,9 +95,9 @@ import Testing
     mutating func nothingIsStopped() {
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
-        look(commands: 1, after: .milliseconds(100))
+        readCounts(commands: 1, after: .milliseconds(100))
         // The lost command belongs to the advertisement, so the scan still runs.
-        #expect(look(after: Self.timings.fastPollInterval) == .stoppedAnswering)
+        #expect(readCounts(after: Self.timings.fastPollInterval) == .stoppedAnswering)
         let fell = now
         hear()
         while now - fell < Self.timings.scanCycle - .seconds(1) {
@@ -114,16 +114,16 @@ import Testing
     mutating func advertisements() {
         planner.want(Self.eid)
         #expect(planner.next(now: now) == .register(Self.eid))
-        look(commands: 1, after: .seconds(2))
+        readCounts(commands: 1, after: .seconds(2))
         finish(.register(Self.eid), .failure(RadioFailure(.rejected)))
         #expect(planner.outcome(of: Self.eid) == nil)
         pass(Self.timings.firstPause)
         #expect(planner.next(now: now) == .register(Self.eid))
         finish(.register(Self.eid))
         #expect(planner.outcome(of: Self.eid).map { (try? $0.get()) != nil } == true)
-        look(events: 5, after: .milliseconds(100))
+        readCounts(events: 5, after: .milliseconds(100))
         fallSilent()
-        look(events: 1, after: .seconds(3))
+        readCounts(events: 1, after: .seconds(3))
         #expect(planner.next(now: now) == .register(Self.eid), "the controller may have lost it")
     }
 
@@ -131,14 +131,14 @@ import Testing
     mutating func stuck() {
         proveFilter()
         fallSilent()
-        look(events: 1, after: .seconds(3))
+        readCounts(events: 1, after: .seconds(3))
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
         // The kernel sent a command after the restart, so it is not stuck. The restart is repeated.
-        look(commands: 1, events: 5, after: Self.timings.answerLimit)
+        readCounts(commands: 1, events: 5, after: Self.timings.answerLimit)
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
-        look(events: 5, after: Self.timings.answerLimit)
+        readCounts(events: 5, after: Self.timings.answerLimit)
         expect(.powerCycle, .powerCycle)
         planner.adaptersChanged([AdapterState.hci0(isPowered: false)], now: now)
         planner.adaptersChanged([AdapterState.hci0()], now: now)
@@ -156,7 +156,7 @@ import Testing
             pass(Self.timings.commandLimit)
             #expect(planner.next(now: now) == action)
             finish(action)
-            look(after: .milliseconds(100))
+            readCounts(after: .milliseconds(100))
         }
     }
 
@@ -167,7 +167,7 @@ import Testing
     private mutating func refilterInVain(isKnown: Bool) {
         if isKnown { maskFilter() }
         fallSilent()
-        look(events: 1, after: .seconds(3))
+        readCounts(events: 1, after: .seconds(3))
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
     }
@@ -178,9 +178,9 @@ import Testing
     )
     mutating func maskedFilter(isKnown: Bool) {
         refilterInVain(isKnown: isKnown)
-        look(events: 5, after: Self.timings.answerLimit)
+        readCounts(events: 5, after: Self.timings.answerLimit)
         #expect(planner.next(now: now) == nil)
-        look(commands: 4, events: 6, after: .seconds(7))
+        readCounts(commands: 4, events: 6, after: .seconds(7))
         #expect(planner.next(now: now) == nil)
         #expect(planner.state.problem == nil && planner.state.isScanning)
         #expect(planner.state.recovery.rungs[.powerCycle] == 0)
@@ -194,11 +194,11 @@ import Testing
         refilterInVain(isKnown: isKnown)
         let limit = now + Self.timings.nextCycle
         while let due = planner.nextDeadline(now: now), due < limit {
-            look(events: 5, after: due - now)
+            readCounts(events: 5, after: due - now)
             #expect(planner.next(now: now) == nil)
         }
         #expect(planner.nextDeadline(now: now) == limit)
-        look(events: 5, after: limit - now)
+        readCounts(events: 5, after: limit - now)
         expect(.powerCycle, .powerCycle)
     }
 
@@ -211,14 +211,14 @@ import Testing
         fallSilent()
         let fell = now
         while now - fell < Self.timings.scanCycle {
-            look(after: .milliseconds(500))
+            readCounts(after: .milliseconds(500))
             let action = planner.next(now: now)
             #expect(action == nil || action == .refreshScan)
             if let action { finish(action) }
             #expect(planner.state.problem?.code == .adapterUnresponsive)
         }
         while now - fell < Self.timings.nextCycle + Self.timings.firstRest {
-            look(after: .milliseconds(500))
+            readCounts(after: .milliseconds(500))
             guard let action = planner.next(now: now) else { continue }
             guard action == .refreshScan else { return #expect(action == .powerCycle) }
             finish(action)
@@ -232,15 +232,15 @@ import Testing
         self = Self(planner: planner, now: now)
         proveFilter()
         fallSilent()
-        look(events: 1, after: .seconds(3))
+        readCounts(events: 1, after: .seconds(3))
         expect(.refreshScan, .refilter)
         finish(.refreshScan)
-        look(events: 1, after: Self.timings.answerLimit)
+        readCounts(events: 1, after: Self.timings.answerLimit)
         #expect(planner.next(now: now) == nil)
         #expect(planner.state.problem == RadioFailure(.scanStuck) && !planner.state.isScanning)
         pass(Self.timings.firstRest)
         expect(.refreshScan, .refilter)
-        look(commands: 4, events: 4, after: .milliseconds(100))
+        readCounts(commands: 4, events: 4, after: .milliseconds(100))
         #expect(planner.state.problem == nil && planner.state.isScanning)
     }
 }
@@ -254,8 +254,8 @@ extension ControllerWatchTests {
         finish(.register(Self.eid))
         planner.wantScan(false)
         finish(.stopScan)
-        look(commands: 1, after: .seconds(3))
-        #expect(look(after: Self.timings.fastPollInterval) == .stoppedAnswering)
+        readCounts(commands: 1, after: .seconds(3))
+        #expect(readCounts(after: Self.timings.fastPollInterval) == .stoppedAnswering)
         for _ in 0..<3 {
             #expect(planner.next(now: now) == nil && planner.state.problem != nil)
             pass((planner.nextDeadline(now: now) ?? now) - now)
@@ -280,7 +280,7 @@ extension ControllerWatchTests {
         #expect(self.planner.next(now: now) == .startScan(isRestart: false))
         finish(.startScan(isRestart: false))
         self.planner.adaptersChanged([AdapterState.hci0(isDiscovering: true)], now: now)
-        look()
+        readCounts()
     }
 
     /// Sets a filter that causes no command, and lets a scan cycle pass without a sighting.
@@ -289,8 +289,8 @@ extension ControllerWatchTests {
         pass(SampleRefresher.fastPause)
         #expect(planner.next(now: now) == .refreshScan)
         finish(.refreshScan)
-        look(after: Self.timings.proofLimit)
-        look(commands: 4, events: 4, after: Self.timings.scanCycle)
+        readCounts(after: Self.timings.proofLimit)
+        readCounts(commands: 4, events: 4, after: Self.timings.scanCycle)
         #expect(planner.scan.filterEffect == .masked)
         #expect(planner.next(now: now) == nil)
     }
@@ -301,8 +301,8 @@ extension ControllerWatchTests {
         pass(SampleRefresher.fastPause)
         #expect(planner.next(now: now) == .refreshScan)
         finish(.refreshScan)
-        look(commands: 4, events: 4, after: .milliseconds(100))
-        look(commands: 4, events: 4, after: Self.timings.scanCycle)
+        readCounts(commands: 4, events: 4, after: .milliseconds(100))
+        readCounts(commands: 4, events: 4, after: Self.timings.scanCycle)
         #expect(planner.scan.filterEffect == .restarts)
         #expect(planner.next(now: now) == nil)
     }
@@ -325,12 +325,12 @@ extension ControllerWatchTests {
 
     /// Leaves the command at the end of a scan cycle unanswered.
     private mutating func fallSilent() {
-        look(commands: 1, after: .seconds(3))
-        #expect(look(after: Self.timings.fastPollInterval) == .stoppedAnswering)
+        readCounts(commands: 1, after: .seconds(3))
+        #expect(readCounts(after: Self.timings.fastPollInterval) == .stoppedAnswering)
     }
 
     @discardableResult
-    private mutating func look(
+    private mutating func readCounts(
         commands: UInt32 = 0,
         events: UInt32 = 0,
         after duration: Duration = .zero

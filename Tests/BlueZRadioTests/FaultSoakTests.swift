@@ -30,7 +30,7 @@ import Testing
             for _ in 0..<world.number(in: 1...4) {
                 let fault = world.pick(FaultyWorld.Fault.allCases)
                 story.append("\(fault)")
-                try await world.happens(fault)
+                try await world.inject(fault)
                 story.append(await Self.change(&wanted, world, radio))
             }
             try await world.heal()

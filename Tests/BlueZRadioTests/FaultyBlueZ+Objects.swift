@@ -9,8 +9,8 @@ extension FaultyBlueZ {
     func rootObject() -> ExportedObject {
         let type = Signature("a{oa{sa{sv}}}") ?? .none
         let get = ExportedObject.Method(output: type) { [self] _ throws(MethodFailure) in
-            await turns.take()
-            defer { turns.pass() }
+            await turns.waitForTurn()
+            defer { turns.endTurn() }
             let entries = interfaces.map { interfaces in
                 [Value.Entry(key: .objectPath(Self.adapter), value: Self.value(interfaces))]
             }
@@ -55,8 +55,8 @@ extension FaultyBlueZ {
         _ work: @escaping @Sendable (Invocation, _ ticket: Int) async throws -> Void
     ) -> ExportedObject.Method {
         ExportedObject.Method(input: input) { [self] call throws(MethodFailure) in
-            let ticket = await turns.take()
-            defer { turns.pass() }
+            let ticket = await turns.waitForTurn()
+            defer { turns.endTurn() }
             let (refusal, delay) = state.withLock { state in
                 state.calls.append(call.member)
                 let hasRefusal = state.refusals[call.member]?.isEmpty == false

@@ -102,7 +102,7 @@ final class FaultyBlueZ: Sendable {
     /// Ends abruptly, like a killed bluetoothd.
     func stop() async {
         cycle.withLock { $0?.cancel() }
-        turns.letGo()
+        turns.admitAll()
         await connection.close()
     }
 
@@ -142,7 +142,7 @@ final class FaultyBlueZ: Sendable {
             guard signal.arguments.count == 3, let name = signal.arguments[0].asString,
                 name.hasPrefix(":"), signal.arguments[2].asString == ""
             else { continue }
-            await turns.take()
+            await turns.waitForTurn()
             let wasLast = state.withLock { state in
                 state.advertisements = state.advertisements.filter { $0.value.owner != name }
                 state.filters[name] = nil
@@ -150,7 +150,7 @@ final class FaultyBlueZ: Sendable {
                 if state.sessions.isEmpty { state.cure(by: .departure) }
                 return state.sessions.isEmpty
             }
-            turns.pass()
+            turns.endTurn()
             if wasLast { try? await says(isDiscovering: false) }
         }
     }
@@ -212,9 +212,9 @@ final class FaultyBlueZ: Sendable {
             state.advertisements[path] = Advertisement(owner: sender, readSince: turns.issued)
         }
         // bluetoothd answers other calls while it reads the advertisement from its owner.
-        turns.pass()
+        turns.endTurn()
         let data = try? await read(path, of: sender)
-        await turns.take()
+        await turns.waitForTurn()
         try state.withLock { state in
             guard let data, state.advertisements[path] != nil else {
                 state.advertisements[path] = nil

@@ -71,7 +71,7 @@ final class FaultyWorld {
     func makeEID() -> EID { EID.random(using: &random) }
 
     /// Injects a fault. `heal()` ends the faults that last.
-    func happens(_ fault: Fault) async throws {
+    func inject(_ fault: Fault) async throws {
         switch fault {
         case .killed: try await restart()
         case .hung: bluez.turns.hang()

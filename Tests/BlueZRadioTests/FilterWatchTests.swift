@@ -13,13 +13,13 @@ import Testing
     @Test("Commands after a filter show that it restarts the scan")
     mutating func restarts() {
         set()
-        look(commands: 4)
+        readCounts(commands: 4)
         #expect(filter.effect == .restarts)
         set()
-        look(commands: 4)
+        readCounts(commands: 4)
         set()
-        look(commands: 1)
-        look()
+        readCounts(commands: 1)
+        readCounts()
         #expect(filter.effect == .restarts)
     }
 
@@ -33,20 +33,20 @@ import Testing
     mutating func stuck() {
         for _ in 0..<20 {
             set()
-            look()
+            readCounts()
         }
-        look(commands: 1)
-        look(commands: 4, events: 3)
+        readCounts(commands: 1)
+        readCounts(commands: 4, events: 3)
         #expect(filter.effect == .unknown)
     }
 
     @Test("Silence that is short, or before the first filter, does not count as a masked filter")
     mutating func moment() {
-        for _ in 0..<9 { look() }
-        look(commands: 4)
+        for _ in 0..<9 { readCounts() }
+        readCounts(commands: 4)
         set()
-        look(after: Self.timings.proofLimit - .milliseconds(1))
-        look(commands: 4)
+        readCounts(after: Self.timings.proofLimit - .milliseconds(1))
+        readCounts(commands: 4)
         #expect(filter.effect == .restarts)
     }
 
@@ -55,10 +55,10 @@ import Testing
         mask()
         for _ in 0..<9 {
             set()
-            look(commands: 4)
+            readCounts(commands: 4)
             #expect(filter.effect == .masked)
             set()
-            look()
+            readCounts()
         }
     }
 
@@ -67,7 +67,7 @@ import Testing
         mask()
         for _ in 0..<2 {
             set()
-            look(commands: 4)
+            readCounts(commands: 4)
         }
         #expect(filter.effect == .restarts)
     }
@@ -75,10 +75,10 @@ import Testing
     @Test("Commands that are counted between a filter's call and its reply prevent `masked`")
     mutating func lookBeforeReply() {
         filter.sent()
-        look(commands: 4)
+        readCounts(commands: 4)
         filter.accepted(now: now)
-        look()
-        look(commands: 4)
+        readCounts()
+        readCounts(commands: 4)
         #expect(filter.effect == .unknown)
     }
 
@@ -87,10 +87,10 @@ import Testing
     )
     mutating func lookBeforeSending() {
         filter.sent()
-        look()
+        readCounts()
         filter.accepted(now: now)
-        look()
-        look(commands: 4)
+        readCounts()
+        readCounts(commands: 4)
         #expect(filter.effect == .masked)
     }
 
@@ -100,13 +100,13 @@ import Testing
     mutating func disturbed() {
         set()
         filter.markCountsUnclear()
-        look(commands: 4)
+        readCounts(commands: 4)
         #expect(filter.effect == .unknown)
         set()
-        look()
+        readCounts()
         filter.markCountsUnclear()
-        look()
-        look(commands: 4)
+        readCounts()
+        readCounts(commands: 4)
         #expect(filter.effect == .unknown)
         mask()
         #expect(filter.effect == .masked)
@@ -114,8 +114,8 @@ import Testing
 
     private mutating func mask() {
         set()
-        look()
-        look(commands: 4)
+        readCounts()
+        readCounts(commands: 4)
     }
 
     private mutating func set() {
@@ -124,7 +124,7 @@ import Testing
     }
 
     /// - Parameter events: The number of events; by default the number of commands.
-    private mutating func look(
+    private mutating func readCounts(
         commands: UInt32 = 0,
         events: UInt32? = nil,
         after duration: Duration = Self.timings.proofLimit

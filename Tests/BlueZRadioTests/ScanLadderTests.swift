@@ -47,15 +47,7 @@ import Testing
         pass(Self.timings.quietLimit)
         expect(.refreshScan, .refilter, .silent)
         #expect(planner.next(now: now) == nil, "the step has time to take effect")
-        pass(Self.timings.proofLimit)
-        expect(.startScan(isRestart: true), .restart, .silent)
-        finish(.startScan(isRestart: true))
-        pass(Self.timings.proofLimit)
-        expect(.reconnect, .reconnect, .silent)
-        reconnect()
-        start()
-        pass(Self.timings.slowProofLimit)
-        expect(.powerCycle, .powerCycle, .silent)
+        climbFromRefilter()
         powerCycle()
         #expect(planner.next(now: now).map(Self.isStart) == true)
         finish(.startScan(isRestart: false))
@@ -70,6 +62,19 @@ import Testing
         planner.adaptersChanged([Self.adapter(true)], now: now)
         #expect(planner.next(now: now) == nil)
         #expect(planner.state.problem == nil && planner.state.isScanning)
+    }
+
+    /// Expects all steps after the filter, which have no effect, up to the power cycle.
+    private mutating func climbFromRefilter() {
+        pass(Self.timings.proofLimit)
+        expect(.startScan(isRestart: true), .restart, .silent)
+        finish(.startScan(isRestart: true))
+        pass(Self.timings.proofLimit)
+        expect(.reconnect, .reconnect, .silent)
+        reconnect()
+        start()
+        pass(Self.timings.slowProofLimit)
+        expect(.powerCycle, .powerCycle, .silent)
     }
 
     @Test("The power is never cycled unless that is configured")
@@ -111,18 +116,18 @@ import Testing
 
     @Test("A refresh that no longer restarts the scan leads to one explicit restart")
     mutating func refresh() {
-        look()
+        readCounts()
         hear()
         pass(SampleRefresher.fastPause)
         #expect(planner.next(now: now) == .refreshScan)
         finish(.refreshScan)
-        look(commands: 4, after: .milliseconds(20))
+        readCounts(commands: 4, after: .milliseconds(20))
         pass(SampleRefresher.fastPause)
         #expect(planner.next(now: now) == .refreshScan)
         finish(.refreshScan)
         pass(Self.timings.proofLimit)
         #expect(planner.isControllerInQuestion(now: now))
-        look()
+        readCounts()
         expect(.startScan(isRestart: true), .restart, .notRestarted)
         // Another program's filter may mask ours, so no further step follows.
         finish(.startScan(isRestart: true))
@@ -152,15 +157,15 @@ import Testing
     /// Ends a scan cycle, and loses the commands that start the next cycle.
     private mutating func loseStart() {
         begin(after: Self.cycle)
-        look(commands: 1, after: Self.cycle)
-        look(commands: 1, after: Self.timings.burstPollInterval)
+        readCounts(commands: 1, after: Self.cycle)
+        readCounts(commands: 1, after: Self.timings.burstPollInterval)
         #expect(planner.pollInterval == Self.timings.burstPollInterval)
         #expect(planner.next(now: now) == nil, "the next cycle may be starting")
-        look(after: Self.timings.burstPollInterval)
+        readCounts(after: Self.timings.burstPollInterval)
         let givenUp = now + (Self.timings.commandLimit - Self.timings.burstPollInterval)
         #expect(planner.next(now: now) == nil && planner.nextDeadline(now: now) == givenUp)
         #expect(planner.pollInterval == Self.timings.fastPollInterval, "the kernel may repeat it")
-        look(after: givenUp - now)
+        readCounts(after: givenUp - now)
     }
 
     @Test(
@@ -170,8 +175,8 @@ import Testing
         loseStart()
         expect(.refreshScan, .refilter, .startLost)
         finish(.refreshScan)
-        look(commands: 4, after: .milliseconds(100))
-        look(after: Self.timings.fastPollInterval)
+        readCounts(commands: 4, after: .milliseconds(100))
+        readCounts(after: Self.timings.fastPollInterval)
         pass(Self.timings.proofLimit)
         #expect(planner.next(now: now) == nil)
         #expect(planner.state.problem == nil && planner.state.isScanning)
@@ -185,9 +190,9 @@ import Testing
         for _ in 0..<5 {
             expect(.refreshScan, .refilter, .startLost)
             finish(.refreshScan)
-            look(commands: 2, after: .milliseconds(100))
-            look(after: Self.timings.fastPollInterval)
-            look(after: Self.timings.commandLimit - Self.timings.fastPollInterval)
+            readCounts(commands: 2, after: .milliseconds(100))
+            readCounts(after: Self.timings.fastPollInterval)
+            readCounts(after: Self.timings.commandLimit - Self.timings.fastPollInterval)
         }
         pass(Self.timings.proofLimit)
         #expect(planner.next(now: now) == nil)
@@ -199,12 +204,12 @@ import Testing
         expect(.refreshScan, .refilter, .startLost)
         finish(.refreshScan)
         pass(Self.timings.proofLimit)
-        look()
+        readCounts()
         #expect(planner.next(now: now) == nil)
         for _ in 0..<3 {
             planner.receivedOther(now: now)
-            look(commands: 1, after: Self.cycle)
-            look(after: Self.timings.fastPollInterval)
+            readCounts(commands: 1, after: Self.cycle)
+            readCounts(after: Self.timings.fastPollInterval)
             #expect(planner.next(now: now) == nil && planner.state.isScanning)
         }
     }
@@ -212,17 +217,17 @@ import Testing
     @Test("An answer that is counted in a later reading than its command causes no recovery")
     mutating func lateAnswer() {
         begin(after: Self.cycle)
-        look(commands: 4, events: 3, after: Self.cycle)
-        look(events: 1, after: Self.timings.fastPollInterval)
-        look(after: Self.timings.commandLimit)
+        readCounts(commands: 4, events: 3, after: Self.cycle)
+        readCounts(events: 1, after: Self.timings.fastPollInterval)
+        readCounts(after: Self.timings.commandLimit)
         #expect(planner.next(now: now) == nil)
     }
 
     @Test("Commands in the middle of a cycle cause no recovery")
     mutating func otherCommands() {
         begin(after: Self.cycle)
-        look(commands: 2, after: .seconds(5))
-        look(after: Self.timings.fastPollInterval)
+        readCounts(commands: 2, after: .seconds(5))
+        readCounts(after: Self.timings.fastPollInterval)
         #expect(planner.next(now: now) == nil)
     }
 
@@ -286,15 +291,7 @@ import Testing
     mutating func owedPower() {
         pass(Self.timings.longQuietLimit)
         expect(.refreshScan, .refilter, .silent)
-        pass(Self.timings.proofLimit)
-        expect(.startScan(isRestart: true), .restart, .silent)
-        finish(.startScan(isRestart: true))
-        pass(Self.timings.proofLimit)
-        expect(.reconnect, .reconnect, .silent)
-        reconnect()
-        start()
-        pass(Self.timings.slowProofLimit)
-        expect(.powerCycle, .powerCycle, .silent)
+        climbFromRefilter()
         planner.adaptersChanged([Self.adapter(false, isPowered: false)], now: now)
         planner.finished(
             .powerCycle,
@@ -340,13 +337,13 @@ extension ScanLadderTests {
 
     /// Counts the four commands that end a scan and start the next one.
     private mutating func begin(after duration: Duration) {
-        look()
-        look(commands: 4, after: duration)
-        look()
+        readCounts()
+        readCounts(commands: 4, after: duration)
+        readCounts()
     }
 
     /// - Parameter events: The number of events; by default the number of commands.
-    private mutating func look(
+    private mutating func readCounts(
         commands: UInt32 = 0,
         events: UInt32? = nil,
         after duration: Duration = .zero

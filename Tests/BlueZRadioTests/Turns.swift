@@ -18,11 +18,11 @@ final class Turns: Sendable {
     /// The number of turns issued so far.
     var issued: Int { state.withLock(\.next) }
 
-    /// Waits for a turn; `pass()` ends it.
+    /// Waits for a turn; `endTurn()` ends it.
     ///
     /// - Returns: The number of turns issued before this turn.
     @discardableResult
-    func take() async -> Int {
+    func waitForTurn() async -> Int {
         let ticket = state.withLock { state in
             state.next += 1
             return state.next - 1
@@ -34,7 +34,7 @@ final class Turns: Sendable {
         return ticket
     }
 
-    func pass() {
+    func endTurn() {
         state.withLock { $0.serving += 1 }
         admit()
     }
@@ -49,7 +49,7 @@ final class Turns: Sendable {
     }
 
     /// Admits all callers at once from now on.
-    func letGo() {
+    func admitAll() {
         let all = state.withLock { state in
             state.isOver = true
             defer { state.waiting = [:] }

@@ -35,18 +35,6 @@ import Testing
         #expect(tree.adapters[Self.adapter]?.advertisingInstances == 5)
     }
 
-    @Test("A repeated `Powered` true counts as a power toggle, and a snapshot does not")
-    mutating func blinked() {
-        let isOn: [String: Value] = ["Powered": .boolean(true)]
-        let before = tree.adapters[Self.adapter]?.powerToggleCount
-        // bluetoothd reports off and on in one signal, which contains only the last value.
-        _ = tree.apply(Self.changed(Self.adapter, isOn, interface: "org.bluez.Adapter1"))
-        let blinked = tree.adapters[Self.adapter]?.powerToggleCount
-        #expect(blinked != before)
-        tree.load([Self.objects([Self.adapter: ["org.bluez.Adapter1": isOn]])])
-        #expect(tree.adapters[Self.adapter]?.powerToggleCount == blinked)
-    }
-
     @Test("A new device is reported with its EID, level and adapter")
     mutating func added() throws {
         let heard = try #require(
@@ -135,11 +123,9 @@ import Testing
         #expect(hear(changed: ["RSSI": .int16(-42)]) == nil && tree.deviceCount == 0)
     }
 
-    @Test("An unmeasured level is dropped", arguments: [127, 0, 21, -128] as [Int16])
-    mutating func unmeasured(_ level: Int16) throws {
-        let heard = try #require(
-            hear(added: ["RSSI": .int16(level), "ServiceData": Self.carried])
-        )
+    @Test("An unmeasured level is dropped")
+    mutating func unmeasured() throws {
+        let heard = try #require(hear(added: ["RSSI": .int16(127), "ServiceData": Self.carried]))
         #expect(heard.rssi == nil)
     }
 
@@ -170,8 +156,9 @@ import Testing
         #expect(event == .adapters(ordered))
     }
 
-    @Test("Only a second `Powered` true in a row counts as a power toggle")
+    @Test("Only a second `Powered` true in a row counts as a power toggle, and a snapshot does not")
     mutating func powerBlink() {
+        // bluetoothd reports off and on in one signal, which contains only the last value.
         for (isPowered, toggleCount) in [(true, 1), (false, 1), (true, 1), (true, 2)] {
             let said = ["Powered": Value.boolean(isPowered)]
             _ = tree.apply(Self.changed(Self.adapter, said, interface: "org.bluez.Adapter1"))
@@ -179,6 +166,9 @@ import Testing
         }
         let other = ["Discovering": Value.boolean(true)]
         _ = tree.apply(Self.changed(Self.adapter, other, interface: "org.bluez.Adapter1"))
+        #expect(tree.adapters[Self.adapter]?.powerToggleCount == 2)
+        let isOn = ["Powered": Value.boolean(true)]
+        tree.load([Self.objects([Self.adapter: ["org.bluez.Adapter1": isOn]])])
         #expect(tree.adapters[Self.adapter]?.powerToggleCount == 2)
     }
 

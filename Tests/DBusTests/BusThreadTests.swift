@@ -1,3 +1,4 @@
+import BusTestSupport
 import TestSupport
 import Testing
 
@@ -65,7 +66,7 @@ import Testing
     @Test("A sleep whose deadline has passed ends at once")
     func past() async throws {
         let thread = try BusThread(name: "test")
-        await thread.sleep(until: .now - .seconds(1))
+        try await withDeadline { await thread.sleep(until: .now - .seconds(1)) }
         await end(thread)
     }
 
@@ -91,8 +92,10 @@ import Testing
         // SAFETY: the test passes whether or not the sleep has begun by then.
         try await Task.sleep(for: .milliseconds(20))
         await end(thread)
-        await sleeper.value
-        await thread.sleep(until: .now + .seconds(3600))
+        try await withDeadline {
+            await sleeper.value
+            await thread.sleep(until: .now + .seconds(3600))
+        }
     }
 
     private func end(_ thread: BusThread) async {

@@ -118,22 +118,41 @@ import Testing
         await server.close()
     }
 
-    @Test("A call above the limit of waiting calls is refused as overload")
-    func overload() async throws {
+    @Test(
+        "Calls up to both limits are accepted, and one more is refused as overload",
+        arguments: [0, 2]
+    )
+    func overload(waiting: Int) async throws {
         let bus = try PrivateBus()
         let server = try await bus.connect()
         try await server.export(Echo.object(), at: Echo.path)
         var limits = Limits()
         limits.callsInFlight = 1
-        limits.callsWaiting = 0
+        limits.callsWaiting = waiting
         let client = try await bus.connect(limits: limits)
-        await expect(.overloaded) {
-            try await client.call(
-                Echo.call("Stall", at: server.uniqueName),
-                timeout: .seconds(1)
-            )
+        let codes: [DBusError.Code?] = await withTaskGroup(of: DBusError.Code?.self) { group in
+            for _ in 0..<waiting + 2 {
+                group.addTask {
+                    do throws(DBusError) {
+                        let call = Echo.call("Stall", at: server.uniqueName)
+                        _ = try await client.call(call, timeout: .seconds(60))
+                        return nil
+                    } catch {
+                        return error.code
+                    }
+                }
+            }
+            // The accepted calls wait for their replies until the connection is closed.
+            var ended: [DBusError.Code?] = []
+            for await code in group {
+                if ended.isEmpty { await client.close() }
+                ended.append(code)
+            }
+            return ended
         }
-        await client.close()
+        var expected: [DBusError.Code?] = Array(repeating: .closed, count: waiting + 2)
+        expected[0] = .overloaded
+        #expect(codes == expected)
         await server.close()
     }
 

@@ -63,12 +63,15 @@ struct DisplayTests {
             users.split(separator: "\n").first { $0.hasPrefix("gotchu-display:") }
         )
         #expect(user.hasSuffix("/nologin"), "\(user)")
-        let groups = try String(contentsOfFile: folder.path + "/etc/group", encoding: .utf8)
-        let members = groups.split(separator: "\n").filter { group in
-            group.split(separator: ":", omittingEmptySubsequences: false).last?
-                .split(separator: ",").contains("gotchu-display") ?? false
+        let text = try String(contentsOfFile: folder.path + "/etc/group", encoding: .utf8)
+        let groups = text.split(separator: "\n").map {
+            $0.split(separator: ":", omittingEmptySubsequences: false)
         }
-        #expect(members == [])
+        let fields = user.split(separator: ":", omittingEmptySubsequences: false)
+        let own = groups.filter { $0[2] == fields[3] }.map { $0[0] }
+        #expect(own == ["gotchu-display"])
+        let members = groups.filter { $0[3].split(separator: ",").contains("gotchu-display") }
+        #expect(members.isEmpty, "\(members)")
     }
 
     @Test(

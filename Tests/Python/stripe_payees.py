@@ -174,7 +174,7 @@ class Payees(World):
             raise Refusal(None, f"Payouts can be canceled while they are pending; it is {payout['status']}.")
         return self.move_payout(payout["id"], "canceled")
 
-    def owed_to_itself(self):
+    def platform_account(self):
         """Returns the platform's own account."""
         return {
             "id": PLATFORM, "object": "account", "charges_enabled": True, "country": "US",
@@ -193,6 +193,6 @@ class Payees(World):
         self.line("payment", amount, self.name("py"), name)
         return {"amount": amount}
 
-    def of(self, account):
+    def balance_history(self, account):
         """Returns the changes of an account's balance, oldest first."""
         return [visible(line) for line in self.lines.values() if line["_account"] == account]

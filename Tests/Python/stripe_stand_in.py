@@ -57,8 +57,8 @@ class Stripe:
         self.is_revoked = False
         self.other_keys = {}
         """The accounts of other API keys, by key."""
-        self.bells = Bells(self)
-        self.told = 0
+        self.webhooks = WebhookSender(self)
+        self.published_count = 0
 
     # Faults
 
@@ -194,7 +194,7 @@ class Stripe:
             case "GET /v1/disputes": return self.listed(world.disputes, parts, parameters)
             case "GET /v1/disputes/{dispute}": return self.found(world.disputes, name)
             case "GET /v1/charges/{charge}": return self.found(world.charges, name)
-            case "GET /v1/account": return world.owed_to_itself() | {"id": own}
+            case "GET /v1/account": return world.platform_account() | {"id": own}
             case "POST /v1/accounts": return world.create_account(form)
             case "GET /v1/accounts": return self.listed(world.accounts, parts, parameters)
             case "GET /v1/accounts/{account}": return self.found(world.accounts, name)
@@ -212,7 +212,7 @@ class Stripe:
             case "POST /v1/payouts/{payout}/cancel": return world.cancel_payout(self.found(world.payouts, name, account))
             case "GET /v1/balance": return world.balance(account or PLATFORM)
             case "GET /v1/balance_transactions":
-                mine = {line["id"]: line for line in world.of(account or PLATFORM)}
+                mine = {line["id"]: line for line in world.balance_history(account or PLATFORM)}
                 return self.listed(mine, parts, parameters)
             case "GET /v1/events": return self.listed({each["id"]: each for each in world.events}, parts, parameters)
         raise Refusal(None, f"The stand-in does not know {call}.", 404, is_kept=False)
@@ -266,14 +266,14 @@ class Stripe:
     def publish(self, at_once=False):
         """Checks new events, and passes them to the sender of webhooks."""
         with self.lock:
-            new, self.told = self.world.events[self.told:], len(self.world.events)
+            new, self.published_count = self.world.events[self.published_count:], len(self.world.events)
             for event in new:
                 wrong = self.document.of_object(event) + self.document.of_object(event["data"]["object"])
                 self.violations += [f"{event['type']}: {sentence}" for sentence in wrong]
         for event in new:
-            self.bells.ring(event)
-        if at_once and self.bells.mode == "early":
-            self.bells.wait()
+            self.webhooks.enqueue(event)
+        if at_once and self.webhooks.mode == "early":
+            self.webhooks.wait()
 
 
 class Page(Exception):
@@ -289,7 +289,7 @@ def signature(secrets, body, at):
     return ",".join([f"t={at}", *(f"v1={code}" for code in codes), "v0=" + "0" * 64])
 
 
-class Bells:
+class WebhookSender:
     """Sends the webhooks: each event to each endpoint, and again after a failure.
 
     `mode` is usual, or a fault: late, reversed, lost, twice, early, foreign or badly signed.
@@ -299,21 +299,21 @@ class Bells:
         self.stripe = stripe
         self.endpoints = []
         self.mode = "usual"
-        self.held = []
+        self.delayed = []
         self.sent = []
         self.waiting = queue.Queue()
         threading.Thread(target=self.work, daemon=True).start()
 
-    def ring(self, event):
+    def enqueue(self, event):
         if self.mode in ("late", "reversed"):
-            self.held.append(event)
+            self.delayed.append(event)
         elif self.mode != "lost":
             for _ in range(2 if self.mode == "twice" else 1):
                 self.waiting.put((event, 1))
 
     def flush(self):
-        held, self.held = self.held, []
-        for event in reversed(held) if self.mode == "reversed" else held:
+        delayed, self.delayed = self.delayed, []
+        for event in reversed(delayed) if self.mode == "reversed" else delayed:
             self.waiting.put((event, 1))
 
     def wait(self):
@@ -398,7 +398,7 @@ class Control:
     def do_clear(self):
         self.stripe.faults.clear()
         self.stripe.is_away = self.stripe.is_revoked = False
-        self.stripe.bells.mode = "usual"
+        self.stripe.webhooks.mode = "usual"
         return {}
 
     def do_away(self, is_away=True):
@@ -415,11 +415,11 @@ class Control:
 
     def do_endpoints(self, endpoints):
         """Replaces all endpoints. Each is {"url", "secrets", "connect", "skew"}."""
-        self.stripe.bells.endpoints = endpoints
+        self.stripe.webhooks.endpoints = endpoints
         return {}
 
     def do_webhooks(self, mode):
-        self.stripe.bells.mode = mode
+        self.stripe.webhooks.mode = mode
         return {}
 
     def do_lie(self, what):
@@ -450,12 +450,12 @@ class Control:
         return self.stripe.world.pay(intent["id"])
 
     def do_flush(self):
-        self.stripe.bells.flush()
+        self.stripe.webhooks.flush()
         return {}
 
     def do_send(self, event):
         """Sends any event as a webhook, even an event that did not happen in the stand-in."""
-        self.stripe.bells.waiting.put((event, 1))
+        self.stripe.webhooks.waiting.put((event, 1))
         return {}
 
     def do_state(self):
@@ -463,7 +463,7 @@ class Control:
         names = ("intents", "sessions", "charges", "refunds", "disputes", "accounts", "transfers", "payouts", "lines")
         things = {name: [visible(each) for each in getattr(world, name).values()] for name in names}
         return things | {
-            "violations": self.stripe.violations, "requests": self.stripe.requests, "deliveries": self.stripe.bells.sent,
+            "violations": self.stripe.violations, "requests": self.stripe.requests, "deliveries": self.stripe.webhooks.sent,
             "events": world.events, "balance": world.balance(PLATFORM), "now": world.now,
         }
 

@@ -37,10 +37,10 @@ actor Guest {
         }
     }()
 
-    private var run: Task<[Scenario: Told], any Error>?
+    private var run: Task<[Scenario: Outcome], any Error>?
 
     /// The outcome of one scenario, and the folder with its machine's logs.
-    struct Told: Sendable {
+    struct Outcome: Sendable {
         var failure: String?
         let folder: URL
     }
@@ -48,36 +48,36 @@ actor Guest {
     /// Returns the result of one scenario. The first call starts the run of all scenarios.
     ///
     /// - Throws: The error that kept the machine from starting.
-    func result(of scenario: Scenario) async throws -> Told {
+    func result(of scenario: Scenario) async throws -> Outcome {
         // SAFETY: owned by this actor, which starts it once; `boot` limits its time.
-        let run = self.run ?? Task { try await Self.tellAll() }
+        let run = self.run ?? Task { try await Self.runAll() }
         self.run = run
-        guard let told = try await run.value[scenario] else {
-            throw NeverHappened(description: "\(scenario.rawValue) is told")
+        guard let outcome = try await run.value[scenario] else {
+            throw NeverHappened(description: "\(scenario.rawValue) has run")
         }
-        return told
+        return outcome
     }
 
-    private static func tellAll() async throws -> [Scenario: Told] {
+    private static func runAll() async throws -> [Scenario: Outcome] {
         try? FileManager.default.removeItem(at: output)
-        var told = try await tell(scenarios, in: "machine")
-        let failed = scenarios.filter { told[$0]?.failure != nil }
-        guard !failed.isEmpty else { return told }
-        for (scenario, again) in try await tell(failed, in: "again") {
-            if again.failure == nil, let first = told[scenario]?.failure {
-                print("\(scenario.rawValue) passed when it was told again. At first: \(first)")
+        var outcomes = try await runScenarios(scenarios, in: "machine")
+        let failed = scenarios.filter { outcomes[$0]?.failure != nil }
+        guard !failed.isEmpty else { return outcomes }
+        for (scenario, again) in try await runScenarios(failed, in: "again") {
+            if again.failure == nil, let first = outcomes[scenario]?.failure {
+                print("\(scenario.rawValue) passed in its second run. At first: \(first)")
             }
-            told[scenario] = again
+            outcomes[scenario] = again
         }
-        return told
+        return outcomes
     }
 
     /// - Parameter name: The beginning of the names of the machines' folders; a number follows.
-    private static func tell(
+    private static func runScenarios(
         _ scenarios: [Scenario],
         in name: String
-    ) async throws -> [Scenario: Told] {
-        var told: [Scenario: Told] = [:]
+    ) async throws -> [Scenario: Outcome] {
+        var outcomes: [Scenario: Outcome] = [:]
         var remaining = scenarios
         var machine = 0
         while !remaining.isEmpty {
@@ -92,30 +92,30 @@ actor Guest {
                 )
             } catch {
                 for scenario in remaining {
-                    told[scenario] = Told(failure: "\(error)", folder: folder)
+                    outcomes[scenario] = Outcome(failure: "\(error)", folder: folder)
                 }
-                return told
+                return outcomes
             }
             for outcome in report.scenarios {
                 guard let scenario = Scenario(rawValue: outcome.name) else { continue }
-                told[scenario] = Told(failure: outcome.failure, folder: folder)
+                outcomes[scenario] = Outcome(failure: outcome.failure, folder: folder)
             }
             if let running = report.running.flatMap(Scenario.init) {
                 let failure = "The virtual machine ended with \(status) in the middle of it."
-                told[running] = Told(failure: failure, folder: folder)
+                outcomes[running] = Outcome(failure: failure, folder: folder)
             }
-            let last = remaining.last { told[$0] != nil }
-            remaining.removeAll { told[$0] != nil }
+            let last = remaining.last { outcomes[$0] != nil }
+            remaining.removeAll { outcomes[$0] != nil }
             if report.failure == nil, last != nil { continue }
             // A failure outside of a scenario counts for all remaining scenarios, or for the last
             // scenario if none remain.
             let failure = report.failure ?? "The virtual machine began no story."
             for scenario in remaining.isEmpty ? last.map({ [$0] }) ?? [] : remaining {
-                told[scenario] = Told(failure: failure, folder: folder)
+                outcomes[scenario] = Outcome(failure: failure, folder: folder)
             }
-            return told
+            return outcomes
         }
-        return told
+        return outcomes
     }
 
     private static func boot(

@@ -13,7 +13,7 @@ struct ServiceTests {
         let proof = try await Self.proof()
         #expect(proof.status == 0, "\(proof.text)")
         for name in [
-            "policy_lets_it_on_the_air", "hang_is_a_restart", "what_is_away_is_waited_for",
+            "daemon_reaches_bluetoothd", "hang_is_a_restart", "server_waits_for_database",
             "purging_leaves_nothing",
         ] {
             #expect(proof.text.contains("passed: \(name)"), "\(proof.text)")

@@ -10,7 +10,7 @@ import time
 from .seed import PAYEE, PAYER, SID
 
 # The maximum number of payments in one statement. More would only enlarge its temporary files.
-STRETCH = 500_000
+PAYMENTS_PER_STATEMENT = 500_000
 # The maximum number of transfers in one batch.
 SEALED_TOGETHER = 256
 
@@ -22,7 +22,7 @@ def add(books, count):
     blocks = max(1, -(-count // users))
     books.next = first + blocks * users
     query(books, PREPARE)
-    step = max(1, STRETCH // users) * users
+    step = max(1, PAYMENTS_PER_STATEMENT // users) * users
     now = int(time.time() * 1000)
     for number, lowest in enumerate(range(first, books.next, step)):
         highest = min(lowest + step, books.next) - 1

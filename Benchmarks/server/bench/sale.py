@@ -69,7 +69,7 @@ def contestants(bench):
 def sell(bench, seller, connections):
     """Makes sales, and fails if their number differs from the books. Returns the result."""
     books, options = seller.books, bench.options
-    books.rest()
+    books.checkpoint()
     before, first = books.sold(), books.next
     gotchu.write_tokens(bench.path("tokens"), seller.tokens)
     used = machine.cpu(seller.server.root), books.cpu()

@@ -41,7 +41,7 @@ class Tables:
 
     # Adds events that are due to an endpoint that does not answer, one for each row of {numbers}.
     # The endpoint belongs to one payee, so that hardly any payment adds an event for it.
-    OWE = """
+    DUE_EVENTS = """
     DELETE FROM deliveries; DELETE FROM endpoints;
     INSERT INTO endpoints (id, url, owner, created_at, secret)
         SELECT 'away', 'http://127.0.0.1:9/away', min(id), 0, {secret} FROM users;
@@ -76,8 +76,11 @@ class Books:
 
     # The ids of seeded sessions begin with zeros. The ids of sessions that a server makes begin
     # with the time.
-    def paid(self, first):
-        return self.ask(self.tables.PAID.format(which=f"id >= '{SID}{first:012x}' AND id < '01'"))
+    def paid(self, first, end=None):
+        """Returns the number of paid sessions from number `first`, up to `end` if it is given."""
+        until = "01" if end is None else f"{SID}{end:012x}"
+        return self.ask(self.tables.PAID.format(
+            which=f"id >= '{SID}{first:012x}' AND id < '{until}'"))
 
     def sold(self):
         return self.ask(self.tables.PAID.format(which="id >= '01'"))
@@ -127,7 +130,7 @@ class SQLiteBooks(Books):
     def has(self, table):
         return self.ask(f"SELECT count(*) FROM sqlite_schema WHERE name = '{table}'") > 0
 
-    def rest(self):
+    def checkpoint(self):
         """Writes out everything that is still pending from before."""
         self.ask("PRAGMA wal_checkpoint(PASSIVE)")
 
@@ -138,10 +141,10 @@ class SQLiteBooks(Books):
         connection.close()
         return count
 
-    def owe(self, count):
+    def set_due_events(self, count):
         """Replaces all due events by `count` events."""
         connection = sqlite3.connect(self.path, timeout=60)
-        connection.executescript("BEGIN;" + Tables.OWE.format(
+        connection.executescript("BEGIN;" + Tables.DUE_EVENTS.format(
             secret="zeroblob(32)", now=int(time.time() * 1000), numbers=f"""
             WITH RECURSIVE all_numbers (n) AS (
                 VALUES (0) UNION ALL SELECT n + 1 FROM all_numbers WHERE n < {count}
@@ -199,12 +202,12 @@ class PostgreSQLBooks(Books):
         """The number that a query returns."""
         return int(self.cluster.query(self.name, sql))
 
-    def rest(self):
+    def checkpoint(self):
         """Writes out everything that is still pending from before."""
         self.cluster.query(self.name, "ANALYZE; CHECKPOINT")
 
-    def owe(self, count):
-        self.cluster.query(self.name, Tables.OWE.format(
+    def set_due_events(self, count):
+        self.cluster.query(self.name, Tables.DUE_EVENTS.format(
             secret="sha256('')", now=int(time.time() * 1000),
             numbers=f"SELECT n FROM generate_series(1, {count}) AS n") + """
             VACUUM ANALYZE deliveries; CHECKPOINT;""")

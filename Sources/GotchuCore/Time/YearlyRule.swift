@@ -30,7 +30,7 @@ struct YearlyRule: Sendable {
     /// them.
     init?(_ text: String) {
         var rest = text[...]
-        guard Self.skipName(&rest), let west = Self.time(&rest) else { return nil }
+        guard Self.skipName(&rest), let west = Self.time(&rest, hours: 24) else { return nil }
         standard = -west
         guard !rest.isEmpty else {
             summer = nil
@@ -41,7 +41,7 @@ struct YearlyRule: Sendable {
         if rest.first == "," {
             offset = standard + 3_600
         } else {
-            guard let west = Self.time(&rest) else { return nil }
+            guard let west = Self.time(&rest, hours: 24) else { return nil }
             offset = -west
         }
         guard let start = Self.change(&rest), let end = Self.change(&rest), rest.isEmpty else {
@@ -77,13 +77,17 @@ struct YearlyRule: Sendable {
     }
 
     /// Reads `-3:30:00` as seconds.
-    private static func time(_ rest: inout Substring) -> Int64? {
+    ///
+    /// - Parameter hours: The largest number of hours. RFC 9636 permits 24 in the offsets and 167
+    ///   in the times of the changes.
+    private static func time(_ rest: inout Substring, hours limit: Int64) -> Int64? {
         let isNegative = rest.first == "-"
         if isNegative || rest.first == "+" { rest = rest.dropFirst() }
         let text = rest.prefix { $0 == ":" || ("0"..."9").contains($0) }
         rest = rest.dropFirst(text.count)
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { Int64($0) }
-        guard (1...3).contains(parts.count), parts.allSatisfy({ $0.map { $0 < 168 } ?? false })
+        guard (1...3).contains(parts.count),
+            zip(parts, [limit, 59, 59]).allSatisfy({ ($0.0 ?? .max) <= $0.1 })
         else { return nil }
         let seconds = zip(parts, [3_600, 60, 1]).reduce(0) { $0 + ($1.0 ?? 0) * $1.1 }
         return isNegative ? -seconds : seconds
@@ -102,7 +106,7 @@ struct YearlyRule: Sendable {
         var time: Int64 = 2 * 3_600
         if rest.first == "/" {
             rest = rest.dropFirst()
-            guard let given = Self.time(&rest) else { return nil }
+            guard let given = Self.time(&rest, hours: 167) else { return nil }
             time = given
         }
         return Change(month: parts[0], week: parts[1], weekday: parts[2], time: time)

@@ -55,21 +55,21 @@ class Run:
         chromium = Chromium(self.folder / f"browser-{number}")
         try:
             while True:
-                self._tell(self._names.get_nowait(), chromium)
+                self._run_story(self._names.get_nowait(), chromium)
         except Empty:
             return
         finally:
             chromium.quit()
 
-    def _tell(self, name: str, chromium: Chromium) -> None:
+    def _run_story(self, name: str, chromium: Chromium) -> None:
         began, failure = monotonic(), None
         world = World(name, chromium, self.options, self.folder / name)
         try:
             STORIES[name](world)
             world.end()
         except Exception as error:
-            told = inspect.getdoc(STORIES[name])
-            failure = f"{name}: {told}\n{error}\n{traceback.format_exc(limit=-4)}"
+            title = inspect.getdoc(STORIES[name])
+            failure = f"{name}: {title}\n{error}\n{traceback.format_exc(limit=-4)}"
             world.keep_evidence()
         finally:
             world.close()

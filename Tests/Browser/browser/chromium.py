@@ -105,7 +105,7 @@ class Chromium:
         self.close_pages()
         self.driver.get("about:blank")
         self.forget_cookies()
-        self.asked()
+        self.requested_urls()
         self._sizes.clear()
         self._addresses.clear()
         self.complaints()
@@ -119,10 +119,10 @@ class Chromium:
 
     def loaded(self, origin: str) -> int:
         """Returns the number of bytes that pages have received from an origin in this story."""
-        self.asked()
+        self.requested_urls()
         return sum(size for address, size in self._sizes.items() if address.startswith(origin))
 
-    def asked(self) -> list[str]:
+    def requested_urls(self) -> list[str]:
         """Returns the addresses that pages have requested in this story."""
         for event in self.network():
             parameters = event["params"]
@@ -179,7 +179,7 @@ class Page:
     def script(self, source: str, *arguments: Any) -> Any:
         return self.driver.execute_script(source, *arguments)
 
-    def promise(self, source: str, *arguments: Any) -> Any:
+    def run_async(self, source: str, *arguments: Any) -> Any:
         """Runs an asynchronous JavaScript function with this body, and returns its result."""
         wrapped = (
             "const done = arguments[arguments.length - 1], given = [...arguments].slice(0, -1);"
@@ -274,7 +274,7 @@ class Page:
             self._brings_axe = True
             self.protocol("Page.addScriptToEvaluateOnNewDocument", source=axe_source())
             self.script(axe_source())
-        found = self.promise(
+        found = self.run_async(
             "return (await axe.run({ runOnly: arguments[0], resultTypes: ['violations'] }))"
             ".violations.map(v => [v.id, ...v.nodes.slice(0, 3).map(n => n.target.join(' '))])",
             RULES,

@@ -11,13 +11,10 @@ class Origin:
 
     def __init__(self, pages: dict[str, str], **headers: str) -> None:
         self.pages = pages
-        self.asked: list[str] = []
-        """The requested paths with their queries."""
         origin = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                origin.asked.append(self.path)
                 page = origin.pages.get(self.path.partition("?")[0])
                 body = (page or "").encode()
                 self.send_response(200 if page else 404)

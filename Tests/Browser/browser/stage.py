@@ -21,7 +21,7 @@ class Stage:
     """A server that passes on gotchud's answers with their headers. Only the feed is scripted."""
 
     def __init__(self, shop: Shop) -> None:
-        self.asked: list[str] = []
+        self.requested_paths: list[str] = []
         self._readers: set[Queue[bytes | None]] = set()
         self._last = b""
         self._lock = Lock()
@@ -30,7 +30,7 @@ class Stage:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                stage.asked.append(self.path)
+                stage.requested_paths.append(self.path)
                 status, headers, body = stage.fetch(self.path)
                 self.send_response(status)
                 for name, value in headers:

@@ -31,7 +31,7 @@ struct DisplayFlowTests {
         }(),
         .preparing: {
             var row = restingRow(.preparing)
-            row[Stimulus.askingFailed.index] = .unavailable
+            row[Stimulus.requestFailed.index] = .unavailable
             return row
         }(),
         .waiting: requestRow(.waiting),
@@ -54,9 +54,9 @@ struct DisplayFlowTests {
             row[Stimulus.changedToLocked.index] = .released
             return row
         }(),
-        .paid: endedRow(.paid),
-        .expired: endedRow(.expired),
-        .cancelled: endedRow(.cancelled),
+        .paid: restingRow(.paid),
+        .expired: restingRow(.expired),
+        .cancelled: restingRow(.cancelled),
         .checking: {
             var row = requestRow(.checking)
             // A noticed phone does not end the check: the server has not confirmed the request.
@@ -79,14 +79,6 @@ struct DisplayFlowTests {
         [
             state, state, state, .preparing, state, .waiting, .checking, .waiting, .waiting,
             .paid, .expired, .cancelled, .checking, state, .near, state,
-        ]
-    }
-
-    /// Returns the next states of an ended request: only another request changes the display.
-    private static func endedRow(_ state: State) -> [State] {
-        [
-            state, state, state, .preparing, state, .waiting, .checking, state, state, state,
-            state, state, state, state, state, state,
         ]
     }
 

@@ -3,9 +3,9 @@ import TestSupport
 
 /// An event that a test sends to the display's flow.
 enum Stimulus: CaseIterable {
-    case ready, unready, serverSilent, asking, askingFailed, otherOpened, otherResumed
+    case ready, unready, serverSilent, requestStarted, requestFailed, otherOpened, otherResumed
     case changedToOpen, changedToLocked, changedToPaid, changedToExpired, changedToCancelled
-    case changedToUnknown, confirmed, phoneNoticed, strangersEnd
+    case changedToUnknown, confirmed, phoneNoticed, otherRequestPaid
 
     var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
@@ -103,14 +103,14 @@ struct DisplayShop {
     }
 
     mutating func apply(_ stimulus: Stimulus) {
-        if stimulus == .otherOpened { apply(.asking) }
+        if stimulus == .otherOpened { apply(.requestStarted) }
         let event: DisplayFlow.Event =
             switch stimulus {
             case .ready: .readinessChanged(isReady: true)
             case .unready: .readinessChanged(isReady: false)
             case .serverSilent: .serverChanged(isAnswering: false)
-            case .asking: .sessionRequested(2, amount, memo: nil)
-            case .askingFailed: .sessionRequestFailed(1)
+            case .requestStarted: .sessionRequested(2, amount, memo: nil)
+            case .requestFailed: .sessionRequestFailed(1)
             case .otherOpened: .opened(2, other(cents: 555))
             case .otherResumed: .resumed(other(cents: 555))
             case .changedToOpen: .changed(request())
@@ -121,7 +121,7 @@ struct DisplayShop {
             case .changedToUnknown: .changed(request(.unknown))
             case .confirmed: .confirmed(id)
             case .phoneNoticed: .changed(request(phase, noticedAt: now))
-            case .strangersEnd: .changed(other(cents: 555, .paid))
+            case .otherRequestPaid: .changed(other(cents: 555, .paid))
             }
         flow.handle(event, at: now)
     }

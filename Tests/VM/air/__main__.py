@@ -53,7 +53,7 @@ class Loop:
 
 
 def open_controller(
-    index: int, medium: Medium, loop: Loop, is_extended: bool, places: int = ADVERTISING_SETS
+    index: int, medium: Medium, loop: Loop, is_extended: bool, slots: int = ADVERTISING_SETS
 ) -> Controller:
     """Makes a controller `cN` with the address 02:AA:00:00:00:NN.
 
@@ -85,7 +85,7 @@ def open_controller(
         send,
         is_extended,
         unplug,
-        places,
+        slots,
     )
     medium.receivers.append(controller)
     loop.watch(descriptor, receive)
@@ -136,8 +136,8 @@ def main() -> None:
         open_controller(index, medium, loop, not options.legacy)
         for index in range(options.controllers)
     ]
-    def plug(index: int, places: int) -> Controller:
-        return open_controller(index, medium, loop, not options.legacy, places)
+    def plug(index: int, slots: int) -> Controller:
+        return open_controller(index, medium, loop, not options.legacy, slots)
 
     serve(options.socket, Control(medium, controllers, plug), loop)
     print("air ready", flush=True)

@@ -81,11 +81,11 @@ class Control:
             self._controllers.remove(each)
             self._medium.receivers.remove(each)
 
-    def plug(self, controller: str, is_dead: bool = False, places: int = ADVERTISING_SETS) -> None:
+    def plug(self, controller: str, is_dead: bool = False, slots: int = ADVERTISING_SETS) -> None:
         """Plugs in the controller `cN`. The kernel gives it the lowest free number."""
         if self._plug is None or any(each.name == controller for each in self._controllers):
             raise ValueError(f"cannot be plugged in: {controller}")
-        added = self._plug(int(controller[1:]), places)
+        added = self._plug(int(controller[1:]), slots)
         added.is_dead = is_dead
         self._controllers.append(added)
 
@@ -136,8 +136,8 @@ class Control:
                         }
                         for each in controller.on_air
                     ],
-                    "said": self._medium.said.get(controller.name, {}),
-                    "silences": controller.silences,
+                    "sent_by_data": self._medium.sent_by_data.get(controller.name, {}),
+                    "off_air_count": controller.off_air_count,
                     "is_scanning": controller.scan.is_on,
                     "is_active_scan": controller.scan.is_active,
                     "active_scans": controller.active_scans,

@@ -43,7 +43,7 @@ LE_EXTENDED_ADVERTISING = 0x10  # second octet of the LE features (Vol 6 Part B 
 # Supported commands (6.27): (octet, bits).
 BASIC_COMMANDS = (
     *((0, 0x20), (2, 0x80), (5, 0xC0), (14, 0xE8), (15, 0x02), (24, 0x40)),
-    *((25, 0xFF), (26, 0xFF), (27, 0x8F), (28, 0x08)),
+    *((25, 0xF7), (26, 0xFF), (27, 0x8F), (28, 0x08)),
 )
 EXTENDED_COMMANDS = ((36, 0xFE), (37, 0x63))
 
@@ -99,20 +99,20 @@ class Controller:
         send: Callable[[bytes], None],
         is_extended: bool = True,
         unplug: Callable[[], None] = lambda: None,
-        places: int = ADVERTISING_SETS,
+        slots: int = ADVERTISING_SETS,
     ) -> None:
         self.name = name
         self.address = address
         self.medium = medium
         self.is_extended = is_extended
-        self.places = places
+        self.slots = slots
         """The number of advertising sets that the controller reports to a host with Bluetooth 5."""
         self.duplicates = DuplicateFilter()
         self.reports = 0
         self.commands = 0
         self.active_scans = 0
         self.unknown_commands: set[int] = set()
-        self.silences = 0
+        self.off_air_count = 0
         """The number of commands that took the controller's last advert off the air."""
         self.is_dead = False
         """True while the controller answers no command, like crashed firmware."""
@@ -176,7 +176,7 @@ class Controller:
             returned = UNKNOWN_COMMAND
         else:
             returned = answer(self, packet[4 : 4 + length]) or SUCCESS
-        self.silences += was_on_air and not self.on_air
+        self.off_air_count += was_on_air and not self.on_air
         # The event Command Complete (7.7.14) permits one more command.
         self._event(0x0E, struct.pack("<BH", 1, opcode) + returned)
 
@@ -254,13 +254,13 @@ class Controller:
     def set_random_address(self, parameters: bytes) -> None:
         self.random_address = parameters[:6]
 
-    def accept(self, parameters: bytes) -> None:
+    def add_to_accept_list(self, parameters: bytes) -> None:
         self.accepted.add((parameters[0], parameters[1:7]))
 
-    def accept_no_more(self, parameters: bytes) -> None:
+    def remove_from_accept_list(self, parameters: bytes) -> None:
         self.accepted.discard((parameters[0], parameters[1:7]))
 
-    def accept_nobody(self, _: bytes) -> None:
+    def clear_accept_list(self, _: bytes) -> None:
         self.accepted.clear()
 
     def set_scan_parameters(self, parameters: bytes) -> None:
@@ -335,8 +335,8 @@ class Controller:
             beacon = self.advertising_set(handle).beacon
             beacon.start() if parameters[0] else beacon.stop()
 
-    def count_places(self, _: bytes) -> bytes:
-        return SUCCESS + bytes((self.places,))
+    def read_slot_count(self, _: bytes) -> bytes:
+        return SUCCESS + bytes((self.slots,))
 
     def remove_set(self, parameters: bytes) -> bytes | None:
         removed = self.sets.pop(parameters[0], None)
@@ -383,9 +383,9 @@ COMMANDS: dict[int, Callable[[Controller, bytes], bytes | None]] = {
     0x200B: Controller.set_scan_parameters,
     0x200C: Controller.enable_scan,
     0x200F: _always(SUCCESS + b"\x10"),  # LE Read Filter Accept List Size
-    0x2010: Controller.accept_nobody,
-    0x2011: Controller.accept,
-    0x2012: Controller.accept_no_more,
+    0x2010: Controller.clear_accept_list,
+    0x2011: Controller.add_to_accept_list,
+    0x2012: Controller.remove_from_accept_list,
     0x2018: Controller.random_number,
     0x201C: _always(SUCCESS + bytes.fromhex("ffff3fffff030000")),  # LE Read Supported States
     0x2035: Controller.set_extended_random_address,
@@ -394,7 +394,7 @@ COMMANDS: dict[int, Callable[[Controller, bytes], bytes | None]] = {
     0x2038: Controller.set_extended_scan_response,
     0x2039: Controller.enable_extended,
     0x203A: _always(SUCCESS + struct.pack("<H", 251)),  # LE Read Maximum Advertising Data Length
-    0x203B: Controller.count_places,
+    0x203B: Controller.read_slot_count,
     0x203C: Controller.remove_set,
     0x203D: Controller.stop_all,
     0x2041: Controller.set_extended_scan_parameters,

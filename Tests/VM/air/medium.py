@@ -44,7 +44,7 @@ class Medium:
         self.default_level = -60
         self.sent: dict[str, int] = {}
         """The number of adverts sent so far, by sender."""
-        self.said: dict[str, dict[str, int]] = {}
+        self.sent_by_data: dict[str, dict[str, int]] = {}
         """The number of adverts sent so far by each controller, by their data."""
         self._levels: dict[tuple[str, str], float | None] = {}
         self._ramps: dict[tuple[str, str], Timer] = {}
@@ -81,8 +81,8 @@ class Medium:
         self.sent[sender] = self.sent.get(sender, 0) + 1
         for receiver in self.receivers:
             if receiver.name == sender:
-                said = self.said.setdefault(sender, {})
-                said[advert.data.hex()] = said.get(advert.data.hex(), 0) + 1
+                counts = self.sent_by_data.setdefault(sender, {})
+                counts[advert.data.hex()] = counts.get(advert.data.hex(), 0) + 1
                 continue
             level = self.level(sender, receiver.name)
             if level is None or self._happens(self.loss):
@@ -116,7 +116,7 @@ class Medium:
             ramp.cancel()
         self._ramps.clear()
         self._levels.clear()
-        self.said.clear()
+        self.sent_by_data.clear()
         self.noise = self.loss = self.response_loss = 0.0
 
     def _measured(self, level: float) -> int:

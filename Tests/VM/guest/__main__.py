@@ -70,7 +70,7 @@ def uptime() -> float:
     return float(Path("/proc/uptime").read_text().split()[0])
 
 
-def tell(name: str, report: Report, platform: Platform, server: Server, options: Any) -> None:
+def run_scenario(name: str, report: Report, platform: Platform, server: Server, options: Any) -> None:
     """Runs one scenario. If the scenario hangs, its failure is written and the process ends."""
 
     def give_up() -> None:
@@ -130,7 +130,7 @@ def main() -> int:
         report.write(adapters_powered_seconds=uptime())
         server = Server(options.programs, LOGS / "gotchu-server.log")
         for name in options.scenarios or ORDER:
-            tell(name, report, platform, server, options)
+            run_scenario(name, report, platform, server, options)
         server.verify()
     except Exception:  # The stack did not start, or the books do not verify.
         report.write(failure=traceback.format_exc())

@@ -63,7 +63,7 @@ class World:
         for daemon in daemons:
             daemon.wait_until_ready()
 
-    def place(self, level: int | None, *others: Daemon) -> None:
+    def set_levels(self, level: int | None, *others: Daemon) -> None:
         """Sets the levels in both directions between the payer and the others, by default the
         kiosk."""
         for other in others or (self.kiosk,):

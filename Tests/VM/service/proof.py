@@ -102,7 +102,7 @@ def both_start_hardened() -> None:
         expect(f"the system call filter of {unit}", found["Seccomp"], "2")
 
 
-def policy_lets_it_on_the_air() -> None:
+def daemon_reaches_bluetoothd() -> None:
     """gotchud reaches bluetoothd through our own bus policy, and other users do not reach it."""
     client = Client(SOCKET)
 
@@ -256,7 +256,7 @@ def wrong_configuration_is_not_retried() -> None:
     expect("restarts", shown("gotchud", "NRestarts"), "0")
 
 
-def what_is_away_is_waited_for() -> None:
+def server_waits_for_database() -> None:
     """The server is restarted until its database is available, without a limit of starts."""
     expect("its start limit", shown("gotchu-server", "StartLimitIntervalUSec"), "0")
     environment = Path("/etc/gotchu/gotchu-server.env")
@@ -292,7 +292,7 @@ def purging_leaves_nothing() -> None:
 PROOFS: tuple[Callable[[], None], ...] = (
     installing_starts_the_daemon,
     both_start_hardened,
-    policy_lets_it_on_the_air,
+    daemon_reaches_bluetoothd,
     socket_is_for_the_group,
     journal_is_quiet,
     reload_keeps_it_running,
@@ -303,7 +303,7 @@ PROOFS: tuple[Callable[[], None], ...] = (
     credential_is_the_login,
     upgrading_keeps_the_state_and_restarts,
     wrong_configuration_is_not_retried,
-    what_is_away_is_waited_for,
+    server_waits_for_database,
     it_stops_well,
     purging_leaves_nothing,
 )

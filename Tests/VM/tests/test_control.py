@@ -6,13 +6,13 @@ from unittest import TestCase
 
 from air.control import Control
 
-from .room import Room
+from .simulated_air import SimulatedAir
 
 
 class ControlTest(TestCase):
     def setUp(self) -> None:
-        self.room = Room()
-        self.control = Control(self.room.medium, self.room.controllers)
+        self.air = SimulatedAir()
+        self.control = Control(self.air.medium, self.air.controllers)
 
     def do(self, name: str, **arguments: Any) -> Any:
         return json.loads(self.control.answer(json.dumps({"do": name} | arguments).encode()))
@@ -27,9 +27,9 @@ class ControlTest(TestCase):
                 self.assertIn(": ", reply["error"])
 
     def test_the_state_tells_what_is_on_the_air(self) -> None:
-        self.room.advertise(0, bytes.fromhex("0303edfe"))
-        self.room.scan(1)
-        self.room.pass_time(1)
+        self.air.advertise(0, bytes.fromhex("0303edfe"))
+        self.air.scan(1)
+        self.air.advance(1)
         state = self.do("state")
         self.assertEqual(state["controllers"]["c0"]["on_air"][0]["data"], "0303edfe")
         self.assertEqual(state["controllers"]["c0"]["on_air"][0]["interval_ms"], 100)
@@ -42,7 +42,7 @@ class ControlTest(TestCase):
         self.do("ramp", sender="c0", receiver="c1", start=-80, end=-40, seconds=5)
         self.do("loss", probability=1)
         self.do("quiet")
-        self.room.pass_time(10)
-        sent = self.room.medium.sent
+        self.air.advance(10)
+        sent = self.air.medium.sent
         self.assertLessEqual(sum(sent.values()), 30)
-        self.assertEqual(self.room.medium.level("c0", "c1"), self.room.medium.default_level)
+        self.assertEqual(self.air.medium.level("c0", "c1"), self.air.medium.default_level)

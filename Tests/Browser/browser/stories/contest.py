@@ -194,7 +194,7 @@ def joined(world: World, shop: Shop, public: str, email: str) -> None:
     page.leave("form[action$='/join'] button")
     page.wait_for_text("You are in: entry")
     judge(page, "a contest that was entered")
-    expect("the answer to the same press again", page.promise(POST, address, form), 200)
+    expect("the answer to the same press again", page.run_async(POST, address, form), 200)
     expect("the page's own title", page.driver.title, f"{TITLE} · gotchu")
 
 

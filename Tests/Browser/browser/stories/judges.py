@@ -24,7 +24,7 @@ def judges(world: World) -> None:
         expect("what axe finds", found & {"color-contrast", "label"}, {"color-contrast", "label"})
         page.open(f"{origin.url}/sound")
         expect("what axe finds in a sound page", page.faults(), [])
-        asked = {address.removeprefix(origin.url) for address in world.chromium.asked()}
+        asked = {address.removeprefix(origin.url) for address in world.chromium.requested_urls()}
         expect("the pages that were asked for", asked & {"/faulty", "/sound"}, {"/faulty", "/sound"})
         page.script("setTimeout(() => { throw new Error('planted') }, 0)")
         page.wait("the planted error", lambda _: "planted" in str(world.chromium.complaints()))

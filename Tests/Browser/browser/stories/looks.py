@@ -104,7 +104,8 @@ LAYOUT = "return {" + ", ".join(
 
 
 def faults(world: World) -> None:
-    """axe finds no problem on the display, in any state, in each language."""
+    """axe finds no problem on the display, in any state of three scenes, and of all scenes with
+    GOTCHU_TEST_EFFORT."""
     with staged(world) as play:
         page = still(world, play.stage.url, 1280, 800)
         for scene in play.scenes if EFFORT > 1 else ("en", "german-english", "ar"):
@@ -114,8 +115,8 @@ def faults(world: World) -> None:
 
 
 def fit(world: World) -> None:
-    """All texts of the display fit, do not overlap, and are aligned, in all states, languages and
-    sizes."""
+    """All texts of the display fit, do not overlap, and are aligned, in all states and languages, in
+    three sizes, and in all sizes with GOTCHU_TEST_EFFORT."""
     world.figures["views"] = 0
     with staged(world) as play:
         for width, height in SIZES if EFFORT > 1 else SIZES[:3]:
@@ -220,7 +221,7 @@ def soak(world: World) -> None:
                 play.stage.say(*lines, pause=0.001)
 
         def connect(count: int) -> None:
-            asked = play.stage.asked
+            asked = play.stage.requested_paths
             for _ in range(count):
                 seen = asked.count(FEED)
                 play.stage.hang_up()
@@ -284,12 +285,12 @@ def upgrade(world: World) -> None:
         view = json.loads(play.views["en", "idle"])
         play.stage.say(json.dumps(view | {"build": "another"}))
         page.wait("a new page", lambda page: page.script("return window.isOld === undefined"))
-        eventually("it to be asked for", lambda: play.stage.asked.count("/display") >= 2)
+        eventually("it to be asked for", lambda: play.stage.requested_paths.count("/display") >= 2)
         # The reloaded page is the old page again. It must not reload in a loop.
-        loads = play.stage.asked.count("/display")
+        loads = play.stage.requested_paths.count("/display")
         play.stage.say(play.views["en", "paid"])
         wait_for(page, "paid")
-        if play.stage.asked.count("/display") > loads + 2:
+        if play.stage.requested_paths.count("/display") > loads + 2:
             raise AssertionError("the page loads itself again and again")
     shop = world.shops[0]
     page = world.page(shop.display)

@@ -39,7 +39,7 @@ def deposit(world: World) -> None:
     page.wait_for_text("Added: the money is in your wallet.")
     page.wait_for_text("$120.50")
     judge(page, "a wallet with a deposit")
-    expect("the answer to the same press again", page.promise(POST, address, form), 200)
+    expect("the answer to the same press again", page.run_async(POST, address, form), 200)
     expect("what the wallet has", balance(shop, SAVER), OPENING_BALANCE + 2_050)
     for amount, words in (
         ("500.01", "more than this wallet may take"),
@@ -51,7 +51,7 @@ def deposit(world: World) -> None:
         judge(page, f"a deposit of {amount}")
     expect("what the wallet has", balance(shop, SAVER), OPENING_BALANCE + 2_050)
     stolen = form.replace("form_token=", "form_token=A")
-    expect("the answer to a form with another token", page.promise(POST, address, stolen), 403)
+    expect("the answer to a form with another token", page.run_async(POST, address, stolen), 403)
     page.open(f"{shop.url}/payments/done")
     page.wait_for_text("You are back from the payment page")
     world.chromium.forget_cookies()
@@ -88,7 +88,7 @@ def withdrawal(world: World) -> None:
     page.wait_for_text("Taken from the wallet")
     page.wait_for_text("Paid", "#withdrawals")
     judge(page, "a withdrawal")
-    expect("the answer to the same press again", page.promise(POST, address, form), 200)
+    expect("the answer to the same press again", page.run_async(POST, address, form), 200)
     expect("what the wallet has", balance(shop, MERCHANT), OPENING_BALANCE + 80)
     page.resize(*PHONE)
     judge(page.open(f"{shop.url}/web/payouts"), "payouts on a phone")

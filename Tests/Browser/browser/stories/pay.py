@@ -60,7 +60,7 @@ def phone(world: World) -> None:
     counter.wait("the till's row", lambda page: "Paid" in str(rows(page)))
     page.driver.refresh()
     page.wait_for_text("Paid")
-    expect("the answer to the same press again", page.promise(POST, address, form), 200)
+    expect("the answer to the same press again", page.run_async(POST, address, form), 200)
     page.open(f"{shop.url}/web/wallet")
     page.wait_for_text("$87.20")
     judge(page, "the wallet")

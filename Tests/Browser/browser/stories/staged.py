@@ -63,7 +63,7 @@ class Staged:
         self.stage.say(self.views[scene, name])
         parts = [part for part in (view["headline"], view.get("amount")) if part]
         try:
-            return page.promise(SHOWN + look, name, parts)
+            return page.run_async(SHOWN + look, name, parts)
         except TimeoutException as late:
             raise AssertionError(f"{name} of {scene} is not shown; the page says: {page.text()[:300]!r}") from late
 

@@ -127,6 +127,10 @@ def scanner(world: World) -> None:
     page.press("4006381333931" + KEYS["Enter"])
     page.wait("the memo", lambda page: page.find("#memo").get_attribute("value") == "4006381333931")
     expect("the amount", page.find("#figure").get_attribute("value"), "$1.50")
+    # If the line end had charged, there would be a request for $1.50.
+    charge(page, "0")
+    page.wait("the row", rows)
+    expect("the requests", [(r["amount_cents"], r["memo"]) for r in requests(shop)], [(1_500, "4006381333931")])
 
 
 def pairing(world: World) -> None:

@@ -11,7 +11,7 @@ AMOUNT = 700
 
 def run(world: World) -> None:
     kiosk, payer = world.kiosk, world.payer
-    world.place(TAP)
+    world.set_levels(TAP)
     world.start(kiosk, payer)
     first = kiosk.request(AMOUNT)
     neighbour = world.server.login("neighbour@example.com")

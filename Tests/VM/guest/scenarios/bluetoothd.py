@@ -14,7 +14,7 @@ AMOUNT = 600
 
 def run(world: World) -> None:
     kiosk, payer = world.kiosk, world.payer
-    world.place(TAP)
+    world.set_levels(TAP)
     world.start(kiosk, payer)
     request = kiosk.request(AMOUNT)
     eventually("the payer to hear it", lambda: payer.presence(request["eid"]))

@@ -12,7 +12,7 @@ TTL = 6
 
 def run(world: World) -> None:
     kiosk, payer = world.kiosk, world.payer
-    world.place(FAR)
+    world.set_levels(FAR)
     world.start(kiosk, payer)
     began = monotonic()
     request = kiosk.request(900, ttl_seconds=TTL)

@@ -61,7 +61,7 @@ def at_a_start(world: World, till: Till, name: str, remaining: float) -> None:
     A payment is requested meanwhile, and its EID is advertised after the hang. The hang ends
     `remaining` seconds after the end of the cycle.
     """
-    world.place(None)
+    world.set_levels(None)
     sleep(CANDIDATE + 1)
     begin_fresh_scans(world, world.kiosk, world.payer)
     sleep(CYCLE + remaining - FROZEN)
@@ -109,7 +109,7 @@ def thaw(world: World, till: Till, name: str, limit: float) -> None:
     the till, and the till hears a new stranger."""
     world.air.do("thaw", controller="*")
     ended = monotonic()
-    world.place(TAP)
+    world.set_levels(TAP)
     world.air.add(STRANGER)
     till.measure(
         name,

@@ -27,13 +27,13 @@ def run(world: World) -> None:
     measure(world, world.payer.events())
 
 
-def measure(world: World, events: Events) -> None:
+def measure(world: World, events: Events, rounds: int = ROUNDS) -> None:
     """Measures with each filter of the controller. All rounds except one must be within the
     limit."""
     late = []
     for mode, limit in LIMITS.items():
         world.air.duplicates(mode)
-        times = sorted(tap(world, events) for _ in range(ROUNDS))
+        times = sorted(tap(world, events) for _ in range(rounds))
         world.figures[f"tap_seconds_{mode}"] = times[-1]
         world.figures[f"tap_seconds_{mode}_fastest"] = times[0]
         if times[-2] > limit:

@@ -17,13 +17,17 @@ from .latency import measure
 
 AMOUNT = 900
 
+ROUNDS = 2
+"""The rounds with each filter. They are few, because `latency` measures all that does not depend on
+the transport."""
+
 
 def run(world: World) -> None:
     kiosk, payer = world.kiosk, world.payer
     payer.radio = f"management:hci{payer.adapter}"
     kiosk.radio = f"auto:hci{kiosk.adapter}"
     kiosk.prefix = ["setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin"]
-    world.place(FAR)
+    world.set_levels(FAR)
     world.start(kiosk, payer)
     radio = payer.client.get("/v1/status")["radio"]
     expect("what the payer listens to", radio["transport"], "management")
@@ -39,7 +43,7 @@ def run(world: World) -> None:
     expect("where the EID stood", heard["carrier"], "service_data")
     events = payer.events()
     moved, mark = monotonic(), events.now()
-    world.place(TAP)
+    world.set_levels(TAP)
     at, _ = events.wait(
         "the verdict tap",
         lambda event: event["event"] == "session"
@@ -53,7 +57,7 @@ def run(world: World) -> None:
     expect("what the payer has left", payer.balance(), OPENING_BALANCE - AMOUNT)
     world.expect_silence(kiosk)
 
-    measure(world, events)
+    measure(world, events, ROUNDS)
     scans_again(world)
 
 

@@ -33,7 +33,7 @@ def run(world: World) -> None:
         # With this duplicate filter, the payer tries to restart the scan for each sample of the
         # kiosk.
         world.air.do("duplicates", mode="addr")
-        world.place(TAP)
+        world.set_levels(TAP)
         world.start(world.kiosk, world.payer)
         eid = str(world.kiosk.request(AMOUNT)["eid"])
         for _ in range(2):
@@ -42,7 +42,7 @@ def run(world: World) -> None:
         sleep(CYCLE / 2)
         expect("new scans, beside another program's", scans(world, world.payer), before)
         begun = pause(world)
-        lives(world, begun)
+        expect_no_power_cycle(world, begun)
         eventually("the payer to hear it", lambda: has_heard(world.payer, eid, begun))
     finally:
         other.stop()
@@ -69,7 +69,7 @@ def pause(world: World) -> float:
             world.air.do("freeze", controller=world.payer.controller)
             kernel.ask(world.payer.adapter)
             try:
-                eventually("it to be seen", lambda: is_mute(world), PAUSE - 0.3)
+                eventually("it to be seen", lambda: is_unresponsive(world), PAUSE - 0.3)
                 return monotonic()
             except Late:
                 continue
@@ -78,14 +78,14 @@ def pause(world: World) -> float:
     raise AssertionError("the daemon never saw the controller pause")
 
 
-def is_mute(world: World) -> bool:
+def is_unresponsive(world: World) -> bool:
     return "bluetooth-adapter-not-answering" in problems(world.payer)
 
 
-def lives(world: World, since: float) -> None:
+def expect_no_power_cycle(world: World, since: float) -> None:
     """Checks that no problem is reported and the power is not cycled, although the kernel sends no
     command for longer than is possible with an effective filter."""
-    eventually("the daemon to see it answer", lambda: not is_mute(world))
+    eventually("the daemon to see it answer", lambda: not is_unresponsive(world))
     steadily(
         "the adapter is not given up",
         lambda: not problems(world.payer) and power_cycles(world) == 0,

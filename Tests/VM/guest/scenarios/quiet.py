@@ -15,7 +15,7 @@ AMOUNT = 1_280
 def run(world: World) -> None:
     kiosk, payer = world.kiosk, world.payer
     kiosk.listen = payer.listen = "auto"
-    world.place(TAP)
+    world.set_levels(TAP)
     world.start(kiosk, payer)
     request = kiosk.request(AMOUNT)
     expect("whether its EID is on the air", world.is_on_air(request["eid"]), True)

@@ -16,7 +16,7 @@ HANG = 12.0
 
 
 def run(world: World) -> None:
-    world.place(TAP)
+    world.set_levels(TAP)
     world.start(world.kiosk, world.payer)
     till = Till(world, world.kiosk)
     for cause in (ended_by_another, lost, failed, powered_off, blocked, restarted, killed, hung, bus):

@@ -15,13 +15,13 @@ CHANGES = 2
 def run(world: World) -> None:
     kiosk, payer = world.kiosk, world.payer
     kiosk.prefix = ["env", f"GOTCHU_EID_SECONDS={SECONDS}"]
-    world.place(TAP)
+    world.set_levels(TAP)
     world.start(kiosk, payer)
     request = kiosk.request(AMOUNT, ttl_seconds=300)
     path = f"/v1/requests/{request['id']}"
     eids = [str(request["eid"])]
     addresses = {eventually("it on the air", lambda: address(world, eids[0]))}
-    silences = world.air.state()["controllers"]["c0"]["silences"]
+    off_air_count = world.air.state()["controllers"]["c0"]["off_air_count"]
     eventually("the payer to hear it", lambda: payer.presence(eids[0]))
 
     while len(eids) <= CHANGES:
@@ -37,7 +37,7 @@ def run(world: World) -> None:
         eids.append(eid)
 
     state = world.air.state()["controllers"]["c0"]
-    expect("moments without any of them on the air", state["silences"], silences)
+    expect("moments without any of them on the air", state["off_air_count"], off_air_count)
     expect("addresses that were seen", len(addresses), CHANGES + 1)
     # The second to last EID still resolves to the same request.
     resolved = payer.client.post("/v1/resolve", {"eid": eids[-2]})

@@ -9,7 +9,7 @@ from ..deadline import eventually
 from ..scenario import NEAR, World, expect
 from .replugged import plug, unplug
 
-PLACES, REQUESTS = 3, 4
+SLOTS, REQUESTS = 3, 4
 """The adapter's slots and the open requests. One slot stays free for a new EID, so two requests are
 on the air at a time."""
 
@@ -21,13 +21,13 @@ s."""
 def run(world: World) -> None:
     kiosk, payer = world.kiosk, world.payer
     kiosk.prefix = ["env", "GOTCHU_EID_SECONDS=0"]
-    world.place(NEAR)
+    world.set_levels(NEAR)
     unplug(world, 0, 0)
-    plug(world, 0, 0, places=PLACES)
+    plug(world, 0, 0, slots=SLOTS)
     try:
         world.start(kiosk, payer)
         radio = kiosk.client.get("/v1/status")["radio"]
-        expect("the adapter's places", radio["advertising_capacity"], PLACES)
+        expect("the adapter's slots", radio["advertising_capacity"], SLOTS)
         share(world)
     finally:
         unplug(world, 0, 0)
@@ -37,8 +37,8 @@ def run(world: World) -> None:
 def share(world: World) -> None:
     requests = [world.kiosk.request(100 + index) for index in range(REQUESTS)]
     eids = [str(each["eid"]) for each in requests]
-    before = said(world, eids)
-    silences = controller(world)["silences"]
+    before = sent_by_eid(world, eids)
+    off_air_count = controller(world)["off_air_count"]
     most = 0
     end = monotonic() + WINDOW
 
@@ -48,15 +48,15 @@ def share(world: World) -> None:
         return monotonic() > end
 
     eventually("the end of the observation", enough)
-    after = said(world, eids)
+    after = sent_by_eid(world, eids)
     sent = {eid: after[eid] - before[eid] for eid in eids}
     fair = sum(sent.values()) / REQUESTS
     world.figures.update(adverts_least=min(sent.values()), adverts_most=max(sent.values()))
     if min(sent.values()) < 0.35 * fair or max(sent.values()) > 1.75 * fair:
-        raise AssertionError(f"the places are not shared fairly: {sent}")
-    expect("moments without any of them on the air", controller(world)["silences"], silences)
-    if most > PLACES:
-        raise AssertionError(f"{most} adverts on {PLACES} places")
+        raise AssertionError(f"the slots are not shared fairly: {sent}")
+    expect("moments without any of them on the air", controller(world)["off_air_count"], off_air_count)
+    if most > SLOTS:
+        raise AssertionError(f"{most} adverts on {SLOTS} slots")
 
     # Each EID is heard during its turn.
     for eid in eids:
@@ -71,9 +71,9 @@ def controller(world: World) -> dict[str, object]:
     return found
 
 
-def said(world: World, eids: list[str]) -> dict[str, int]:
+def sent_by_eid(world: World, eids: list[str]) -> dict[str, int]:
     """Returns the number of adverts that the till has sent with each EID."""
-    counts = world.air.state()["controllers"][world.kiosk.controller]["said"]
+    counts = world.air.state()["controllers"][world.kiosk.controller]["sent_by_data"]
     return {
         eid: sum(n for data, n in counts.items() if eid.encode().hex() in data) for eid in eids
     }

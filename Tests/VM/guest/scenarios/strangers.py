@@ -18,7 +18,7 @@ word-beside | 5B:70:01:02:03:B1 random | connectable | 100 | -39 | 01:06 03:edfe
 
 def run(world: World) -> None:
     kiosk, payer = world.kiosk, world.payer
-    world.place(TAP)
+    world.set_levels(TAP)
     world.start(kiosk, payer)
     world.air.add(TABLE.read_text())
     world.air.add(BESIDE)

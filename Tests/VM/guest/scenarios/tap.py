@@ -14,7 +14,7 @@ AMOUNT = 5_000
 
 def run(world: World) -> None:
     kiosk, payer = world.kiosk, world.payer
-    world.place(FAR)
+    world.set_levels(FAR)
     world.start(kiosk, payer)
     request = kiosk.request(AMOUNT, memo="Coffee")
     eid = request["eid"]
@@ -34,7 +34,7 @@ def run(world: World) -> None:
 
     events = payer.events()
     moved, mark = monotonic(), events.now()
-    world.place(TAP)
+    world.set_levels(TAP)
     at, _ = events.wait(
         "the verdict tap",
         lambda event: event["event"] == "session"

@@ -13,7 +13,7 @@ from air.scheduler import Scheduler
 SEED = 7
 
 
-class Room:
+class SimulatedAir:
     """A medium, its controllers, and the packets that each controller sent to its host."""
 
     def __init__(self, controllers: int = 2, is_extended: bool = True) -> None:
@@ -33,7 +33,7 @@ class Room:
         ]
         self.medium.receivers.extend(self.controllers)
 
-    def pass_time(self, seconds: float) -> None:
+    def advance(self, seconds: float) -> None:
         """Moves the clock by some seconds, and runs each action when it is due."""
         end = self.now + seconds
         while (due := self.scheduler.next_due()) is not None and due <= end:
