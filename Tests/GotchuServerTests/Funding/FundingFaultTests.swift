@@ -231,7 +231,7 @@ struct FundingFaultTests {
                 "/api/wallet/withdrawals",
                 #"{"amount_cents":1000}"#,
                 token: payee,
-                key: FundingRig.named("owing")
+                key: FundingRig.idempotencyKey("owing")
             )
             #expect(owing.code == "WALLET_OWES", "\(owing.text)")
             try await Self.pay(3_000, from: shop, to: payee, on: wire)
