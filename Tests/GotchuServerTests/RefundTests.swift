@@ -80,7 +80,7 @@ struct RefundTests {
         )
     }
 
-    @Test("Of fifty simultaneous full refunds with different keys, exactly one succeeds")
+    @Test("Exactly one of fifty simultaneous full refunds with different keys succeeds")
     func race() async throws {
         let sid = try await paidSession(cents: 450)
         let codes = try await withThrowingTaskGroup(of: String?.self) { group in

@@ -213,7 +213,7 @@ struct SplitTests {
     }
 
     @Test(
-        "Of eight payers at two servers, four pay the four shares of a bill, one share each",
+        "Four of eight payers at two servers pay the four shares of a bill, one share each",
         arguments: [BooksKind.postgresql]
     )
     func race(kind: BooksKind) async throws {

@@ -111,7 +111,7 @@ struct WithdrawalStoryTests {
         }
     }
 
-    @Test("Of eight simultaneous withdrawals of more than half a balance, one is accepted")
+    @Test("One of eight simultaneous withdrawals of more than half a balance is accepted")
     func twice() async throws {
         try await FundingRig.with { rig in
             let wire = await rig.wire()
