@@ -4,7 +4,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-@Suite("Payments and requests survive crashes and a server that does not answer")
+@Suite("Payments survive crashes and a server that does not answer")
 struct CrashTests {
     @Test("A payment stays open while the server does not answer, and is paid afterwards")
     func serverAway() async throws {

@@ -4,7 +4,7 @@ import GotchuCore
 import TestSupport
 import Testing
 
-/// The health in a daemon's status while servers, disks and clocks are faulty.
+/// The health in a daemon's status while servers and clocks are faulty.
 @Suite("The reported health of a daemon", .timeLimit(.minutes(hangLimit)))
 struct HealthTests {
     private func answer(_ head: String, _ body: String) -> [UInt8] {

@@ -160,11 +160,11 @@ struct MetricsTests {
         #expect(try await guess("192.0.2.2", proxied).status == 404)
         #expect(try await guess("2001:db8::1", proxied).status == 404)
         // A server without a trusted proxy ignores the header: all requests count for one client.
+        let payee = try await wire.login("payee")
+        let eid = try await wire.create(payee, cents: 5).string("eid")
         for number in 0..<30 { last = try await guess("192.0.2.\(number)", server) }
         #expect(last.code == "RATE_LIMITED")
         // A limited client cannot distinguish a hit from a miss.
-        let payee = try await wire.login("payee")
-        let eid = try await wire.create(payee, cents: 5).string("eid")
         #expect(try await guess("192.0.2.1", server, eid).code == "RATE_LIMITED")
         // A logged-in user has a limit separate from the address.
         let payer = try await wire.login("payer")

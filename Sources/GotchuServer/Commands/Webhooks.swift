@@ -228,7 +228,7 @@ struct ResendWebhooks: AsyncParsableCommand {
               gotchu-server webhooks resend --database sqlite:shop.db
               gotchu-server webhooks resend evt_0198f3c1_3 --database sqlite:shop.db
 
-            An endpoint that said 410 is taken up again with it.
+            An endpoint that was disabled by an HTTP 410 is enabled again.
             """
     )
 

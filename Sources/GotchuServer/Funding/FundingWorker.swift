@@ -16,9 +16,6 @@ struct FundingWorker: Service {
     static let interval: Duration = .milliseconds(500)
     /// The lease of a claimed record. It is longer than all calls of one refresh take.
     static let lease: Duration = .seconds(180)
-    /// The delay after which a record is refreshed again if the database did not answer. The lease
-    /// would end minutes later.
-    static let retryInterval: Duration = .seconds(5)
     /// The interval at which the list of events is read.
     static let listingInterval: Duration = .seconds(600)
     /// The delay before Stripe is asked again for the key's account.
@@ -135,7 +132,7 @@ struct FundingWorker: Service {
                     )
                     for record in due { refreshQueue.enqueue(record.id) }
                 }
-                // A record queued within a second of its last refresh waits for this signal.
+                // Records that wait for their earliest start wait for this signal.
                 refreshQueue.wake()
                 failures.recordSuccess()
             } catch {
@@ -144,14 +141,14 @@ struct FundingWorker: Service {
         }
     }
 
-    /// Refreshes a dequeued record. Queues it again if only the database was unavailable.
+    /// Refreshes a dequeued record. Repeats it later if only the database was unavailable.
     private func refresh(_ record: RecordID) async {
-        var isRetryable = false
+        var isRepeated = false
         do {
             _ = try await refresher.refresh(record)
         } catch {
             if let error = error as? LedgerError {
-                isRetryable = error.code == .tryAgain || error.code == .unknownOutcome
+                isRepeated = error.code == .tryAgain || error.code == .unknownOutcome
             }
             // Otherwise the record is due again when its lease ends.
             logger.info(
@@ -159,10 +156,7 @@ struct FundingWorker: Service {
                 metadata: ["record": "\(record)", "error": "\(error)"]
             )
         }
-        refreshQueue.finish(record)
-        // Waits: a database that was locked or away needs time to recover.
-        guard isRetryable, (try? await Task.sleep(for: Self.retryInterval)) != nil else { return }
-        refreshQueue.enqueue(record)
+        refreshQueue.finish(record, isRepeated: isRepeated)
     }
 
     // MARK: The list of events

@@ -14,12 +14,15 @@ struct RefreshQueue {
     static let concurrency = 8
     /// The minimum time between the starts of two refreshes of one record.
     static let minimumInterval: Duration = .seconds(1)
+    /// The delay before a refresh is repeated that failed only because the database did not answer.
+    /// The lease of the record would end minutes later.
+    static let retryInterval: Duration = .seconds(5)
 
     private var waiting: [RecordID] = []
     private var isWaiting: Set<RecordID> = []
     private var running: Set<RecordID> = []
-    /// The start times of refreshes within the last second.
-    private var recentStarts: [RecordID: MonotonicTime] = [:]
+    /// The earliest start times of the next refreshes, if they are in the future.
+    private var earliestStarts: [RecordID: MonotonicTime] = [:]
 
     /// The number of further refreshes that may start.
     var free: Int { max(0, Self.concurrency - running.count) }
@@ -38,10 +41,10 @@ struct RefreshQueue {
 
     /// Starts as many refreshes as may start now, the longest waiting first. Returns their records.
     mutating func dequeue(at now: MonotonicTime) -> [RecordID] {
-        recentStarts = recentStarts.filter { now - $0.value < Self.minimumInterval }
+        earliestStarts = earliestStarts.filter { $0.value > now }
         var (started, rest): ([RecordID], [RecordID]) = ([], [])
         for record in waiting {
-            let isTime = !running.contains(record) && recentStarts[record] == nil
+            let isTime = !running.contains(record) && earliestStarts[record] == nil
             if isTime, started.count < free {
                 started.append(record)
             } else {
@@ -52,7 +55,7 @@ struct RefreshQueue {
         for record in started {
             isWaiting.remove(record)
             running.insert(record)
-            recentStarts[record] = now
+            earliestStarts[record] = now + Self.minimumInterval
         }
         return started
     }
@@ -62,7 +65,12 @@ struct RefreshQueue {
         records.contains { isWaiting.contains($0) || running.contains($0) }
     }
 
-    mutating func finish(_ record: RecordID) {
+    /// Ends a refresh.
+    ///
+    /// - Parameter isRepeated: Queues the record again, after the retry interval.
+    mutating func finish(_ record: RecordID, isRepeated: Bool, at now: MonotonicTime) {
         running.remove(record)
+        guard isRepeated, enqueue(record) else { return }
+        earliestStarts[record] = now + Self.retryInterval
     }
 }

@@ -43,8 +43,9 @@ final class SharedRefreshQueue: Sendable {
         return queue.withLock { $0.dequeue(at: now) }
     }
 
-    func finish(_ record: RecordID) {
-        queue.withLock { $0.finish(record) }
+    func finish(_ record: RecordID, isRepeated: Bool) {
+        let now = MonotonicTime.now
+        queue.withLock { $0.finish(record, isRepeated: isRepeated, at: now) }
         wake()
     }
 }

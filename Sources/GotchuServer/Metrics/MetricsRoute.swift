@@ -116,7 +116,7 @@ struct MetricsRoute: Sendable {
         )
         page.counter(
             "gotchu_server_replays_total",
-            "Payments that were answered from memory.",
+            "Payments that were answered with a stored reply.",
             reading.replayed[Pay.name] ?? 0
         )
         page.counter(

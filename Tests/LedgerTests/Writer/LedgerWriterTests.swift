@@ -40,7 +40,7 @@ struct LedgerWriterTests {
         #expect(memory.books.complaint == nil)
     }
 
-    @Test("At most a hundred refusals for unknown sessions are remembered per user and day")
+    @Test("At most a hundred refusals for unknown sessions are remembered per user on one day")
     func unknownSessions() async throws {
         try await withLedger(on: MemoryStore(fixedTime: .now)) { ledger in
             let users = [

@@ -28,7 +28,7 @@ struct Reconcile: AsyncParsableCommand {
     @Flag(help: "Book transactions of the platform's own: top-ups, payouts, fees, adjustments.")
     var book = false
 
-    @Flag(help: "Take up paid deposits that the books have lost: after an old backup was restored.")
+    @Flag(help: "Adopt paid deposits that the books have lost: after an old backup was restored.")
     var adopt = false
 
     func run() async throws {

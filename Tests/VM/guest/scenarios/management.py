@@ -17,7 +17,7 @@ from .latency import measure
 
 AMOUNT = 900
 
-ROUNDS = 2
+ROUNDS = 3
 """The rounds with each filter. They are few, because `latency` measures all that does not depend on
 the transport."""
 
